@@ -1,10 +1,10 @@
 //! The command line.
 
-use crate::model::estimators::Estimator;
-use crate::report::{Charset, FORMATS, OutputFormat, Style};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use model::estimators::Estimator;
+use report::{Charset, FORMATS, OutputFormat, Style};
 use std::path::PathBuf;
 
 /// A terminal monitor for the context windows of LLM agents.

@@ -6,16 +6,16 @@ mod setup;
 pub mod streams;
 
 use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
-use crate::files;
-use crate::paths::{Env, User};
-use crate::report::ls::Sums;
-use crate::report::{self, Charset, Output, Style};
-use crate::tui::Start;
 use anyhow::{Result, bail};
 use clap::CommandFactory;
+use files;
+use files::paths::{Env, User};
 use monitor::Plan;
+use report::ls::Sums;
+use report::{self, Charset, Output, Style};
 use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
+use tui::Start;
 
 /// The files that reports have open at once: logs in several threads, and databases with what is beside them.
 const FOR_REPORTS: usize = 12;
@@ -119,7 +119,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     }
 }
 
-/// Starts what feeds the screens, without a terminal: [`crate::tui::run_on`] shows them.
+/// Starts what feeds the screens, without a terminal: [`tui::run_on`] shows them.
 ///
 /// # Errors
 ///

@@ -11,14 +11,14 @@ pub use keys::Keys;
 pub use models::{custom_rules, models_file, rules};
 pub use themes::{UserThemes, themes};
 
-use crate::model::alerts::Alerts;
-use crate::model::threshold::Threshold;
-use crate::model::window::custom::{Custom, CustomPolicy, CustomWindow};
-use crate::tui::theme::Fills;
 use anyhow::Result;
 use files::Required;
+use model::alerts::Alerts;
+use model::threshold::Threshold;
+use model::window::custom::{Custom, CustomPolicy, CustomWindow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use tui::theme::Fills;
 
 /// The configuration file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -98,8 +98,8 @@ pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::alerts::Channel;
-    use crate::model::window::custom::Rule;
+    use model::alerts::Channel;
+    use model::window::custom::Rule;
 
     #[test]
     fn only_a_named_file_must_exist() {

@@ -20,27 +20,29 @@
 //!
 //! The [`report`]s use the same readers without threads: read, fold, print.
 //!
-//! # Modules
+//! # Crates
 //!
-//! | module | responsibility | imports |
+//! Each layer is a crate below `src`; its manifest lists what it may import, so the compiler holds this table. This
+//! crate puts them together and re-exports them.
+//!
+//! | crate | responsibility | imports |
 //! |---|---|---|
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
 //! | [`tokens`] | counts o200k tokens, with a cache and limits | `model` |
-//! | [`agents::kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
-//! | [`agents::format`](mod@agents::format) | what a log format is, as data | `model`, `kit` |
-//! | [`agents::builtin`], [`agents::custom`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
-//! | [`paths`] | the user's folders and environment variables | nothing |
-//! | [`files`] | the only way to open a file: it must be one, and not too large | nothing |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `paths`, `files` |
+//! | [`kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
+//! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
+//! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
+//! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders | nothing |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`report`] | reports without a screen, in each output format | all of the above |
-//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `paths`, `files` |
-//! | [`config`], [`cli`] | the configuration file, the command line | what they configure |
-//! | [`commands`] | runs a command: puts all the others together | everything |
+//! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `ingest`, `render` |
+//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
+//! | [`config`], [`cli`] | in this crate: the configuration file, the command line | what they configure |
+//! | [`commands`] | in this crate: runs a command, puts all the others together | everything |
 //!
 //! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
-//! from `commands`. The test `tests/it/house/imports.rs` checks the imports, `circles.rs` beside it that no files import
-//! each other in a circle.
+//! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate, `circles.rs` beside
+//! it that no files import each other in a circle.
 //!
 //! Where to find things:
 //!
@@ -93,20 +95,11 @@
 //! read with a mapping, without code: [`agents::custom`].
 #![forbid(unsafe_code)]
 
-pub mod agents;
 pub mod cli;
 pub mod commands;
 pub mod config;
-pub mod files;
-pub mod ingest;
-pub mod model;
-pub mod paths;
-pub mod render;
-pub mod report;
-pub mod tokens;
-pub mod tui;
-#[cfg(test)]
-mod waiting;
+
+pub use {agents, files, format, ingest, kit, model, render, report, tokens, tui};
 
 #[doc = include_str!("trust.md")]
 pub mod trust {}

@@ -3,7 +3,7 @@
 use clap::builder::Styles;
 use clap::{CommandFactory, Parser};
 use ctxgauge::commands::{self, streams};
-use ctxgauge::paths::User;
+use ctxgauge::files::paths::User;
 use ctxgauge::{cli::Cli, files, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;

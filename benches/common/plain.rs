@@ -1,10 +1,10 @@
 //! What is compared with: reading without understanding.
 
 use ctxgauge::agents;
+use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::{SearchRoot, usual};
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::paths::{Folders, User};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::seeds::{files, project};
 use ctxgauge::agents;
-use ctxgauge::agents::format::Format;
+use ctxgauge::format::Format;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

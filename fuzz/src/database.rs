@@ -4,7 +4,7 @@ use super::cases::named;
 use super::first_line;
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
-use ctxgauge::agents::format::Format;
+use ctxgauge::format::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;

@@ -3,8 +3,8 @@
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
 use ctxgauge::agents;
-use ctxgauge::agents::format::Format;
-use ctxgauge::agents::kit::text;
+use ctxgauge::format::Format;
+use ctxgauge::kit::text;
 use ctxgauge::model::event::{ByLength, Sink};
 
 /// The first line of an input is the id of a format, the rest a log, a document, or a file beside one. Without

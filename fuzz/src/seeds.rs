@@ -3,8 +3,8 @@
 use super::cases;
 use super::mappings::THEN;
 use ctxgauge::agents;
-use ctxgauge::agents::format::database::{DatabaseSpec, MAGIC};
-use ctxgauge::agents::format::{Format, StoreKind};
+use ctxgauge::format::database::{DatabaseSpec, MAGIC};
+use ctxgauge::format::{Format, StoreKind};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 use std::fs;

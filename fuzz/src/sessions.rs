@@ -1,8 +1,8 @@
 //! What must hold of a session, however it came about.
 
-use ctxgauge::agents::format::{Decoder, Format};
-use ctxgauge::agents::kit::damage;
 use ctxgauge::config;
+use ctxgauge::format::{Decoder, Format};
+use ctxgauge::kit::damage;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
 use ctxgauge::model::forecast::{backtest, forecast};

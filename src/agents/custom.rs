@@ -19,10 +19,10 @@ mod message;
 mod pointer;
 mod reader;
 
-use crate::agents::format::{Claim, Decoder, Facts, Format, List, StoreKind, Tier, facts, head};
-use crate::model::window::matches;
+use format::{Claim, Decoder, Facts, Format, List, StoreKind, Tier, facts, head};
 pub use mapping::Mapping;
 use mapping::Written;
+use model::window::matches;
 use pointer::{Pointer, Pointers};
 use reader::CustomDecoder;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What the decoders' tests share.
 
-use crate::agents::format::Format;
-use crate::model::event::{ByLength, Entry, Lane, Place, Sink};
-use crate::model::session::Session;
+use format::Format;
+use model::event::{ByLength, Entry, Lane, Place, Sink};
+use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,8 +29,7 @@ pub fn sessions<L: AsRef<str>>(
     format: &Format,
     lines: impl IntoIterator<Item = L>,
 ) -> BTreeMap<Lane, Session> {
-    let rules =
-        Arc::new(toml::from_str(include_str!("../../assets/models.toml")).expect("the table"));
+    let rules = Arc::new(toml::from_str(assets::MODELS).unwrap_or_default());
     let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
     for entry in read(format, lines) {
         let session = sessions.entry(entry.lane);

@@ -1,7 +1,7 @@
 //! What the environment says about the terminal: its characters, and whether it can show screens.
 
-use crate::paths::Env;
 use anyhow::{Result, bail};
+use files::paths::Env;
 
 /// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
 /// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). Where none is, the

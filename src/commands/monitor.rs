@@ -6,18 +6,18 @@ use super::locale;
 use super::setup::{LeftOut, Setup};
 use crate::cli::Monitor;
 use crate::config::{self, UserThemes};
-use crate::files;
-use crate::ingest::store::pipe::{self, STDIN};
-use crate::model::estimators::Estimator;
-use crate::report::ReportContext;
-use crate::tui::keymap::Keymap;
-use crate::tui::runtime::state::StateFile;
-use crate::tui::theme::{ColourDepth, Glyphs, Themes};
-use crate::tui::{self, Logs, Start};
 use anyhow::{Context, Result, bail};
+use files;
+use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, Followed};
+use model::estimators::Estimator;
+use report::ReportContext;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tui::keymap::Keymap;
+use tui::runtime::state::StateFile;
+use tui::theme::{ColourDepth, Glyphs, Themes};
+use tui::{self, Logs, Start};
 
 /// Updates that may wait for the screens; beyond, the reading of logs waits.
 const UPDATES: usize = 256;

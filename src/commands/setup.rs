@@ -1,17 +1,17 @@
 //! What options and configuration come to: formats, models table, search roots, themes.
 
-use crate::agents;
-use crate::agents::custom::Mapping;
-use crate::agents::format::Format;
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
-use crate::ingest::cache::earlier;
-use crate::ingest::discover::roots::{SearchRoot, usual};
-use crate::model::window::Rules;
-use crate::paths::User;
-use crate::report::patience::Patience;
-use crate::report::{ReportContext, names};
+use agents;
+use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
+use files::paths::User;
+use format::Format;
+use ingest::cache::earlier;
+use ingest::discover::roots::{SearchRoot, usual};
+use model::window::Rules;
+use report::patience::Patience;
+use report::{ReportContext, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

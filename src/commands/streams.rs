@@ -1,9 +1,9 @@
 //! Standard output and standard error: what cannot be written, and what must not reach a terminal.
 
 use super::locale;
-use crate::files;
-use crate::paths;
-use crate::render::inert::{Inert, Written};
+use files;
+use files::paths;
+use render::inert::{Inert, Written};
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
 use std::io::{self, BufWriter, LineWriter, Stderr, StdoutLock, Write};

@@ -1,7 +1,7 @@
 //! Reading the user's files: the configuration, and small files in folders beside it.
 
-use crate::files;
 use anyhow::{Context, Result};
+use files;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! The section `[keys]`: an action's name and its keys.
 
 use super::Config;
-use crate::tui::keymap::Keymap;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use tui::keymap::Keymap;
 
 /// The user's keys, by the name of an action. The scope may precede it, as in `session.back` or as a table
 /// `[keys.session]`.
@@ -74,7 +74,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::super::tests::read;
-    use crate::tui::keymap::{Action, KeyPress, Scope};
+    use tui::keymap::{Action, KeyPress, Scope};
 
     #[test]
     fn keys_are_read() {

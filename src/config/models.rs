@@ -4,13 +4,10 @@ mod checked;
 
 use super::Config;
 use super::files::{self, Required};
-use crate::model::window::Rules;
 use anyhow::{Context, Result, anyhow};
+use model::window::Rules;
 use std::path::{Path, PathBuf};
 use toml::Table;
-
-/// The built-in models table, as a file.
-const MODELS: &str = include_str!("../../assets/models.toml");
 
 /// The built-in models table.
 ///
@@ -18,7 +15,7 @@ const MODELS: &str = include_str!("../../assets/models.toml");
 ///
 /// If it is invalid, which a test rules out.
 pub fn rules() -> Result<Rules> {
-    parse(MODELS).context("the built-in models table is invalid; please report this")
+    parse(assets::MODELS).context("the built-in models table is invalid; please report this")
 }
 
 /// The user's models table: the one that the configuration names, or `models.toml` beside the configuration

@@ -1,9 +1,9 @@
 //! The user's themes: files beside the configuration.
 
 use super::files::{self, UserFile, invalid};
-use crate::tui::theme::{Theme, Themes};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
+use tui::theme::{Theme, Themes};
 
 /// The themes to choose from.
 #[derive(Debug)]

@@ -19,8 +19,8 @@ mod tests;
 pub use key::LogKey;
 pub use sessions::{UnreadCursor, put_away, restore, store};
 
-use crate::model::window::Rules;
 use file::Contents;
+use model::window::Rules;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -18,9 +18,9 @@ mod tests;
 pub use moment::{log_bytes, owner};
 
 use super::patience::{is_busy, patiently};
-use crate::agents::format::database::DatabaseSpec;
-use crate::ingest::source::{Stamp, head};
-use crate::ingest::sync::lock;
+use crate::source::{Stamp, head};
+use crate::sync::lock;
+use format::database::DatabaseSpec;
 use jiff::Timestamp;
 use moment::Files;
 use rusqlite::Connection;
@@ -106,7 +106,7 @@ impl Database {
     }
 
     /// The stamp of a session when the list was looked at.
-    pub(in crate::ingest) fn listed(&self, session: &str) -> Option<Stamp> {
+    pub(crate) fn listed(&self, session: &str) -> Option<Stamp> {
         Some(lock(&self.state).sessions.get(session)?.stamp)
     }
 
@@ -116,7 +116,7 @@ impl Database {
     }
 
     /// The stamp of a session.
-    pub(in crate::ingest) fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
+    pub(crate) fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
         lock(&self.state).look(self, session, Instant::now())
     }
 
@@ -147,7 +147,7 @@ impl Database {
     /// # Errors
     ///
     /// The row cannot be read.
-    pub(in crate::ingest) fn line(&self, session: &str, number: u64) -> io::Result<String> {
+    pub(crate) fn line(&self, session: &str, number: u64) -> io::Result<String> {
         let line = patiently(|| {
             self.read(|connection, tables| {
                 let Some(skip) = number.checked_sub(1) else {
@@ -167,12 +167,12 @@ impl Database {
     }
 
     /// The first bytes of its file.
-    pub(in crate::ingest) fn head(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn head(&self) -> io::Result<Vec<u8>> {
         head(&*self.path)
     }
 
     /// Reads a piece of a session's rows: a shorter one if the last did not count.
-    pub(in crate::ingest) fn read_piece<T>(
+    pub(crate) fn read_piece<T>(
         &self,
         mut read: impl FnMut(&Connection, Tables, Limits) -> rusqlite::Result<T>,
     ) -> io::Result<T> {
@@ -193,7 +193,7 @@ impl Database {
     }
 
     /// Reads what the database contained at one moment.
-    pub(in crate::ingest) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<T> {

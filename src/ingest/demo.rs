@@ -4,38 +4,45 @@ mod marks;
 
 use super::lines::Line;
 use super::problem::GONE;
-use crate::agents::builtin::claude_code::CLAUDE_CODE;
-use crate::agents::builtin::codex::CODEX;
-use crate::agents::format::Format;
-use crate::ingest::lanes::decode;
-use crate::ingest::sync::spawn;
-use crate::ingest::worker::job::{Origin, TextJob, do_job};
-use crate::model::event::{Entry, Lane, Measure, Place, Sink};
-use crate::model::fleet::{FileFacts, FileId, Update};
-use crate::model::session::{Coverage, Session};
-use crate::model::window::Rules;
-use crate::tokens::Counter;
+use crate::lanes::decode;
+use crate::sync::spawn;
+use crate::worker::job::{Origin, TextJob, do_job};
+use format::Format;
 use jiff::{SignedDuration, Timestamp};
 use marks::expand;
+use model::event::{Entry, Lane, Measure, Place, Sink};
+use model::fleet::{FileFacts, FileId, Update};
+use model::session::{Coverage, Session};
+use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokens::Counter;
 
-/// The logs: format, path, text with marks (see [`expand`]).
-static LOGS: [(&Format, &str, &str); 2] = [
-    (
-        &CLAUDE_CODE,
-        "demo/claude-code.jsonl",
-        include_str!("../../assets/demo/claude-code.jsonl"),
-    ),
-    (
-        &CODEX,
-        "demo/codex.jsonl",
-        include_str!("../../assets/demo/codex.jsonl"),
-    ),
-];
+/// One of the demo's logs.
+#[derive(Clone, Copy)]
+pub struct Log {
+    format: &'static Format,
+    /// The path that is shown.
+    path: &'static str,
+    /// With marks (see [`expand`]).
+    text: &'static str,
+}
+
+/// The demo's logs, with their formats by id.
+pub fn logs(by_id: impl Fn(&str) -> Option<&'static Format>) -> Arc<[Log]> {
+    let logs = assets::DEMO.iter().filter_map(|log| {
+        let format = by_id(log.format)?;
+        Some(Log {
+            format,
+            path: log.path,
+            text: log.text,
+        })
+    });
+    logs.collect()
+}
 
 /// One in so many lines is written when the demo starts, so that there are gauges at once.
 const WRITTEN: usize = 3;
@@ -56,37 +63,40 @@ struct Step {
 
 /// Plays the demo on a thread of its own, again and again, until `sink` breaks.
 pub fn start(
+    logs: Arc<[Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     spawn("demo", move || {
-        let steps = steps(counter.as_ref());
-        play(&steps, &rules, &mut std::thread::sleep, sink)
+        let steps = steps(&logs, counter.as_ref());
+        play(&logs, &steps, &rules, &mut std::thread::sleep, sink)
     })
     .map(drop)
 }
 
 /// Whether a file belongs to the demo.
 pub fn holds(file: FileId) -> bool {
-    usize::try_from(file.0).is_ok_and(|log| log < LOGS.len())
+    usize::try_from(file.0).is_ok_and(|log| log < assets::DEMO.len())
 }
 
 /// Reads the text of an item in the demo's logs, on a thread of its own.
 pub fn read_text(
+    logs: &[Log],
     job: TextJob,
     sink: impl FnOnce(Update) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     let wanted = job.request();
     let line = usize::try_from(wanted.file.0)
         .ok()
-        .and_then(|log| LOGS.get(log))
-        .and_then(|(format, _, text)| {
+        .and_then(|log| logs.get(log))
+        .and_then(|log| {
             let number = wanted.place.line;
-            let line = text
+            let line = log
+                .text
                 .lines()
                 .nth(usize::try_from(number).ok()?.checked_sub(1)?)?;
-            Some((*format, expand(line, number)))
+            Some((log.format, expand(line, number)))
         });
     let origin = match line {
         Some((format, line)) => Origin::Line(format, line.into_bytes()),
@@ -97,6 +107,7 @@ pub fn read_text(
 }
 
 fn play(
+    logs: &[Log],
     steps: &[Step],
     rules: &Arc<Rules>,
     wait: &mut dyn FnMut(Duration),
@@ -107,17 +118,17 @@ fn play(
     loop {
         let mut clock = written.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
         let behind = Timestamp::now().duration_since(clock);
-        for (log, (format, ..)) in LOGS.iter().enumerate() {
-            let mut session = Session::new(format.id, Arc::clone(rules));
+        for (log, played) in logs.iter().enumerate() {
+            let mut session = Session::new(played.format.id, Arc::clone(rules));
             session.coverage = Coverage::Whole;
-            sink(found(log, 0))?;
+            sink(found(log, played, 0))?;
             sink(Update::Rebuilt {
                 file: file(log),
                 sessions: vec![(Lane::Main, session)],
             })?;
         }
         for step in written {
-            write(step, step.at.saturating_add(behind).ok(), &mut sink)?;
+            write(logs, step, step.at.saturating_add(behind).ok(), &mut sink)?;
         }
         if !is_announced {
             is_announced = true;
@@ -128,7 +139,7 @@ fn play(
             let pause: SignedDuration = step.at.duration_since(clock) / PACE;
             clock = step.at;
             wait(pause.unsigned_abs());
-            write(step, Some(Timestamp::now()), &mut sink)?;
+            write(logs, step, Some(Timestamp::now()), &mut sink)?;
         }
         wait(REST);
     }
@@ -136,6 +147,7 @@ fn play(
 
 /// Sends a line as if it had been written at this time.
 fn write(
+    logs: &[Log],
     step: &Step,
     at: Option<Timestamp>,
     sink: &mut impl FnMut(Update) -> ControlFlow<()>,
@@ -144,7 +156,9 @@ fn write(
         at,
         ..entry.clone()
     };
-    sink(found(step.log, step.len))?;
+    if let Some(log) = logs.get(step.log) {
+        sink(found(step.log, log, step.len))?;
+    }
     sink(Update::Appended {
         file: file(step.log),
         entries: step.entries.iter().map(now).collect(),
@@ -155,13 +169,12 @@ fn file(log: usize) -> FileId {
     FileId(log as u64)
 }
 
-fn found(log: usize, len: u64) -> Update {
-    let (format, path, _) = LOGS[log];
+fn found(number: usize, log: &Log, len: u64) -> Update {
     Update::Found(Box::new(FileFacts {
-        file: file(log),
-        agent: format.id,
-        label: format.label,
-        path: Arc::new(PathBuf::from(path)),
+        file: file(number),
+        agent: log.format.id,
+        label: log.format.label,
+        path: Arc::new(PathBuf::from(log.path)),
         id: None,
         parent: None,
         len,
@@ -170,9 +183,9 @@ fn found(log: usize, len: u64) -> Update {
 }
 
 /// Both logs, read line by line, in the order of their time stamps.
-fn steps(measure: &dyn Measure) -> Vec<Step> {
+fn steps(logs: &[Log], measure: &dyn Measure) -> Vec<Step> {
     let mut steps = Vec::new();
-    for (log, (format, _, text)) in LOGS.iter().enumerate() {
+    for (log, Log { format, text, .. }) in logs.iter().enumerate() {
         let mut decoder = format.decoder();
         let (mut offset, mut clock) = (0, Timestamp::UNIX_EPOCH);
         for (line, number) in text.lines().zip(1..) {
@@ -207,22 +220,22 @@ fn steps(measure: &dyn Measure) -> Vec<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config;
-    use crate::model::Role;
-    use crate::model::event::Event;
-    use crate::model::text::TextRequest;
-    use crate::waiting::wait_for;
+    use files::waiting::wait_for;
+    use model::Role;
+    use model::event::Event;
+    use model::text::TextRequest;
     use std::collections::BTreeMap;
     use std::sync::mpsc::TryRecvError;
 
     /// The sessions as one whole play leaves them, and how long it took.
     fn played() -> (Vec<Session>, Duration) {
-        let rules = Arc::new(config::rules().unwrap());
-        let steps = steps(&Counter::new());
+        let rules: Arc<Rules> = Arc::new(toml::from_str(assets::MODELS).unwrap());
+        let logs = logs(agents::by_id);
+        let steps = steps(&logs, &Counter::new());
         let mut sessions = BTreeMap::new();
         let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
-        let flow = play(&steps, &rules, &mut wait, |update| {
+        let flow = play(&logs, &steps, &rules, &mut wait, |update| {
             match update {
                 Update::Rebuilt {
                     file,
@@ -251,13 +264,14 @@ mod tests {
 
     #[test]
     fn every_line_is_read() {
-        for step in steps(&crate::model::event::ByLength) {
+        let logs = logs(agents::by_id);
+        for step in steps(&logs, &model::event::ByLength) {
             assert!(!step.entries.is_empty());
             for entry in step.entries {
                 assert!(
                     !matches!(entry.event, Event::Unreadable(_)),
                     "{}: {entry:?}",
-                    LOGS[step.log].1
+                    logs[step.log].path
                 );
             }
         }
@@ -267,7 +281,7 @@ mod tests {
     fn a_play_takes_about_a_minute_and_shows_a_compaction_each() {
         let (sessions, took) = played();
         assert!((60..=75).contains(&took.as_secs()), "{took:?}");
-        assert_eq!(sessions.len(), LOGS.len());
+        assert_eq!(sessions.len(), assets::DEMO.len());
         for session in sessions {
             let [reset] = session.resets() else {
                 panic!("{}: {:?}", session.agent, session.resets());
@@ -313,6 +327,7 @@ mod tests {
 
     #[test]
     fn every_text_can_be_read() {
+        let logs = logs(agents::by_id);
         let (sender, updates) = std::sync::mpsc::channel();
         for (log, session) in played().0.iter().enumerate() {
             for item in session.items() {
@@ -325,7 +340,7 @@ mod tests {
                     let _ = sender.send(update);
                     ControlFlow::Continue(())
                 };
-                read_text(TextJob::Page(wanted), sink).unwrap();
+                read_text(&logs, TextJob::Page(wanted), sink).unwrap();
                 let Ok(Update::Text(page)) = updates.recv() else {
                     panic!("no text of {item:?}");
                 };
@@ -333,7 +348,7 @@ mod tests {
                 assert!(text.bytes >= u64::from(item.size.bytes));
             }
         }
-        assert!(!holds(FileId(LOGS.len() as u64)));
+        assert!(!holds(FileId(assets::DEMO.len() as u64)));
     }
 
     #[test]
@@ -343,7 +358,7 @@ mod tests {
             let _ = sender.send(());
             ControlFlow::Break(())
         };
-        start(Arc::default(), Arc::default(), sink).unwrap();
+        start(logs(agents::by_id), Arc::default(), Arc::default(), sink).unwrap();
         wait_for("update", || ended.try_recv());
         wait_for("end", || match ended.try_recv() {
             Err(TryRecvError::Disconnected) => Ok(()),

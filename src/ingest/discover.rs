@@ -10,15 +10,15 @@ pub mod settings;
 use self::links::{Linked, Links};
 use super::sidecar::SidecarStore;
 use super::{problem, store};
-use crate::agents::format::database::MAGIC;
-use crate::agents::format::{Claim, Format, StoreKind, facts};
-use crate::files;
-use crate::ingest::database::{self, Database};
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::{LogFile, Store, file_id, id_of_real};
-use crate::ingest::source::{self, Stamp, head, zst};
-use crate::model::fleet::{FileFacts, FileId};
-use crate::paths::Env;
+use crate::database::{self, Database};
+use crate::discover::roots::SearchRoot;
+use crate::log::{LogFile, Store, file_id, id_of_real};
+use crate::source::{self, Stamp, head, zst};
+use files;
+use files::paths::Env;
+use format::database::MAGIC;
+use format::{Claim, Format, StoreKind, facts};
+use model::fleet::{FileFacts, FileId};
 use reach::Reach;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -586,9 +586,9 @@ mod tests {
     use super::super::testing::TOY;
     use super::reach::DEPTH;
     use super::*;
-    use crate::agents::builtin::kimi::KIMI;
-    use crate::ingest::reader::first_records;
-    use crate::model::event::ByLength;
+    use crate::reader::first_records;
+    use agents::builtin::kimi::KIMI;
+    use model::event::ByLength;
 
     fn look(roots: Vec<SearchRoot>) -> Found {
         Scanner::new(roots, vec![&TOY], |_| None).look()
@@ -854,5 +854,31 @@ mod tests {
             assert_eq!(found.problems.len(), 1);
             assert_eq!(found.problems[0].0, closed);
         }
+    }
+
+    #[test]
+    fn a_chat_and_its_transcript_are_one_session() {
+        let home = tempfile::tempdir().unwrap();
+        let id = "c0000000-0000-4000-8000-000000000001";
+        let chat = home.path().join("chats/f/c/store.db");
+        let transcript = home
+            .path()
+            .join(format!("projects/p/agent-transcripts/{id}.jsonl"));
+        for path in [&chat, &transcript] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        let sql = include_str!("../../tests/fixtures/cursor/chat_with_own_sizes/log.sql");
+        let writer = rusqlite::Connection::open(&chat).unwrap();
+        writer.execute_batch(sql).unwrap();
+        drop(writer);
+        std::fs::write(
+            &transcript,
+            "{\"role\":\"user\",\"message\":{\"content\":[]}}\n",
+        )
+        .unwrap();
+        let root = SearchRoot::Usual(&agents::builtin::cursor::CURSOR, home.path().to_path_buf());
+        let found = Scanner::new(vec![root], vec![], |_| None).look().files;
+        assert_eq!(found.len(), 1);
+        assert!(found[0].facts.path.ends_with("store.db"));
     }
 }

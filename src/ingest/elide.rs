@@ -1,7 +1,7 @@
 //! Very long lines without holding them: JSON is copied through, but every very long string loses its
 //! end, and the number of bytes that are missing is written in its place.
 
-use crate::model::event::ELIDED;
+use model::event::ELIDED;
 use std::ops::Range;
 
 /// Strings up to this many bytes stay whole.

@@ -9,11 +9,11 @@ mod torn;
 
 use super::reader::read_whole;
 use super::testing::made::Made;
-use crate::ingest::lanes::{Sessions, main_session};
-use crate::ingest::lines::Progress;
-use crate::ingest::log::{Cursor, News, Reading};
-use crate::model::event::ByLength;
-use crate::model::session::Session;
+use crate::lanes::{Sessions, main_session};
+use crate::lines::Progress;
+use crate::log::{Cursor, News, Reading};
+use model::event::ByLength;
+use model::session::Session;
 use std::sync::Arc;
 
 pub(super) fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {

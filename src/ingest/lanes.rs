@@ -1,12 +1,12 @@
 //! The sessions of one log, as they are folded from its entries.
 
 use super::lines::Line;
-use crate::agents::format::Decoder;
-use crate::agents::kit::damage;
-use crate::model::event::{Entry, Event, Lane, Place, Sink};
-use crate::model::fleet::FileFacts;
-use crate::model::session::{Coverage, Session};
-use crate::model::window::Rules;
+use format::Decoder;
+use kit::damage;
+use model::event::{Entry, Event, Lane, Place, Sink};
+use model::fleet::FileFacts;
+use model::session::{Coverage, Session};
+use model::window::Rules;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ pub mod blocks;
 pub mod position;
 
 use super::elide::Elider;
-use crate::ingest::source::{BOM, CHUNK, read_some};
-use crate::model::event::Place;
+use crate::source::{BOM, CHUNK, read_some};
+use model::event::Place;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 

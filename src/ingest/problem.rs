@@ -1,6 +1,5 @@
 //! What went wrong with a file, and what to do about it, in words.
 
-use crate::files;
 use std::io;
 
 /// Why something could not be done with a file or folder.

@@ -3,8 +3,8 @@
 use super::lanes::Sessions;
 use super::lines::Progress;
 use super::log::{LogFile, Reading};
-use crate::model::event::{ByLength, Entry, Event, Measure, Unmeasured};
-use crate::model::window::Rules;
+use model::event::{ByLength, Entry, Event, Measure, Unmeasured};
+use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;

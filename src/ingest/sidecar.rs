@@ -8,17 +8,17 @@
 //! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
 //! changed; the decoder decides whether what it has read still holds.
 //!
-//! [`Format::states`]: crate::agents::format::Format::states
+//! [`Format::states`]: format::Format::states
 
 use super::lines::Line;
-use crate::agents::format::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
-use crate::files;
-use crate::ingest::lines::Progress;
-use crate::ingest::lines::position::Position;
-use crate::ingest::source::{LARGEST, Stamp};
-use crate::ingest::sync::lock;
-use crate::model::event::Sink;
-use crate::model::fleet::FileFacts;
+use crate::lines::Progress;
+use crate::lines::position::Position;
+use crate::source::{LARGEST, Stamp};
+use crate::sync::lock;
+use files;
+use format::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
+use model::event::Sink;
+use model::fleet::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirEntry};
@@ -300,15 +300,15 @@ fn extent(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::builtin::copilot_cli::COPILOT_CLI;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
-    use crate::ingest::lines::Progress;
-    use crate::ingest::log::{Cursor, LogFile, News, Reading};
-    use crate::ingest::reader::read_whole;
-    use crate::model::event::{ByLength, Lane};
-    use crate::model::session::Session;
-    use crate::waiting::wait_for;
+    use crate::discover::Scanner;
+    use crate::discover::roots::SearchRoot;
+    use crate::lines::Progress;
+    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::reader::read_whole;
+    use agents::builtin::copilot_cli::COPILOT_CLI;
+    use files::waiting::wait_for;
+    use model::event::{ByLength, Lane};
+    use model::session::Session;
     use proptest::prelude::*;
     use std::fs::OpenOptions;
     use std::io::Write;

@@ -9,8 +9,8 @@ pub mod zst;
 
 pub use stamp::Stamp;
 
-use crate::files;
-use crate::ingest::sync::lock;
+use crate::sync::lock;
+use files;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

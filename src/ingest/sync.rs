@@ -14,7 +14,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Starts a thread.
-pub(crate) fn spawn<T: Send + 'static>(
+pub fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
@@ -22,7 +22,7 @@ pub(crate) fn spawn<T: Send + 'static>(
 }
 
 /// How many threads read at once.
-pub(crate) fn threads() -> usize {
+pub fn threads() -> usize {
     thread::available_parallelism()
         .map_or(1, NonZero::get)
         .min(MOST)

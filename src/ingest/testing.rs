@@ -6,19 +6,19 @@
 
 pub(super) mod made;
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::facts::EACH_LINE;
-use crate::agents::format::settings::SettingsFile;
-use crate::agents::format::{
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::facts::EACH_LINE;
+use format::settings::SettingsFile;
+use format::{
     Base, Claim, Decoder, Facts, FolderSpec, Format, Registry, RegistryEntry, Root, Settings,
     StoreKind, decoder,
 };
-use crate::model::event::{
+use model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::running::Running;
-use crate::model::window::Overrides;
-use crate::model::{Gone, Kind, Role, Source};
+use model::running::Running;
+use model::window::Overrides;
+use model::{Gone, Kind, Role, Source};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -277,9 +277,9 @@ pub(super) fn some_time() -> Instant {
 }
 
 /// A toy log at a path.
-pub(super) fn toy_log(path: &Path) -> crate::ingest::log::LogFile {
+pub(super) fn toy_log(path: &Path) -> crate::log::LogFile {
     use super::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
+    use crate::discover::roots::SearchRoot;
     let found = Scanner::new(
         vec![SearchRoot::Given(path.to_path_buf())],
         vec![&TOY],

@@ -11,11 +11,11 @@ pub use pieces::Pieces;
 
 use super::elide::Elider;
 use super::lines::LONG_LINE;
-use crate::agents::format::{Decoder, Format};
-use crate::agents::kit::damage;
-use crate::ingest::source::{Bytes, CHUNK, read_some};
-use crate::model::event::{Sink, Unmeasured};
-use crate::model::text::TextRequest;
+use crate::source::{Bytes, CHUNK, read_some};
+use format::{Decoder, Format};
+use kit::damage;
+use model::event::{Sink, Unmeasured};
+use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
 /// An item's text, from the line that begins at `offset`. The decoder has read what is beside the log, and

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The calibrations of a session by exact model id, and the one that is in use.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Calibrations {
-    #[serde(with = "crate::model::stored::shared")]
+    #[serde(with = "crate::stored::shared")]
     model: Option<Arc<str>>,
     current: Calibration,
     others: HashMap<Arc<str>, Calibration>,

@@ -4,7 +4,7 @@
 use super::Kind;
 use super::event::Key;
 use super::session::Session;
-use crate::model::history::{Item, ItemIx};
+use crate::history::{Item, ItemIx};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -135,9 +135,9 @@ fn quoted(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Role;
-    use crate::model::event::NewItem;
-    use crate::model::testing::{Log, new_item};
+    use crate::Role;
+    use crate::event::NewItem;
+    use crate::testing::{Log, new_item};
     use proptest::prelude::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use super::window::PriceRow;
-use crate::model::history::{ItemIx, RequestIx};
+use crate::history::{ItemIx, RequestIx};
 use std::collections::HashMap;
 
 /// The cost of items by the end of a number of requests.
@@ -66,8 +66,8 @@ impl<'s> Carried<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::testing::Log;
-    use crate::model::{Kind, Role};
+    use crate::testing::Log;
+    use crate::{Kind, Role};
 
     fn log() -> Log {
         Log::new()

@@ -3,7 +3,7 @@
 use super::Kind;
 use super::fleet::{Fleet, SessionKey};
 use super::session::Session;
-use crate::model::history::ItemIx;
+use crate::history::ItemIx;
 
 /// A sub-agent of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +71,10 @@ fn sum(tokens: impl Iterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Role;
-    use crate::model::event::{Event, Lane, Meta, NewItem};
-    use crate::model::fleet::{FileFacts, FileId, Update};
-    use crate::model::testing::{Log, new_item};
+    use crate::Role;
+    use crate::event::{Event, Lane, Meta, NewItem};
+    use crate::fleet::{FileFacts, FileId, Update};
+    use crate::testing::{Log, new_item};
     use std::path::PathBuf;
     use std::sync::Arc;
 

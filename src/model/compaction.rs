@@ -3,7 +3,7 @@
 
 use super::session::Session;
 use super::{Gone, Kind, Source};
-use crate::model::history::{Item, Left, PastReset, RequestIx, SizedItem};
+use crate::history::{Item, Left, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -149,12 +149,12 @@ fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Role;
-    use crate::model::event::{
+    use crate::Role;
+    use crate::event::{
         Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Place, Reset, Size,
         Usage, count,
     };
-    use crate::model::history::ItemIx;
+    use crate::history::ItemIx;
     use std::sync::Arc;
 
     struct Log(Session, u64);

@@ -10,8 +10,8 @@ use super::past::{Inputs, Unlogged};
 use super::pictures::Media;
 use super::session::Session;
 use super::{Role, Source};
-use crate::model::estimator::Estimator;
-use crate::model::history::{Coverage, Item, ItemIx, RequestIx};
+use crate::estimator::Estimator;
+use crate::history::{Coverage, Item, ItemIx, RequestIx};
 use serde::{Deserialize, Serialize};
 
 /// One role's part of the context.

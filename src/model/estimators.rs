@@ -8,8 +8,8 @@ use super::context::{Basis, Context, Share};
 use super::past::Unlogged;
 use super::session::Session;
 use super::{Kind, Role};
-use crate::model::content::Content;
-use crate::model::history::{Item, Request, RequestIx};
+use crate::content::Content;
+use crate::history::{Item, Request, RequestIx};
 use std::collections::HashSet;
 
 mod decisions;

@@ -367,14 +367,14 @@ pub struct NewItem {
     /// What it is.
     pub kind: Kind,
     /// The tool, for calls and results.
-    #[serde(with = "crate::model::stored::shared")]
+    #[serde(with = "crate::stored::shared")]
     pub tool: Option<Arc<str>>,
     /// The tool call's id, for calls and results.
     pub call: Option<Key>,
     /// How large it is.
     pub size: Size,
     /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
-    #[serde(with = "crate::model::stored::text")]
+    #[serde(with = "crate::stored::text")]
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,
@@ -516,7 +516,7 @@ pub enum Cause {
     /// The user asked for it.
     Manual,
     /// The log does not have it: the session decides by the agent's own count, see
-    /// [`crate::model::own_count`].
+    /// [`crate::own_count`].
     Unlogged,
     /// Anything else, as the log or its decoder names it.
     Other(Box<str>),

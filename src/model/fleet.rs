@@ -7,7 +7,7 @@ use super::session::Session;
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
-use crate::model::history::Item;
+use crate::history::Item;
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -557,9 +557,9 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{Event, Meta, Place};
-    use crate::model::history::Coverage;
-    use crate::model::testing::{Log, new_item};
+    use crate::event::{Event, Meta, Place};
+    use crate::history::Coverage;
+    use crate::testing::{Log, new_item};
 
     #[test]
     fn a_session_is_named_by_what_distinguishes_it() {

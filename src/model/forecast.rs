@@ -20,7 +20,7 @@ use super::context::Context;
 use super::own_count::Counts;
 use super::replay::State;
 use super::session::Session;
-use crate::model::history::{Request, RequestIx};
+use crate::history::{Request, RequestIx};
 use jiff::Timestamp;
 use std::ops::Range;
 

@@ -178,10 +178,10 @@ pub struct Request {
     /// The last line that carries its usage.
     pub place: Place,
     /// When its first line was written.
-    #[serde(with = "crate::model::stored::time")]
+    #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
     /// The model that answered.
-    #[serde(with = "crate::model::stored::shared")]
+    #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,
     /// All input, cached or not.
     pub prompt: u64,
@@ -246,14 +246,14 @@ pub struct PastReset {
     /// The place of its record.
     pub place: Place,
     /// When.
-    #[serde(with = "crate::model::stored::time")]
+    #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
     /// Compaction or clear.
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
     /// The model at that time.
-    #[serde(with = "crate::model::stored::shared")]
+    #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,
     /// The size before.
     pub before: u64,

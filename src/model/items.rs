@@ -11,7 +11,7 @@ use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
 use super::names::Names;
 use super::small::{MaybeIx, RareList};
 use super::{Gone, Kind, Source};
-use crate::model::small::short;
+use crate::small::short;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};

@@ -31,7 +31,7 @@ use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Gone, Kind, Role, Source};
-use crate::model::history::Coverage;
+use crate::history::Coverage;
 use explained::{add_unexplained, explained, explained_at_first, fits};
 use fresh::Fresh;
 use late::Late;

@@ -4,8 +4,8 @@ use super::event::Cause;
 use super::past::Facts;
 use super::session::Session;
 use super::window::{Limits, PastSize, Seen, WindowSource};
-use crate::model::content::Content;
-use crate::model::history::{PastReset, Request, RequestIx};
+use crate::content::Content;
+use crate::history::{PastReset, Request, RequestIx};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -161,9 +161,9 @@ fn raised(has_requests: bool, limits: impl Fn(u64) -> Limits, low: impl FnOnce()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::replay::Timeline;
-    use crate::model::testing::Log;
-    use crate::model::{Kind, Role};
+    use crate::replay::Timeline;
+    use crate::testing::Log;
+    use crate::{Kind, Role};
 
     fn limits(log: &Log) -> (u64, WindowSource) {
         let limits = log.session.limits();

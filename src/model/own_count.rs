@@ -10,7 +10,7 @@ use super::past::Inputs;
 use super::session::Session;
 use super::window::{Base, CountRule, Seen};
 use super::{Kind, Role};
-use crate::model::content::Content;
+use crate::content::Content;
 use serde::{Deserialize, Serialize};
 
 /// An agent's own count of a context, in tokens.
@@ -345,10 +345,10 @@ fn begins_turn(item: &Item) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Gone;
-    use crate::model::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
-    use crate::model::replay::Timeline;
-    use crate::model::testing::{Log, new_item};
+    use crate::Gone;
+    use crate::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
+    use crate::replay::Timeline;
+    use crate::testing::{Log, new_item};
 
     /// The trigger is 50,000.
     fn log() -> Log {

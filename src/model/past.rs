@@ -9,7 +9,7 @@ use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
 use super::ledger::Ledger;
-use crate::model::small::short;
+use crate::small::short;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Past {
 pub(super) struct Mark {
     pub(super) record: u32,
     pub(super) place: Place,
-    #[serde(with = "crate::model::stored::time")]
+    #[serde(with = "crate::stored::time")]
     pub(super) at: Option<Timestamp>,
     pub(super) inputs: Inputs,
 }
@@ -77,7 +77,7 @@ pub(super) enum Unlogged {
 /// The model, its window and its trigger, as the log names them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Facts {
-    #[serde(with = "crate::model::stored::shared")]
+    #[serde(with = "crate::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
     pub(super) trigger: Option<u64>,

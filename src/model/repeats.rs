@@ -2,7 +2,7 @@
 
 use super::Role;
 use super::session::Session;
-use crate::model::history::{Item, ItemIx, SizedItem};
+use crate::history::{Item, ItemIx, SizedItem};
 use std::collections::{BTreeMap, HashMap};
 
 /// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.
@@ -53,9 +53,9 @@ fn is_all_text(item: &Item) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Kind;
-    use crate::model::event::Size;
-    use crate::model::testing::{Log, new_item};
+    use crate::Kind;
+    use crate::event::Size;
+    use crate::testing::{Log, new_item};
 
     fn found(log: &Log) -> Repeats {
         repeats(&log.session, log.session.in_context())

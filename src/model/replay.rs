@@ -19,8 +19,8 @@ use super::history::PreviousSize;
 use super::past::{Inputs, Mark};
 use super::session::Session;
 use super::window::Limits;
-use crate::model::content::Content;
-use crate::model::history::{Item, ItemIx, RequestIx, SizedItem};
+use crate::content::Content;
+use crate::history::{Item, ItemIx, RequestIx, SizedItem};
 use jiff::Timestamp;
 
 /// What happened at a moment. If one record did several things, the first variant that applies.

@@ -65,10 +65,10 @@ pub struct Session {
     #[serde(skip)]
     pub first_unreadable: Option<(Place, Box<str>)>,
     /// The log's first time stamp.
-    #[serde(with = "crate::model::stored::time")]
+    #[serde(with = "crate::stored::time")]
     pub started_at: Option<Timestamp>,
     /// The log's newest time stamp.
-    #[serde(with = "crate::model::stored::time")]
+    #[serde(with = "crate::stored::time")]
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,

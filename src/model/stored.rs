@@ -21,14 +21,12 @@ pub(super) mod text {
     use super::WITH_TEXTS;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(in crate::model) fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
         let shown = if WITH_TEXTS.get() { text } else { "" };
         shown.serialize(to)
     }
 
-    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Box<str>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<str>, D::Error> {
         Box::<str>::deserialize(from)
     }
 }
@@ -39,7 +37,7 @@ pub(super) mod time {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(in crate::model) fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         at: &Option<Timestamp>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
@@ -47,7 +45,7 @@ pub(super) mod time {
             .serialize(to)
     }
 
-    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Timestamp>, D::Error> {
         let at = Option::<(i64, i32)>::deserialize(from)?;
@@ -66,14 +64,14 @@ pub(super) mod shared {
         static LAST: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
     }
 
-    pub(in crate::model) fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         id: &Option<Arc<str>>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         id.as_deref().serialize(to)
     }
 
-    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Arc<str>>, D::Error> {
         let id = Option::<&str>::deserialize(from)?;

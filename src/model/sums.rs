@@ -5,7 +5,7 @@
 
 use super::history::{ItemIx, RequestIx};
 use super::session::Session;
-use crate::model::content::{Content, Part, Tally};
+use crate::content::{Content, Part, Tally};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

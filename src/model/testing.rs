@@ -54,22 +54,31 @@ keep_recent = 10_000
 "#;
 
 /// A session under way, one event after the other.
-pub(crate) struct Log {
-    pub(crate) session: Session,
+pub struct Log {
+    /// As it is now.
+    pub session: Session,
     line: u64,
 }
 
+impl Default for Log {
+    fn default() -> Log {
+        Log::new()
+    }
+}
+
 impl Log {
-    pub(crate) fn new() -> Log {
+    /// A session of an agent with a reserve of 10,000 tokens.
+    pub fn new() -> Log {
         Log::of("tested")
     }
 
-    pub(crate) fn of(agent: &'static str) -> Log {
+    /// A session of this agent.
+    pub fn of(agent: &'static str) -> Log {
         Log::after(&Earlier::default(), agent)
     }
 
     /// A session of a user whose earlier sessions have shown this.
-    pub(crate) fn after(earlier: &Earlier, agent: &'static str) -> Log {
+    pub fn after(earlier: &Earlier, agent: &'static str) -> Log {
         let mut rules: Rules = toml::from_str(RULES).unwrap_or_default();
         rules.earlier = earlier.clone();
         let mut session = Session::new(agent, Arc::new(rules));
@@ -77,7 +86,8 @@ impl Log {
         Log { session, line: 0 }
     }
 
-    pub(crate) fn event(mut self, event: Event) -> Log {
+    /// A record with this event.
+    pub fn event(mut self, event: Event) -> Log {
         self.line += 1;
         let place = Place {
             line: self.line,
@@ -93,14 +103,16 @@ impl Log {
         self
     }
 
-    pub(crate) fn model(self, id: &str) -> Log {
+    /// A record that names the model.
+    pub fn model(self, id: &str) -> Log {
         self.event(Event::Meta(Box::new(Meta {
             model: Some(id.into()),
             ..Meta::default()
         })))
     }
 
-    pub(crate) fn node(self, key: &str, items: Vec<NewItem>) -> Log {
+    /// A record with these items.
+    pub fn node(self, key: &str, items: Vec<NewItem>) -> Log {
         self.event(Event::Node(Box::new(Node {
             key: Some(Key::of(key)),
             part: Part::Injected,
@@ -110,11 +122,13 @@ impl Log {
     }
 
     /// An item of so many tokens; its content goes by that number.
-    pub(crate) fn item(self, key: &str, role: Role, kind: Kind, tokens: u64) -> Log {
+    /// A record with one item.
+    pub fn item(self, key: &str, role: Role, kind: Kind, tokens: u64) -> Log {
         self.node(key, vec![new_item(role, kind, tokens)])
     }
 
-    pub(crate) fn result(self, key: &str, tool: &str, tokens: u64) -> Log {
+    /// The result of a tool call.
+    pub fn result(self, key: &str, tool: &str, tokens: u64) -> Log {
         let item = NewItem {
             tool: Some(tool.into()),
             ..new_item(Role::Tool, Kind::ToolResult, tokens)
@@ -122,7 +136,8 @@ impl Log {
         self.node(key, vec![item])
     }
 
-    pub(crate) fn report(self, prompt: u64) -> Log {
+    /// A usage report.
+    pub fn report(self, prompt: u64) -> Log {
         let request = Key::of_number("request", self.line);
         self.event(Event::Usage(Box::new(Usage {
             request,
@@ -138,11 +153,12 @@ impl Log {
     }
 
     /// An automatic compaction that keeps nothing.
-    pub(crate) fn compact(self, before: u64) -> Log {
+    pub fn compact(self, before: u64) -> Log {
         self.reset(Gone::Compaction, "auto", before)
     }
 
-    pub(crate) fn reset(self, gone: Gone, cause: &str, before: u64) -> Log {
+    /// A reset.
+    pub fn reset(self, gone: Gone, cause: &str, before: u64) -> Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
             gone,
@@ -154,7 +170,8 @@ impl Log {
     }
 }
 
-pub(crate) fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
+/// An item of this size, in tokens.
+pub fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
     NewItem {
         role,
         kind,

@@ -3,7 +3,7 @@
 use super::carried::Carried;
 use super::session::Session;
 use super::{Kind, Role, Source};
-use crate::model::history::{RequestIx, SizedItem};
+use crate::history::{RequestIx, SizedItem};
 use std::collections::BTreeMap;
 
 /// One tool's results so far.
@@ -151,8 +151,8 @@ pub fn tools(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::NewItem;
-    use crate::model::testing::{Log, new_item};
+    use crate::event::NewItem;
+    use crate::testing::{Log, new_item};
 
     #[test]
     fn what_was_dropped_still_counts_but_is_not_in_the_context() {

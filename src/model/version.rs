@@ -16,8 +16,8 @@ pub fn is_newer(version: &str, than: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::session::Session;
-    use crate::model::window::Rules;
+    use crate::session::Session;
+    use crate::window::Rules;
     use std::sync::Arc;
 
     #[test]

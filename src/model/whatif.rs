@@ -20,7 +20,7 @@ use super::session::Session;
 use super::window::custom::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
-use crate::model::history::{ItemIx, RequestIx, SizedItem};
+use crate::history::{ItemIx, RequestIx, SizedItem};
 use course::{Change, Course};
 use serde::Serialize;
 use std::collections::BTreeSet;

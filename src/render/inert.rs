@@ -2,7 +2,7 @@
 //! ones in their places.
 
 use super::ascii::stand_in;
-use crate::model::event::is_unsafe_to_show;
+use model::event::is_unsafe_to_show;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
 

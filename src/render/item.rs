@@ -1,7 +1,7 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
-use crate::model::session::Item;
-use crate::model::{Kind, Role, Source};
+use model::session::Item;
+use model::{Kind, Role, Source};
 use std::borrow::Cow;
 
 /// The letter of a role.
@@ -53,8 +53,8 @@ pub fn words(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{NewItem, Size};
-    use crate::model::testing::{Log, new_item};
+    use model::event::{NewItem, Size};
+    use model::testing::{Log, new_item};
 
     #[test]
     fn hidden_content_has_a_note_and_empty_content_has_none() {

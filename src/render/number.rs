@@ -1,7 +1,7 @@
 //! Numbers in fixed shapes, so that columns can be compared at a glance.
 
 use super::NONE;
-use crate::model::forecast::Band;
+use model::forecast::Band;
 
 /// Tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
 pub fn tokens(n: u64) -> String {

@@ -1,7 +1,7 @@
 //! The agent's own count in words, where it differs from what is in the context.
 
 use super::number;
-use crate::model::context::Context;
+use model::context::Context;
 
 /// How far the agent's count may differ from the context without a word, as a share of the context.
 const DIFFERENCE: f64 = 0.01;

@@ -1,7 +1,7 @@
 //! Unlogged text that comes and goes, in a few words.
 
 use super::number;
-use crate::model::recurring::RecurringPart;
+use model::recurring::RecurringPart;
 
 /// Its size, and how often it came and went: `11.6k, came 2×, went 1×`.
 pub fn recurring(part: &RecurringPart) -> String {

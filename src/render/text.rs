@@ -1,7 +1,7 @@
 //! Text of logs: made safe to print, cut and padded to columns.
 
 use super::inert::{MOST_MARKS, Marks, REPLACEMENT, is_mark};
-use crate::model::event::is_unsafe_to_show;
+use model::event::is_unsafe_to_show;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 

@@ -2,7 +2,7 @@
 
 use super::number::counted;
 use super::text::inert;
-use crate::model::session::Session;
+use model::session::Session;
 
 /// Names the types, and the agent's version, so that they can be reported; `None` if all are known.
 pub fn warning(session: &Session) -> Option<String> {

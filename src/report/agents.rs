@@ -1,11 +1,11 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
 use super::{Output, ReportContext, Style};
-use crate::agents::format::facts::{places, trigger_rule};
-use crate::agents::format::{Facts, Format};
-use crate::ingest::discover::Found;
-use crate::ingest::log::LogFile;
 use anyhow::Result;
+use format::facts::{places, trigger_rule};
+use format::{Facts, Format};
+use ingest::discover::Found;
+use ingest::log::LogFile;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::cmp::Reverse;

@@ -9,18 +9,17 @@ pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{Miss, Piece};
 
 use super::{Output, ReportContext, Style, names, print_problems};
-use crate::ingest::log::LogFile;
-use crate::ingest::reader::read_whole;
-use crate::model::earlier::Earlier;
-use crate::model::estimators::{self, Decision, Estimator, Prediction};
-use crate::model::event::{Key, Lane};
-use crate::model::forecast::{BacktestSummary, Point, backtest};
-use crate::model::session::RequestIx;
-use crate::model::window::Rules;
-use crate::render::text::inert;
-use crate::tokens::Counter;
 use anyhow::{Result, bail};
+use ingest::log::LogFile;
+use ingest::reader::read_whole;
+use model::earlier::Earlier;
+use model::estimators::{self, Decision, Estimator, Prediction};
+use model::event::{Key, Lane};
+use model::forecast::{BacktestSummary, Point, backtest};
+use model::session::RequestIx;
+use model::window::Rules;
 use progress::ProgressLine;
+use render::text::inert;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
@@ -28,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use summary::Tally;
+use tokens::Counter;
 
 /// Logs are read by so many threads: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;

@@ -2,16 +2,16 @@
 
 use super::session::{find_one, unreadable};
 use super::{Output, ReportContext, Style};
-use crate::ingest::reader::first_records;
-use crate::model::Role;
-use crate::model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
-use crate::render::number::tokens;
-use crate::tokens::Counter;
 use anyhow::{Context, Result};
+use ingest::reader::first_records;
+use model::Role;
+use model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
+use render::number::tokens;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+use tokens::Counter;
 
 /// What was decoded.
 #[derive(Default, Serialize)]

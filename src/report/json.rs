@@ -5,10 +5,10 @@ mod part;
 mod session;
 
 use super::Output;
-use crate::model::calibration::Tokenizer;
-use crate::model::event::is_unsafe_to_show;
-use crate::model::window::{ModelRow, Policy, PriceRow};
 use anyhow::Result;
+use model::calibration::Tokenizer;
+use model::event::is_unsafe_to_show;
+use model::window::{ModelRow, Policy, PriceRow};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;

@@ -3,13 +3,13 @@
 mod gather;
 
 use super::{Output, ReportContext, Style, print_problems};
-use crate::agents::format::{Format, Term};
-use crate::ingest::discover::settings::SettingsReader;
-use crate::ingest::lanes;
-use crate::model::event::Billed;
-use crate::model::fleet::{Fleet, Update};
 use anyhow::Result;
+use format::{Format, Term};
 use gather::{Responses, gather};
+use ingest::discover::settings::SettingsReader;
+use ingest::lanes;
+use model::event::Billed;
+use model::fleet::{Fleet, Update};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 //!
 //! A reader that a writer locks out for a moment tries again: where commits follow each other, a gap comes soon.
 
-use crate::ingest::discover::{Found, Scanner};
-use crate::ingest::log::LogFile;
-use crate::ingest::patience::{PATIENCE, is_busy};
+use ingest::discover::{Found, Scanner};
+use ingest::log::LogFile;
+use ingest::patience::{PATIENCE, is_busy};
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;

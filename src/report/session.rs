@@ -2,25 +2,25 @@
 
 use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
-use crate::ingest::cache::earlier;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::discover::settings::SettingsReader;
-use crate::ingest::log::LogFile;
-use crate::ingest::reader::{read_once, tail_only};
-use crate::ingest::store::pipe::{self, Piped, STDIN};
-use crate::ingest::{self, Options};
-use crate::model::event::Lane;
-use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
-use crate::model::forecast::{Forecast, NoForecast, forecast};
-use crate::model::session::{Coverage, Session};
-use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
+use ingest::cache::earlier;
+use ingest::discover::roots::SearchRoot;
+use ingest::discover::settings::SettingsReader;
+use ingest::log::LogFile;
+use ingest::reader::{read_once, tail_only};
+use ingest::store::pipe::{self, Piped, STDIN};
+use ingest::{self, Options};
+use model::event::Lane;
+use model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
+use model::forecast::{Forecast, NoForecast, forecast};
+use model::session::{Coverage, Session};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
+use tokens::Counter;
 
 /// One session, and what is shown beside it.
 pub struct Report<'a> {

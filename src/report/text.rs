@@ -8,9 +8,9 @@ mod models;
 mod session;
 
 use super::Output;
-use crate::render::inert::Inert;
-use crate::render::{ascii, text};
 use anyhow::Result;
+use render::inert::Inert;
+use render::{ascii, text};
 use std::io::Write;
 
 /// Writes the report. Its parts are made safe to print where they are written; nothing else gets out.

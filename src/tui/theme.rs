@@ -13,11 +13,11 @@ pub use file::ThemeError;
 pub use glyphs::Glyphs;
 pub use themes::{Themes, UnknownTheme};
 
-use crate::model::Role;
-use crate::render::item::letter;
-use crate::tui::paint::Tone;
+use crate::paint::Tone;
+use model::Role;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
+use render::item::letter;
 use serde::Deserialize;
 use strum::EnumCount;
 

@@ -1,7 +1,7 @@
 //! Alerts, from a configuration and a log that grows to what the user hears of it.
 
 use crate::monitor::Monitor;
-use crate::waiting;
+use ctxgauge::files::waiting;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::support::manifest_folder;
 use ctxgauge::agents;
-use ctxgauge::agents::format::Format;
 use ctxgauge::config;
+use ctxgauge::format::Format;
 use ctxgauge::model::Source;
 use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};
 use ctxgauge::model::session::Session;

@@ -2,11 +2,11 @@
 
 use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use crate::waiting::wait_for;
+use ctxgauge::files::paths::User;
+use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::{self, Options};
 use ctxgauge::model::fleet::Fleet;
-use ctxgauge::paths::User;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};

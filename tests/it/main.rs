@@ -20,11 +20,10 @@ mod monitor;
 mod mutations;
 mod paths;
 mod readme;
+mod replay;
 mod requests;
 mod runs;
 mod screens;
 mod settings;
 mod support;
 mod tasks;
-#[path = "../../src/waiting.rs"]
-mod waiting;

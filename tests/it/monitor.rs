@@ -1,14 +1,14 @@
 //! The monitor in this process, with a console of its own: keys in, the screen out. The logs are read by the real
 //! threads; the screens' own time stands still unless a test lets it pass.
 
-use crate::waiting;
 use clap::Parser;
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use ctxgauge::cli::Cli;
 use ctxgauge::commands;
-use ctxgauge::paths::{Env, Folders, User};
+use ctxgauge::files::paths::{Env, Folders, User};
+use ctxgauge::files::waiting;
 use ctxgauge::tui::{self, Console, EndedBy, Happening};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::{Cell, RefCell};

@@ -5,8 +5,8 @@
 use crate::fuzzed::targets::decoders::named;
 use crate::fuzzed::targets::sessions::{self, RULES};
 use crate::fuzzed::targets::{lines, seeds};
-use ctxgauge::agents::format::Format;
-use ctxgauge::agents::kit::text;
+use ctxgauge::format::Format;
+use ctxgauge::kit::text;
 use ctxgauge::model::event::{ByLength, Entry, Event, Sink};
 use serde::de::IgnoredAny;
 use std::env;

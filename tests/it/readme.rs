@@ -3,9 +3,9 @@
 use crate::support::{documentation, manifest_folder};
 use clap::Parser;
 use ctxgauge::agents;
-use ctxgauge::agents::format::{Format, Tier, facts};
 use ctxgauge::cli::Cli;
 use ctxgauge::config;
+use ctxgauge::format::{Format, Tier, facts};
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;

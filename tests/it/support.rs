@@ -2,7 +2,7 @@
 
 mod program;
 
-use ctxgauge::paths::User;
+use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};

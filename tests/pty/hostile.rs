@@ -2,9 +2,9 @@
 
 use crate::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
 use crate::terminal::{ESCAPE, Terminal};
-use crate::waiting;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ctxgauge::files::waiting;
 use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -13,5 +13,3 @@ mod life;
 mod program;
 mod signals;
 mod terminal;
-#[path = "../../src/waiting.rs"]
-mod waiting;

@@ -8,7 +8,7 @@ use std::process::Command;
 #[cfg(target_os = "linux")]
 use {
     crate::program,
-    crate::waiting,
+    ctxgauge::files::waiting,
     rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     rustix::termios::{Action, LocalModes, Winsize, tcflow, tcgetattr, tcsetwinsize},
     std::ffi::OsStr,

@@ -1,6 +1,6 @@
 //! The program in a terminal of its own: a pseudo-terminal whose screen the tests read.
 
-use crate::waiting;
+use ctxgauge::files::waiting;
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::Path;

@@ -15,10 +15,10 @@
 //! * A model whose name is not public is `None` or `provider/REDACTED`. No event has a folder or a version.
 //! * Requests that summarise the talk or write commit messages have no event.
 
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::agents::kit::lenient::{self, Count, Reported, Text, record};
-use crate::model::Gone;
-use crate::model::event::{Cause, Kept, Key, Meta, Node, Reset, Sink, Usage};
+use format::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use kit::lenient::{self, Count, Reported, Text, record};
+use model::Gone;
+use model::event::{Cause, Kept, Key, Meta, Node, Reset, Sink, Usage};
 use std::path::Path;
 
 /// The format.

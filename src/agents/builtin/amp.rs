@@ -11,16 +11,12 @@
 //! * A compaction, which only the user begins, is an `info` message with a `summary`: what was before leaves.
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
-use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head,
-};
-use crate::agents::kit::anthropic::{self, ToolNames, part_of};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
-use crate::model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
-use crate::model::{Gone, Kind, Role};
+use format::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head};
+use kit::anthropic::{self, ToolNames, part_of};
+use kit::image;
+use kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
+use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::path::Path;
 
 /// The format.

@@ -19,14 +19,14 @@
 
 mod generation;
 
-use crate::agents::format::names;
-use crate::agents::format::{
+use format::names;
+use format::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind,
     database, decoder, facts, head,
 };
-use crate::agents::kit::lenient::{self, Count, Raw, Text, record};
-use crate::model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
-use crate::model::{Gone, Kind, Role};
+use kit::lenient::{self, Count, Raw, Text, record};
+use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
@@ -60,7 +60,7 @@ pub static ANTIGRAVITY: Format = Format {
         false => Some(StoreKind::Lines),
     },
     reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
-    terms: crate::agents::format::THOUGHTS,
+    terms: format::THOUGHTS,
     sidecar: Some(&SidecarSpec {
         env: None,
         // No files of lines, but one folder for each conversation.

@@ -20,17 +20,15 @@ mod requests;
 mod settings;
 mod wire;
 
-use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
-};
-use crate::agents::format::{about_agent, is_uuid};
-use crate::agents::kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Lost, Text};
-use crate::model::event::{
+use format::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
+use format::{about_agent, is_uuid};
+use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use kit::image;
+use kit::lenient::{self, Lost, Text};
+use model::event::{
     Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
+use model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
 use std::path::Path;
@@ -130,7 +128,7 @@ struct ClaudeCodeDecoder {
 
 impl Decoder for ClaudeCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let text = crate::agents::kit::text(document);
+        let text = kit::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

@@ -20,16 +20,14 @@
 
 mod sent;
 
-use crate::agents::format::names;
-use crate::agents::format::{
+use format::names;
+use format::{
     Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, facts, head,
 };
-use crate::agents::kit::anthropic::{self, ToolNames, part_of};
-use crate::agents::kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
-use crate::model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
-use crate::model::{Gone, Kind, Role};
+use kit::anthropic::{self, ToolNames, part_of};
+use kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
+use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -203,7 +201,7 @@ struct ClineDecoder {
 
 impl Decoder for ClineDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let (text, lost) = (kit::text(document), Lost::default());
         let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

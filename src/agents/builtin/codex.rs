@@ -27,7 +27,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use crate::agents::format::{Claim, Facts, Format, Root, StoreKind, Tier, decoder, facts};
+use format::{Claim, Facts, Format, Root, StoreKind, Tier, decoder, facts};
 use reader::CodexDecoder;
 use std::path::Path;
 

@@ -39,18 +39,18 @@ mod rows;
 mod spans;
 mod usage;
 
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
-};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::image::{self, Formula};
-use crate::agents::kit::lenient::{self, Piece, Window};
-use crate::model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role};
 use asides::Asides;
 use events::{Data, Record, Request};
+use format::{
+    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
+};
 use jiff::Timestamp;
+use kit::anthropic::ToolNames;
+use kit::image::{self, Formula};
+use kit::lenient::{self, Piece, Window};
 use media::{picture, pictures};
+use model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
+use model::{Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
 

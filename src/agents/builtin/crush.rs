@@ -15,18 +15,18 @@
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
 //!   sub-agent names its parent.
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::settings::{Layers, Settings, SettingsFile};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Count, Reported, Text, record};
-use crate::agents::kit::{image, rows};
-use crate::model::event::{
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::settings::{Layers, Settings, SettingsFile};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use jiff::Timestamp;
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Count, Reported, Text, record};
+use kit::{image, rows};
+use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::window::{Compaction, Overrides};
-use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
+use model::window::{Compaction, Overrides};
+use model::{Gone, Kind, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -335,8 +335,8 @@ const IMAGE: u64 = 1_500;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Source;
-    use crate::model::event::{ByLength, Event};
+    use model::Source;
+    use model::event::{ByLength, Event};
 
     #[test]
     fn each_response_is_reported_to_who_follows() {

@@ -15,13 +15,11 @@
 
 mod chat;
 
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, head,
-};
-use crate::agents::kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use crate::agents::kit::lenient::{self, Piece, Text, record};
-use crate::model::event::{NewItem, Node, Part, Sink};
-use crate::model::{Kind, Role};
+use format::{Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, head};
+use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use kit::lenient::{self, Piece, Text, record};
+use model::event::{NewItem, Node, Part, Sink};
+use model::{Kind, Role};
 use std::path::Path;
 
 /// The tags around what the user typed.
@@ -199,34 +197,6 @@ fn query(text: &str) -> (&str, &str, &str) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_chat_and_its_transcript_are_one_session() {
-        use crate::ingest::discover::Scanner;
-        use crate::ingest::discover::roots::SearchRoot;
-        let home = tempfile::tempdir().unwrap();
-        let id = "c0000000-0000-4000-8000-000000000001";
-        let chat = home.path().join("chats/f/c/store.db");
-        let transcript = home
-            .path()
-            .join(format!("projects/p/agent-transcripts/{id}.jsonl"));
-        for path in [&chat, &transcript] {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        }
-        let sql = include_str!("../../../tests/fixtures/cursor/chat_with_own_sizes/log.sql");
-        let writer = rusqlite::Connection::open(&chat).unwrap();
-        writer.execute_batch(sql).unwrap();
-        drop(writer);
-        std::fs::write(
-            &transcript,
-            "{\"role\":\"user\",\"message\":{\"content\":[]}}\n",
-        )
-        .unwrap();
-        let root = SearchRoot::Usual(&CURSOR, home.path().to_path_buf());
-        let found = Scanner::new(vec![root], vec![], |_| None).look().files;
-        assert_eq!(found.len(), 1);
-        assert!(found[0].facts.path.ends_with("store.db"));
-    }
 
     #[test]
     fn transcripts_are_told_by_name_and_by_content() {

@@ -21,18 +21,14 @@
 //!   models table names them.
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
-use crate::agents::format::is_uuid;
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
-};
-use crate::agents::kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use crate::agents::kit::lenient::{self, Count, Lost, Text, record};
-use crate::agents::kit::text;
-use crate::model::event::{
-    Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage,
-};
-use crate::model::{Gone, Kind, Role};
+use format::is_uuid;
+use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
 use jiff::Timestamp;
+use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use kit::lenient::{self, Count, Lost, Text, record};
+use kit::text;
+use model::event::{Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::path::Path;
 
 /// The format.
@@ -301,7 +297,7 @@ impl DroidDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::ByLength;
+    use model::event::ByLength;
 
     #[test]
     fn logs_are_told_by_name_and_by_content() {

@@ -11,14 +11,14 @@
 //! * It compacts at 0.95 of the window by o200k's count of its messages, tools not included, and keeps 2,000
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Millis, Reported, Text, record};
-use crate::model::event::{
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Millis, Reported, Text, record};
+use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
+use model::{Gone, Kind, Role};
 
 /// The format.
 pub static ELECTRON_AI_STARTER: Format = Format {

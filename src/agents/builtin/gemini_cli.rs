@@ -25,13 +25,11 @@
 //!   list they are in messages of the user's alone, and results next to parallel calls contain each
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
-use crate::agents::format::{
-    Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, head,
-};
-use crate::agents::format::{THOUGHTS, names};
-use crate::agents::kit::lenient::{self, Raw, Text};
-use crate::model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
-use crate::model::{Gone, Kind, Role};
+use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, head};
+use format::{THOUGHTS, names};
+use kit::lenient::{self, Raw, Text};
+use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +54,7 @@ pub static GEMINI_CLI: Format = Format {
     label: "gemini",
     // The variable replaces the home directory, not the folder in it.
     roots: &[Root::home("", ".gemini/tmp").env("GEMINI_CLI_HOME")],
-    facts: crate::agents::format::Facts {
+    facts: format::Facts {
         mark: "`sessionId` beside `projectHash`",
         live: "each line; up to 0.38 each rewrite",
         known: "prompts, outputs, thoughts",
@@ -182,7 +180,7 @@ impl Decoder for GeminiCliDecoder {
     }
 
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let folder = crate::agents::kit::text(document);
+        let folder = kit::text(document);
         if !folder.trim().is_empty() {
             out.meta(Meta {
                 cwd: Some(folder.trim().into()),

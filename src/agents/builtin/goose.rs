@@ -15,19 +15,19 @@
 //!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
 //! * The system prompt, the tools and a reminder at the end of each prompt are not logged.
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::settings::{Layers, Settings};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
-use crate::agents::kit::anthropic::{ToolNames, part_of};
-use crate::agents::kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
-use crate::agents::kit::{image, rows};
-use crate::model::event::{
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::settings::{Layers, Settings};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use jiff::Timestamp;
+use kit::anthropic::{ToolNames, part_of};
+use kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
+use kit::{image, rows};
+use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
     Usage,
 };
-use crate::model::window::{Compaction, Overrides};
-use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
+use model::window::{Compaction, Overrides};
+use model::{Gone, Kind, Role};
 
 /// The format.
 pub static GOOSE: Format = Format {

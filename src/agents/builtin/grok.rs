@@ -19,18 +19,16 @@
 
 mod usage;
 
-use crate::agents::format::names;
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
-use crate::agents::format::{
+use format::names;
+use format::settings::{Layers, Settings, SettingsFile, tokens};
+use format::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
 };
-use crate::agents::kit::lenient::{
-    self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record,
-};
-use crate::model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
-use crate::model::window::{ModelWindow, Overrides};
-use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
+use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
+use model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
+use model::window::{ModelWindow, Overrides};
+use model::{Gone, Kind, Role};
 use std::collections::HashSet;
 use std::path::Path;
 use usage::Requests;
@@ -176,7 +174,7 @@ struct GrokDecoder {
     /// What `summary.json` has, and what was emitted.
     summary: Meta,
     meta: Meta,
-    tools: crate::agents::kit::anthropic::ToolNames,
+    tools: kit::anthropic::ToolNames,
     requests: Requests,
     /// The newest message of the user, which every compaction keeps.
     task: Option<Key>,
@@ -192,7 +190,7 @@ impl Decoder for GrokDecoder {
     }
 
     fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
-        let text = crate::agents::kit::text(document);
+        let text = kit::text(document);
         let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

@@ -13,18 +13,16 @@
 //! * The system prompt is in `sessions`, the tools are nowhere.
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::settings::{Settings, SettingsFile, tokens_of};
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Count, Raw, Reported, Text, record};
-use crate::agents::kit::rows;
-use crate::model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
-use crate::model::window::{Compaction, Overrides};
-use crate::model::{Gone, Kind, Role};
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::settings::{Settings, SettingsFile, tokens_of};
+use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Count, Raw, Reported, Text, record};
+use kit::rows;
+use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::window::{Compaction, Overrides};
+use model::{Gone, Kind, Role};
 
 /// The format.
 pub static HERMES: Format = Format {
@@ -311,7 +309,7 @@ fn report(request: Key, billed: Billed) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{ByLength, Event, Place};
+    use model::event::{ByLength, Event, Place};
 
     #[test]
     fn settings() {

@@ -34,12 +34,10 @@
 mod thread;
 mod wire;
 
-use crate::agents::format::names;
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head,
-};
-use crate::agents::kit::lenient::{self, Lost};
-use crate::model::event::{Key, Lane, Meta, Place, Sink};
+use format::names;
+use format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head};
+use kit::lenient::{self, Lost};
+use model::event::{Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
 use thread::Thread;

@@ -33,10 +33,10 @@
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.
 
-use crate::agents::format::names;
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
-use crate::agents::kit::lenient::{self, Text, record};
-use crate::model::event::{Key, Sink};
+use format::names;
+use format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use kit::lenient::{self, Text, record};
+use model::event::{Key, Sink};
 use std::path::Path;
 
 mod cli;

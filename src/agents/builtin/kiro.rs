@@ -18,17 +18,15 @@
 
 mod session;
 
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head,
-};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Count, Lost, Raw, Text, record};
-use crate::model::event::{
+use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
+use jiff::Timestamp;
+use kit::anthropic::ToolNames;
+use kit::image;
+use kit::lenient::{self, Count, Lost, Raw, Text, record};
+use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
+use model::{Gone, Kind, Role};
 use session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -164,7 +162,7 @@ struct KiroDecoder {
 impl Decoder for KiroDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
         let lost = Lost::default();
-        let text = crate::agents::kit::text(document);
+        let text = kit::text(document);
         let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };
@@ -333,7 +331,7 @@ impl KiroDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::ByLength;
+    use model::event::ByLength;
 
     #[test]
     fn logs_are_told_by_name_and_by_content() {

@@ -29,8 +29,8 @@ mod participant;
 mod space;
 mod wire;
 
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::Sink;
+use format::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use model::event::Sink;
 use space::Space;
 use std::path::Path;
 

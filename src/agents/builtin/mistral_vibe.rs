@@ -16,18 +16,16 @@
 //!   user's last ones between two notes, and a summary.
 //! * Large results are saved in a file; the model gets their beginning.
 
-use crate::agents::format::names;
-use crate::agents::format::{
+use format::names;
+use format::{
     Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, Tier, decoder, head,
 };
-use crate::agents::kit::lenient::{
-    self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record,
-};
-use crate::model::event::{
+use jiff::Timestamp;
+use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
+use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
+use model::{Gone, Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -45,7 +43,7 @@ pub static MISTRAL_VIBE: Format = Format {
     roots: &[Root::home(".vibe", "logs/session/unified").env("VIBE_HOME")],
     facts: Facts {
         mark: "`payload` and `record_sha256` in each line",
-        live: crate::agents::format::facts::EACH_LINE,
+        live: format::facts::EACH_LINE,
         known: "prompts and outputs of the last turns",
         estimated: "",
         sub_agents: "as sessions of their own",
@@ -243,7 +241,7 @@ struct VibeDecoder {
 
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let (text, lost) = (kit::text(document), Lost::default());
         let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
             return StateUpdate::Incomplete;
         };

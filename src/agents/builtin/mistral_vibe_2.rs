@@ -11,13 +11,11 @@
 //! * A compaction begins a new session, whose first message is a summary.
 //! * `injected` messages of the user's are the harness's.
 
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head,
-};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
-use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
-use crate::model::{Kind, Role};
+use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
+use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
+use model::{Kind, Role};
 use std::path::Path;
 
 /// What a summary begins with.
@@ -129,7 +127,7 @@ struct VibeDecoder {
 
 impl Decoder for VibeDecoder {
     fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
-        let text = crate::agents::kit::text(document);
+        let text = kit::text(document);
         match lenient::parse::<About<'_>>(&text, &Lost::default()) {
             Ok(about) => self.stats = about.stats,
             Err(_) => return StateUpdate::Incomplete,

@@ -34,7 +34,7 @@ pub mod trajectories;
 pub mod vscode_gateway;
 pub mod zed;
 
-use super::format::Format;
+use format::Format;
 
 /// All built-in formats, in the order in which they are tried on a file.
 pub static ALL: &[&Format] = &[
@@ -76,3 +76,96 @@ pub static ALL: &[&Format] = &[
     &kiro::KIRO,
     &kimi::KIMI,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use format::facts::{places, refusal};
+
+    #[test]
+    fn what_is_refused_says_how_it_looks_and_what_to_do() {
+        let looks = [
+            (
+                &b"{\"a\":1,\"\\u001b[2J\":2}\n"[..],
+                "a JSON object with `a`,",
+            ),
+            (b"[1]\n", "not an object"),
+            (b"{\n \"a\": 1}", "a JSON document"),
+            (b"hello\n", "not JSON"),
+            (b"\x7fELF\0\0", "binary"),
+            (b" \n", "empty"),
+        ];
+        for (head, look) in looks {
+            let why = refusal(ALL, head);
+            assert!(why.contains(look), "{why}");
+            assert!(why.contains("--agent"), "{why}");
+            assert!(why.len() < 200, "{why}");
+        }
+    }
+
+    #[test]
+    fn utf_16_is_refused_with_what_to_do() {
+        for head in [&b"\xff\xfe{\0\"\0"[..], b"\xfe\xff\0{", b"{\0\"\0"] {
+            assert!(refusal(ALL, head).contains("iconv"));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_nearest_formats() {
+        let head = b"{\"sessionId\":1,\"projectHash\":2,\"leafUuid\":3}\n";
+        let why = refusal(&[&pi::PI, &gemini_cli::GEMINI_CLI], head);
+        assert!(
+            why.contains("the nearest: gemini-cli (no `sessionId` beside `projectHash`);"),
+            "{why}"
+        );
+        let why = refusal(ALL, head);
+        assert_eq!(why.matches(" (no ").count(), 2, "{why}");
+        assert!(why.len() < 400, "{why}");
+        for format in ALL {
+            let all: Vec<String> = format
+                .facts
+                .mark
+                .split('`')
+                .map(|n| format!("\"{n}\""))
+                .collect();
+            let why = refusal(&[format], all.concat().as_bytes());
+            let has_names = format.facts.mark.contains('`');
+            assert_eq!(why.contains("the nearest"), has_names, "{}", format.id);
+        }
+    }
+
+    #[test]
+    fn every_format_says_what_its_logs_tell() {
+        for format in ALL {
+            let facts = format.facts;
+            let said = [
+                facts.mark,
+                facts.live,
+                facts.sub_agents,
+                facts.compactions,
+                facts.tried,
+            ];
+            assert!(said.iter().all(|text| !text.is_empty()), "{}", format.id);
+            let all = said.into_iter().chain([facts.known, facts.estimated]);
+            let cells = all.filter(|text| text.contains(['|', '\n']));
+            assert_eq!(cells.count(), 0, "{}: no cell of a table", format.id);
+        }
+    }
+
+    #[test]
+    fn places_are_told_once_each() {
+        let told = |id| places(crate::by_id(id).unwrap()).join(" ");
+        assert_eq!(
+            told("pi"),
+            "~/.pi/agent/sessions $PI_CODING_AGENT_DIR/sessions"
+        );
+        assert_eq!(
+            told("claude-code"),
+            "~/.claude/projects ~/.config/claude/projects $CLAUDE_CONFIG_DIR/projects"
+        );
+        assert_eq!(
+            told("gemini-cli"),
+            "~/.gemini/tmp $GEMINI_CLI_HOME/.gemini/tmp"
+        );
+    }
+}

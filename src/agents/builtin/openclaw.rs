@@ -18,11 +18,11 @@
 //! For the lines see [`super::pi`].
 
 use super::pi::{PI, begins_with_a_header};
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
-use crate::agents::kit::lenient::{self, Count, Text, Window, record};
-use crate::model::event::{Event, Key, Meta, Node, Part, Sink};
-use crate::model::{Kind, Role};
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
+use kit::lenient::{self, Count, Text, Window, record};
+use model::event::{Event, Key, Meta, Node, Part, Sink};
+use model::{Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -245,7 +245,7 @@ fn recognise(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents;
+    use crate as agents;
 
     #[test]
     fn names() {

@@ -32,13 +32,11 @@ mod tables;
 mod v2;
 mod wire;
 
-use crate::agents::format::database::MAGIC;
-use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head,
-};
-use crate::agents::kit::lenient;
-use crate::model::event::{Meta, Sink};
+use format::database::MAGIC;
+use format::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head};
+use kit::lenient;
 use message::History;
+use model::event::{Meta, Sink};
 use std::path::Path;
 use wire::{Document, Info, Line};
 

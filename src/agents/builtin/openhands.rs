@@ -33,11 +33,9 @@ mod items;
 mod stats;
 mod wire;
 
-use crate::agents::format::{
-    Claim, Facts, FolderSpec, Format, Root, StoreKind, Tier, decoder, head,
-};
-use crate::agents::kit::lenient::{self, Lost};
 use conversation::OpenHandsDecoder;
+use format::{Claim, Facts, FolderSpec, Format, Root, StoreKind, Tier, decoder, head};
+use kit::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 use wire::Record;
 

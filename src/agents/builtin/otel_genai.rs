@@ -62,13 +62,13 @@ mod run;
 mod shape;
 mod span;
 
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::agents::kit::lenient::Lost;
-use crate::agents::kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
-use crate::model::Kind;
-use crate::model::event::{Key, Lane, Meta, Place, Sink};
+use format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use history::History;
 use jiff::Timestamp;
+use kit::lenient::Lost;
+use kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
+use model::Kind;
+use model::event::{Key, Lane, Meta, Place, Sink};
 use serde_json::Value;
 use span::{Call, Record};
 use std::collections::{HashMap, HashSet};
@@ -380,7 +380,7 @@ impl Thread {
             let stays = [prompt.front, &self.answer, prompt.blocks].concat();
             self.conversation.add_request(&Prompt::of(&stays), out);
         } else {
-            let kept = self.conversation.len();
+            let kept = self.conversation.held();
             self.conversation
                 .add_request(&Prompt { kept, ..prompt }, out);
         }

@@ -24,11 +24,11 @@ mod settings;
 mod trace;
 mod tree;
 
-use crate::agents::format::database::MAGIC;
-use crate::agents::format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
-use crate::agents::kit::image;
-use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
-use crate::model::{Kind, Role};
+use format::database::MAGIC;
+use format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
+use kit::image;
+use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
+use model::{Kind, Role};
 use std::path::Path;
 use trace::Trace;
 use tree::Tree;
@@ -243,8 +243,8 @@ fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::ByLength;
-    use crate::model::session::Session;
+    use model::event::ByLength;
+    use model::session::Session;
     use std::sync::Arc;
 
     fn session(text: &str) -> Session {

@@ -28,14 +28,14 @@ mod record;
 mod settings;
 mod system;
 
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Piece, Pieces, utf16_length};
-use crate::model::event::{
+use format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use kit::image;
+use kit::lenient::{self, Piece, Pieces, utf16_length};
+use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
     Usage,
 };
-use crate::model::{Gone, Kind, Role};
+use model::{Gone, Kind, Role};
 use record::{Block, Message, Numbers, Record};
 use std::collections::HashMap;
 use std::path::Path;

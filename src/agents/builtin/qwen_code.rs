@@ -38,15 +38,11 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use crate::agents::format::{
-    Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
-};
-use crate::agents::format::{THOUGHTS, about_agent, names};
-use crate::agents::kit::lenient::{self, Lost, Raw};
-use crate::model::event::{
-    Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink,
-};
-use crate::model::{Gone, Kind, Role};
+use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
+use format::{THOUGHTS, about_agent, names};
+use kit::lenient::{self, Lost, Raw};
+use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
+use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -153,7 +149,7 @@ struct Branch {
 
 impl Decoder for QwenCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let text = crate::agents::kit::text(document);
+        let text = kit::text(document);
         let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
             return StateUpdate::Incomplete;
         };

@@ -40,16 +40,14 @@ mod thread;
 mod threads;
 mod usage;
 
-use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts,
-};
-use crate::agents::kit::lenient::{Lost, model_name};
-use crate::agents::kit::prompts::Block;
-use crate::model::event::{Billed, Key, Sink, Usage};
-use crate::model::{Kind, Source};
 pub(super) use envelope::time_before;
 use envelope::{Bodies, Exchange};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts};
+use kit::lenient::{Lost, model_name};
+use kit::prompts::Block;
 pub(super) use message::{blocks, calls};
+use model::event::{Billed, Key, Sink, Usage};
+use model::{Kind, Source};
 use response::{Response, Thoughts};
 use std::path::Path;
 use threads::{Names, Threads};

@@ -23,14 +23,14 @@
 mod ui;
 mod user;
 
-use crate::agents::format::names;
-use crate::agents::format::{
+use format::names;
+use format::{
     Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, decoder, facts, head,
 };
-use crate::agents::kit::anthropic::{self, ToolNames};
-use crate::agents::kit::lenient::{self, Lost, Millis, Raw, Text, record};
-use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
-use crate::model::{Gone, Kind, Role};
+use kit::anthropic::{self, ToolNames};
+use kit::lenient::{self, Lost, Millis, Raw, Text, record};
+use model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
+use model::{Gone, Kind, Role};
 use std::path::Path;
 use ui::Ui;
 
@@ -205,7 +205,7 @@ struct TaskDecoder {
 
 impl Decoder for TaskDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let (text, lost) = (kit::text(document), Lost::default());
         let is_list = text.trim_start().starts_with('[');
         let read = match is_list {
             true => Ui::read(&text, &lost).map(|ui| self.ui = ui),

@@ -12,14 +12,14 @@
 //!   are sent in full its configuration says, and this does not: all are counted here.
 //! * Neither compacts. The tools' schemas are in no file.
 
-use crate::agents::format::{
+use format::{
     Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, facts, head,
 };
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
-use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role};
 use jiff::Timestamp;
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
+use model::event::{Billed, Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::{Kind, Role};
 use std::path::Path;
 
 /// mini-SWE-agent.
@@ -304,7 +304,7 @@ impl Trajectory {
 }
 
 /// All texts of a message as one item.
-fn whole(message: &Message<'_>, item: crate::model::event::ItemBuilder<'_, '_>) -> NewItem {
+fn whole(message: &Message<'_>, item: model::event::ItemBuilder<'_, '_>) -> NewItem {
     let texts = message.content.0.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(&**text),
         Piece::Part(block) => block.text.get(),

@@ -24,12 +24,12 @@ mod capture;
 mod channel;
 mod wire;
 
-use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
-use crate::agents::kit::lenient::{self, Lost, Text};
-use crate::agents::kit::prompts::{Conversation, Losses, Prompt};
-use crate::model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
-use crate::model::{Gone, Source};
 use channel::Channel;
+use format::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
+use kit::lenient::{self, Lost, Text};
+use kit::prompts::{Conversation, Losses, Prompt};
+use model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
+use model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use wire::{Actual, Line, Model};

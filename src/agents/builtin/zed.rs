@@ -13,16 +13,16 @@
 //! * What is mentioned in a message is sent with it. The system prompt and the tools are not logged.
 //! * Documents of other versions, up to 2025, are not read.
 
-use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::{self, Count, Raw, Text, record};
-use crate::agents::kit::{image, rows};
-use crate::model::event::{
+use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use kit::anthropic::ToolNames;
+use kit::lenient::scan::each_field;
+use kit::lenient::{self, Count, Raw, Text, record};
+use kit::{image, rows};
+use model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
+use model::{Gone, Kind, Role};
 use std::collections::HashMap;
 
 /// The format.

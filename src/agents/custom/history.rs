@@ -2,8 +2,8 @@
 
 use super::mapping::{Author, Mapping};
 use super::message::Message;
-use crate::model::Gone;
-use crate::model::event::{Event, Key, NewItem, Node, Part, Sink};
+use model::Gone;
+use model::event::{Event, Key, NewItem, Node, Part, Sink};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,7 @@
 //! A user's description of a log format: a small file of TOML.
 
 use super::pointer::{Pointer, Pointers};
-use crate::agents::format::{Base, Root};
+use format::{Base, Root};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;

@@ -2,9 +2,9 @@
 
 use super::mapping::{Author, Mapping};
 use super::pointer::Pointers;
-use crate::agents::kit::lenient::{self, Raw};
-use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
-use crate::model::{Kind, Role};
+use kit::lenient::{self, Raw};
+use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use model::{Kind, Role};
 use serde_json::Value;
 use std::collections::HashMap;
 

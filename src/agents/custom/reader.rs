@@ -4,13 +4,13 @@ use super::history::History;
 use super::mapping::{Author, Mapping, Written};
 use super::message::Message;
 use super::pointer::Pointers;
-use crate::agents::format::Decoder;
-use crate::agents::kit::lenient::Count;
-use crate::model::event::{
+use format::Decoder;
+use jiff::Timestamp;
+use kit::lenient::Count;
+use model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Source};
-use jiff::Timestamp;
+use model::{Gone, Source};
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Logs by mappings.
 
 use super::*;
-use crate::model::event::{ByLength, Entry, Event, Lane, Place, Sink};
-use crate::model::session::Session;
-use crate::model::{Kind, Role};
+use model::event::{ByLength, Entry, Event, Lane, Place, Sink};
+use model::session::Session;
+use model::{Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,23 +1,24 @@
 //! Where the screens' sessions come from: logs that are followed, or the demo.
 
-use crate::ingest::store::pipe::Piped;
-use crate::ingest::{self, Handle, TextJob, demo};
-use crate::model::fleet::{FileId, Update};
-use crate::model::window::Rules;
-use crate::report::ReportContext;
-use crate::tokens::Counter;
-use crate::tui::Logs;
+use ingest::store::pipe::Piped;
+use ingest::{self, Handle, TextJob, demo};
+use model::fleet::{FileId, Update};
+use model::window::Rules;
+use report::ReportContext;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use tokens::Counter;
 use tokio::sync::mpsc::Sender;
+use tui::Logs;
 
 /// The demo. Its sessions are complete from the start.
 #[derive(Clone)]
 pub(super) struct Demo {
+    logs: Arc<[demo::Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     /// What the banner says without a demo.
@@ -31,6 +32,7 @@ impl Demo {
     /// A demo that is not played yet.
     pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Update>) -> Demo {
         Demo {
+            logs: demo::logs(agents::by_id),
             counter: Arc::new(Counter::for_estimator(rules.estimator)),
             rules,
             note,
@@ -58,7 +60,7 @@ impl Demo {
             sink(update)
         };
         let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
-        demo::start(rules, counter, until_found)
+        demo::start(Arc::clone(&self.logs), rules, counter, until_found)
     }
 
     /// The line above it; `why` is put before it.
@@ -73,7 +75,11 @@ impl Logs for Demo {
 
     fn read_text(&self, job: TextJob) {
         // If no thread can be started, the text stays unread.
-        drop(demo::read_text(job, to_screens(self.sender.clone())));
+        drop(demo::read_text(
+            &self.logs,
+            job,
+            to_screens(self.sender.clone()),
+        ));
     }
 
     fn need_texts(&self, _: Vec<FileId>) {}

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_built_in_table_has_no_odd_number() {
-        let text = include_str!("../../../assets/models.toml");
+        let text = assets::MODELS;
         let (table, refused) = refused(text);
         assert_eq!(refused, []);
         assert_eq!(table, text.parse().unwrap());

@@ -1,8 +1,8 @@
 //! The file of what earlier sessions have shown. It is small and written by every program that reads a session whole.
 
 use super::file::replace;
-use crate::files;
-use crate::model::earlier::{Earlier, Facts};
+use files;
+use model::earlier::{Earlier, Facts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! The file of a cache: a head, then entries with their lengths.
 
 use super::LogKey;
-use crate::files;
-use crate::model::window::Rules;
+use files;
+use model::window::Rules;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;

@@ -1,8 +1,8 @@
 //! What identifies the content of a log without reading it.
 
-use crate::agents::format::Tier;
-use crate::ingest::log::LogFile;
-use crate::ingest::source::Stamp;
+use crate::log::LogFile;
+use crate::source::Stamp;
+use format::Tier;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ impl LogKey {
     /// The key of a log with this stamp. `None`: what is read of it cannot be kept, since its stamp does not cover
     /// all that it is read from, or may stay the same although it is written to.
     ///
-    /// What was read of a log is kept only if its store [is one file](crate::ingest::log::Store::is_one_file).
+    /// What was read of a log is kept only if its store [is one file](crate::log::Store::is_one_file).
     pub fn of(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
         // What the user's own mapping reads may change with the mapping.
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {

@@ -1,12 +1,12 @@
 //! The sessions of a log as a cache keeps them.
 
 use super::key::stamps_beside;
-use crate::ingest::lanes::Sessions;
-use crate::ingest::log::{Cursor, End, LogFile, News};
-use crate::ingest::source::Stamp;
-use crate::model::event::{Lane, Measure};
-use crate::model::session::Session;
-use crate::model::window::Rules;
+use crate::lanes::Sessions;
+use crate::log::{Cursor, End, LogFile, News};
+use crate::source::Stamp;
+use model::event::{Lane, Measure};
+use model::session::Session;
+use model::window::Rules;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;

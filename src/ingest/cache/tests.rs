@@ -1,15 +1,15 @@
 //! The file of a cache, whatever happens to it, and what it holds.
 
 use super::*;
-use crate::agents;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::LogFile;
-use crate::ingest::reader::read_whole;
-use crate::ingest::source::Stamp;
-use crate::ingest::testing::toy_log;
-use crate::model::event::ByLength;
-use crate::waiting::wait_for;
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::log::LogFile;
+use crate::reader::read_whole;
+use crate::source::Stamp;
+use crate::testing::toy_log;
+use agents;
+use files::waiting::wait_for;
+use model::event::ByLength;
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
@@ -294,7 +294,7 @@ fn mark(value: &mut serde_json::Value) {
 
 #[test]
 fn no_text_of_a_log_is_in_it() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let look = |root: PathBuf| {
         let roots = vec![SearchRoot::Given(root)];
         Scanner::new(roots, agents::ALL.to_vec(), |_| None)
@@ -361,7 +361,7 @@ fn stamps_of_several_files_are_not_trusted() {
         let Some(claim) = format.claims(&path) else {
             continue;
         };
-        if let Some(store) = crate::ingest::store::open(claim.store, &path) {
+        if let Some(store) = crate::store::open(claim.store, &path) {
             assert!(!claim.store.is_folder() || !store.is_one_file());
         }
     }

@@ -16,7 +16,7 @@
 
 use super::copy::copy;
 use super::moment::{Files, Moment, WAL, beside};
-use crate::ingest::patience::busy;
+use crate::patience::busy;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;

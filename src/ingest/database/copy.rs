@@ -1,7 +1,7 @@
 //! A private copy of a database: only a writer can roll back the journal of a writer that is gone.
 
 use super::moment::{Files, JOURNAL, JOURNAL_MAGIC, WAL, beside};
-use crate::files;
+use files;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -1,18 +1,18 @@
 //! Every hand-written database, followed while it is written, and with other values than expected.
 
 use super::*;
-use crate::agents;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::lanes::Sessions;
-use crate::ingest::lines::Progress;
-use crate::ingest::log::{Cursor, LogFile, News, Reading};
-use crate::ingest::reader::{read_whole, tail_only};
-use crate::model::event::{ByLength, Entry};
-use crate::model::fleet::FileId;
-use crate::model::session::Session;
-use crate::model::text::TextRequest;
-use crate::waiting::wait_for;
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::lanes::Sessions;
+use crate::lines::Progress;
+use crate::log::{Cursor, LogFile, News, Reading};
+use crate::reader::{read_whole, tail_only};
+use agents;
+use files::waiting::wait_for;
+use model::event::{ByLength, Entry};
+use model::fleet::FileId;
+use model::session::Session;
+use model::text::TextRequest;
 use rusqlite::Batch;
 use rusqlite::fallible_iterator::FallibleIterator;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ type Followed = (LogFile, Sessions, Box<dyn Cursor>);
 
 /// The SQL of all fixtures.
 fn scripts() -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let agents = fs::read_dir(folder).unwrap().flatten();
     let cases = agents.flat_map(|agent| fs::read_dir(agent.path()).into_iter().flatten());
     let scripts = cases.flatten().map(|case| case.path().join("log.sql"));

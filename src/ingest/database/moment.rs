@@ -10,10 +10,10 @@
 //! there when reading began, and the log was not begun again, with other salts. Without an index, the time of writing
 //! shows a checkpoint. See <https://www.sqlite.org/walformat.html>.
 
-use crate::agents::format::database::MAGIC;
-use crate::files;
-use crate::ingest::patience::busy;
-use crate::ingest::source::Stamp;
+use crate::patience::busy;
+use crate::source::Stamp;
+use files;
+use format::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::fs;

@@ -1,18 +1,18 @@
 //! What can happen to a database while it is read.
 
 use super::*;
-use crate::agents::format::database::Schema;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::discover::{Found, Scanner};
-use crate::ingest::lanes::Sessions;
-use crate::ingest::lines::Progress;
-use crate::ingest::log::{Cursor, LogFile, News, Reading};
-use crate::ingest::patience::PATIENCE;
-use crate::ingest::reader::{read_whole, tail_only};
-use crate::ingest::testing::{TABLES, TALKS, TOY, some_time};
-use crate::model::event::ByLength;
-use crate::model::session::{Coverage, Session};
-use crate::waiting::wait_for;
+use crate::discover::roots::SearchRoot;
+use crate::discover::{Found, Scanner};
+use crate::lanes::Sessions;
+use crate::lines::Progress;
+use crate::log::{Cursor, LogFile, News, Reading};
+use crate::patience::PATIENCE;
+use crate::reader::{read_whole, tail_only};
+use crate::testing::{TABLES, TALKS, TOY, some_time};
+use files::waiting::wait_for;
+use format::database::Schema;
+use model::event::ByLength;
+use model::session::{Coverage, Session};
 use moment::JOURNAL_MAGIC;
 use state::{IDLE, LOOK};
 use std::fs;

@@ -1,13 +1,13 @@
 //! Databases: whose they are, and their sessions.
 
 use super::{Scanner, Seen, Walk};
-use crate::agents::format::database::DatabaseSpec;
-use crate::agents::format::{Format, StoreKind};
-use crate::ingest::database::Database;
-use crate::ingest::log::LogFile;
-use crate::ingest::problem;
-use crate::ingest::store::rows::SessionRows;
-use crate::model::fleet::{FileFacts, FileId};
+use crate::database::Database;
+use crate::log::LogFile;
+use crate::problem;
+use crate::store::rows::SessionRows;
+use format::database::DatabaseSpec;
+use format::{Format, StoreKind};
+use model::fleet::{FileFacts, FileId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! folder.
 
 use super::Walk;
-use crate::ingest::discover::roots::SearchRoot;
+use crate::discover::roots::SearchRoot;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

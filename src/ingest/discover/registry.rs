@@ -3,10 +3,10 @@
 //! as a log would after it was last written.
 
 use super::settings::agent_folder;
-use crate::agents::format::{Registry, RegistryEntry};
-use crate::files;
-use crate::ingest::log::LogFile;
-use crate::model::running::Running;
+use crate::log::LogFile;
+use files;
+use format::{Registry, RegistryEntry};
+use model::running::Running;
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ const FRESH: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
 #[derive(Default)]
-pub(in crate::ingest) struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
+pub(crate) struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
 
 impl Registries {
     /// What the session of a log does; `None`: no running process has it.
-    pub(in crate::ingest) fn of(&mut self, log: &LogFile) -> Option<Running> {
+    pub(crate) fn of(&mut self, log: &LogFile) -> Option<Running> {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref()?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);

@@ -1,8 +1,8 @@
 //! Where logs are looked for.
 
-use crate::agents::format::{Base, Format, Root};
-use crate::files;
-use crate::paths::{Folders, User};
+use files;
+use files::paths::{Folders, User};
+use format::{Base, Format, Root};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -115,8 +115,8 @@ fn split_list(list: OsString) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::testing::TOY;
-    use crate::paths::Env;
+    use crate::testing::TOY;
+    use files::paths::Env;
 
     #[test]
     fn roots_follow_the_environment() {
@@ -159,7 +159,7 @@ mod tests {
                 folders: folders.clone(),
                 ..User::default()
             };
-            let roots = usual(&[&crate::agents::builtin::crush::CRUSH], &user);
+            let roots = usual(&[&agents::builtin::crush::CRUSH], &user);
             roots.iter().map(|root| root.path().to_owned()).collect()
         };
         let here = PathBuf::from("./.crush");

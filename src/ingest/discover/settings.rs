@@ -4,13 +4,13 @@
 //! its folder is on this machine. A log that was copied elsewhere has none.
 
 use super::roots;
-use crate::agents::format::settings::SettingsFile;
-use crate::agents::format::{Format, Settings};
-use crate::files;
-use crate::ingest::log::LogFile;
-use crate::ingest::source::Stamp;
-use crate::model::window::Overrides;
-use crate::paths::{self, Env, User};
+use crate::log::LogFile;
+use crate::source::Stamp;
+use files;
+use files::paths::{self, Env, User};
+use format::settings::SettingsFile;
+use format::{Format, Settings};
+use model::window::Overrides;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -156,7 +156,7 @@ fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
 }
 
 /// The folder of the agent that a log lies in: what its nearest folder for logs is in.
-pub(in crate::ingest) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
+pub(crate) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     log.ancestors().skip(1).find_map(|folder| {
         let root = format.roots.iter().find(|r| folder.ends_with(r.logs))?;
         let depth = Path::new(root.logs).components().count();
@@ -218,10 +218,10 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 mod tests {
     use super::super::roots::SearchRoot;
     use super::*;
-    use crate::agents;
-    use crate::agents::builtin::claude_code::CLAUDE_CODE;
-    use crate::ingest::discover::Scanner;
-    use crate::model::window::Compaction;
+    use crate::discover::Scanner;
+    use agents;
+    use agents::builtin::claude_code::CLAUDE_CODE;
+    use model::window::Compaction;
     use std::fs;
 
     fn put(path: &Path, text: &str) {

@@ -1,10 +1,10 @@
 //! Reads that fail, or return less than was wanted.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::ingest::log::Reading;
-use crate::ingest::reader::read_whole;
-use crate::ingest::testing::made::{Fault, Made};
-use crate::model::event::ByLength;
+use crate::log::Reading;
+use crate::reader::read_whole;
+use crate::testing::made::{Fault, Made};
+use model::event::ByLength;
 use std::io::ErrorKind;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! Lines that are far too long.
 
-use crate::ingest::lanes::main_session;
-use crate::ingest::lines::Progress;
-use crate::ingest::log::Reading;
-use crate::ingest::reader::tail_only;
-use crate::ingest::testing::made::Made;
-use crate::model::event::ByLength;
-use crate::model::session::Coverage;
+use crate::lanes::main_session;
+use crate::lines::Progress;
+use crate::log::Reading;
+use crate::reader::tail_only;
+use crate::testing::made::Made;
+use model::event::ByLength;
+use model::session::Coverage;
 use std::sync::Arc;
 
 const SCREEN_SEARCHES: u64 = 64 << 20;

@@ -1,7 +1,7 @@
 //! Logs that are written to where they were read already.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::ingest::testing::made::Made;
+use crate::testing::made::Made;
 
 /// A log of several hundred kilobytes, and a line in its middle.
 const MIDDLE: &str = "{\"toy\":111}\n";
@@ -30,7 +30,7 @@ fn a_rewrite_of_the_same_length_in_the_middle_of_a_long_epoch_or_tail_is_seen() 
     let log = made.log();
     let tail = log
         .store
-        .tail(&log, &crate::model::event::ByLength, &Default::default());
+        .tail(&log, &model::event::ByLength, &Default::default());
     let (_, mut cursor) = tail.unwrap().finish();
     made.rewrite(MIDDLE, "{\"toy\":999}\n");
     assert_eq!(more(&mut Vec::new(), &mut cursor), None);

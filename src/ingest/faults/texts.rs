@@ -1,10 +1,10 @@
 //! Texts of items, page after page, as a search reads them.
 
 use super::follow;
-use crate::ingest::testing::made::Made;
-use crate::ingest::worker::job::{Opened, Origin, TextJob};
-use crate::model::fleet::Update;
-use crate::model::text::{Text, TextRequest};
+use crate::testing::made::Made;
+use crate::worker::job::{Opened, Origin, TextJob};
+use model::fleet::Update;
+use model::text::{Text, TextRequest};
 
 fn page(opened: &mut Opened, made: &Made, wanted: TextRequest, page: u32) -> Result<Text, String> {
     let job = TextJob::Page(TextRequest { page, ..wanted });

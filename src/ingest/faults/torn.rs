@@ -1,8 +1,8 @@
 //! Records that are written in pieces, and what does not look like lines.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::ingest::testing::made::Made;
-use crate::model::event::Event;
+use crate::testing::made::Made;
+use model::event::Event;
 use std::time::{Duration, SystemTime};
 
 #[test]
@@ -33,11 +33,7 @@ fn no_newline_at_the_end_crlf_and_empty_lines() {
     ] {
         let made = Made::new(text);
         let log = made.log();
-        let all = crate::ingest::reader::read_whole(
-            &log,
-            &crate::model::event::ByLength,
-            &Default::default(),
-        );
+        let all = crate::reader::read_whole(&log, &model::event::ByLength, &Default::default());
         let all = all.unwrap();
         let (a, b) = (super::of(&all), super::of(&plain));
         assert_eq!(a.context(), b.context(), "{text:?}");
@@ -54,7 +50,7 @@ fn a_million_tiny_records_take_one_read_of_the_file() {
     let mut most = 0;
     let store = &log.store;
     store
-        .entries(&log, &crate::model::event::ByLength, &mut |batch| {
+        .entries(&log, &model::event::ByLength, &mut |batch| {
             let unreadable = |event: &Event| matches!(event, Event::Unreadable(_));
             entries += batch
                 .iter()

@@ -6,7 +6,7 @@
 //! rewritten in the middle, with the same length, between two looks between which the log grows too, is noticed
 //! when it is that block's turn, or when the log is next written to without growing.
 
-use crate::ingest::source::Bytes;
+use crate::source::Bytes;
 use std::io::{self, Read, Seek, SeekFrom};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -225,7 +225,7 @@ impl Read for Hashing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::source::Open;
+    use crate::source::Open;
     use proptest::prelude::*;
 
     fn blocks(text: &[u8], path: &std::path::PathBuf) -> (Bytes, Blocks) {

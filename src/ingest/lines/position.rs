@@ -2,8 +2,8 @@
 //! the one that was read before.
 
 use super::blocks::{Blocks, Check, Hashing};
-use crate::ingest::lines::{Lines, OnLine, Progress, Step};
-use crate::ingest::source::{Bytes, CHUNK, Open, Stamp, read_some};
+use crate::lines::{Lines, OnLine, Progress, Step};
+use crate::source::{Bytes, CHUNK, Open, Stamp, read_some};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Where reading continues.
@@ -153,7 +153,7 @@ impl Position {
         Ok(Progress::Done)
     }
 
-    /// Delivers everything, a last line without its newline too, as [`crate::ingest::lines::Line::Unfinished`]
+    /// Delivers everything, a last line without its newline too, as [`crate::lines::Line::Unfinished`]
     /// where it is not whole. For files nobody is writing to.
     pub fn finish(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Progress> {
         loop {
@@ -294,8 +294,8 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::lines::Line;
-    use crate::model::event::Place;
+    use crate::lines::Line;
+    use model::event::Place;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
     use std::io::Write;

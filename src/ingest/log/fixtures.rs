@@ -1,20 +1,20 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
-use crate::agents;
-use crate::agents::format::database::MAGIC;
-use crate::agents::format::{Format, StoreKind};
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::lanes::{Lanes, main_session};
-use crate::ingest::log::News;
-use crate::ingest::reader::{read_whole, tail_only};
-use crate::ingest::store::backwards::{self, Reach};
-use crate::ingest::store::lines::LineLog;
-use crate::ingest::{source, store};
-use crate::model::event::ByLength;
-use crate::model::forecast::forecast;
-use crate::model::session::{Coverage, Session};
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::lanes::{Lanes, main_session};
+use crate::log::News;
+use crate::reader::{read_whole, tail_only};
+use crate::store::backwards::{self, Reach};
+use crate::store::lines::LineLog;
+use crate::{source, store};
+use agents;
+use format::database::MAGIC;
+use format::{Format, StoreKind};
+use model::event::ByLength;
+use model::forecast::forecast;
+use model::session::{Coverage, Session};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let mut logs = Scanner::new(
         vec![SearchRoot::Given(folder)],
         agents::ALL.to_vec(),
@@ -40,9 +40,8 @@ static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
     let is_lines = |log: &&LogFile| !is_folder(log) && !is_document(log);
     LOGS.iter().filter(is_lines).collect()
 });
-static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| {
-    Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).expect("the table"))
-});
+static RULES: LazyLock<Arc<Rules>> =
+    LazyLock::new(|| Arc::new(toml::from_str(assets::MODELS).expect("the table")));
 
 /// What a log is like at one moment.
 enum Moment<'b> {

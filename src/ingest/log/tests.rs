@@ -1,12 +1,12 @@
 //! Readings of a log, whatever becomes of it.
 
 use super::*;
-use crate::ingest::lanes::Lanes;
-use crate::ingest::log::News;
-use crate::ingest::reader::{each_usage, read_whole};
-use crate::ingest::testing::toy_log;
-use crate::model::event::{ByLength, Event};
-use crate::model::session::Coverage;
+use crate::lanes::Lanes;
+use crate::log::News;
+use crate::reader::{each_usage, read_whole};
+use crate::testing::toy_log;
+use model::event::{ByLength, Event};
+use model::session::Coverage;
 use proptest::prelude::*;
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,11 +1,11 @@
 //! A database beside the logs, whose rows are about single requests.
 
 use super::Extent;
-use crate::agents::format::{SidecarDatabase, SidecarRecord};
-use crate::files;
-use crate::ingest::database::Database;
-use crate::ingest::source::Stamp;
-use crate::ingest::sync::lock;
+use crate::database::Database;
+use crate::source::Stamp;
+use crate::sync::lock;
+use files;
+use format::{SidecarDatabase, SidecarRecord};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

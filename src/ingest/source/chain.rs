@@ -5,10 +5,10 @@
 //! name, in the agent's own folders and the log's.
 
 use super::Stamp;
-use crate::agents::format::ChainSpec;
-use crate::files;
-use crate::ingest::source::{self, Bytes, Open, read_some, sought};
-use crate::ingest::sync::lock;
+use crate::source::{self, Bytes, Open, read_some, sought};
+use crate::sync::lock;
+use files;
+use format::ChainSpec;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -286,13 +286,13 @@ impl Seek for Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::builtin::codex::CODEX;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
-    use crate::ingest::lines::Progress;
-    use crate::ingest::log::{Cursor, LogFile, News, Reading};
-    use crate::ingest::reader::{each_usage, read_whole};
-    use crate::model::event::{ByLength, Event};
+    use crate::discover::Scanner;
+    use crate::discover::roots::SearchRoot;
+    use crate::lines::Progress;
+    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::reader::{each_usage, read_whole};
+    use agents::builtin::codex::CODEX;
+    use model::event::{ByLength, Event};
     use std::io::Write;
 
     const A: &str = "aaaaaaaa-1111-7111-8111-111111111111";
@@ -302,8 +302,8 @@ mod tests {
     /// The three rollouts of a fork of a fork, below a home of Codex.
     fn home() -> (tempfile::TempDir, [PathBuf; 3]) {
         let home = tempfile::tempdir().unwrap();
-        let case =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/fork-by-reference");
+        let case = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/fixtures/codex/fork-by-reference");
         let file = |folder: &str, name: String, from: String| {
             let folder = home.path().join(folder);
             fs::create_dir_all(&folder).unwrap();
@@ -348,9 +348,9 @@ mod tests {
         text
     }
 
-    fn spec(claim: crate::agents::format::Claim) -> Option<&'static ChainSpec> {
+    fn spec(claim: format::Claim) -> Option<&'static ChainSpec> {
         match claim.store {
-            crate::agents::format::StoreKind::Chain(spec) => Some(spec),
+            format::StoreKind::Chain(spec) => Some(spec),
             _ => None,
         }
     }
@@ -457,13 +457,11 @@ mod tests {
         let log = found(home.path()).remove(2);
         let mut cursor = log.store.cursor(&log, &Arc::default());
         let before = cursor.finish(&ByLength);
-        assert!(
-            matches!(before, Ok(crate::ingest::log::News::Entries(entries)) if !entries.is_empty())
-        );
+        assert!(matches!(before, Ok(crate::log::News::Entries(entries)) if !entries.is_empty()));
         let mut file = fs::OpenOptions::new().append(true).open(c).unwrap();
         writeln!(file, "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"more\"}}}}").unwrap();
         match cursor.finish(&ByLength).unwrap() {
-            crate::ingest::log::News::Entries(entries) => assert_eq!(entries.len(), 1),
+            crate::log::News::Entries(entries) => assert_eq!(entries.len(), 1),
             _ => panic!("it was only appended to"),
         }
     }

@@ -8,10 +8,10 @@
 //! Where files hold lines ([`FolderSpec::has_lines`]), they are read as they are, one after the other.
 
 use super::Stamp;
-use crate::agents::format::FolderSpec;
-use crate::files;
-use crate::ingest::source::{Bytes, LARGEST, Open, SETTLED, changed, sought};
-use crate::ingest::sync::lock;
+use crate::source::{Bytes, LARGEST, Open, SETTLED, changed, sought};
+use crate::sync::lock;
+use files;
+use format::FolderSpec;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -265,15 +265,15 @@ impl Seek for Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
-    use crate::ingest::lines::Progress;
-    use crate::ingest::log::{Cursor, LogFile, News, Reading};
-    use crate::ingest::reader::read_whole;
-    use crate::ingest::source::head;
-    use crate::ingest::testing::{PARTS, TOY};
-    use crate::model::event::ByLength;
-    use crate::model::session::Session;
+    use crate::discover::Scanner;
+    use crate::discover::roots::SearchRoot;
+    use crate::lines::Progress;
+    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::reader::read_whole;
+    use crate::source::head;
+    use crate::testing::{PARTS, TOY};
+    use model::event::ByLength;
+    use model::session::Session;
     use proptest::prelude::*;
 
     /// A folder of parts below a home.

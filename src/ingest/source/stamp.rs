@@ -42,7 +42,7 @@ impl Stamp {
 
     /// The stamp of a file that exists in a test only.
     #[cfg(test)]
-    pub(in crate::ingest) fn made(len: u64, writes: u64) -> Stamp {
+    pub(crate) fn made(len: u64, writes: u64) -> Stamp {
         Stamp {
             len,
             ..Stamp::exact((0, 0))
@@ -52,7 +52,7 @@ impl Stamp {
 
     /// The stamp of a file that was written then, as far as can be seen.
     #[cfg(test)]
-    pub(in crate::ingest) fn dated(self, modified: SystemTime) -> Stamp {
+    pub(crate) fn dated(self, modified: SystemTime) -> Stamp {
         Stamp {
             is_exact: false,
             modified: Some(modified),
@@ -62,7 +62,7 @@ impl Stamp {
 
     /// Whether the file of this stamp was changed later than the other one.
     #[cfg(test)]
-    pub(in crate::ingest) fn is_changed_after(&self, other: Stamp) -> bool {
+    pub(crate) fn is_changed_after(&self, other: Stamp) -> bool {
         self.changed > other.changed || self.modified > other.modified
     }
 

@@ -6,10 +6,10 @@
 //! only while the session is written to, and a reading takes in all of them.
 
 use super::Stamp;
-use crate::agents::format::TreeSpec;
-use crate::files;
-use crate::ingest::source::{Bytes, LARGEST, Open, TORN, changed};
-use crate::ingest::sync::lock;
+use crate::source::{Bytes, LARGEST, Open, TORN, changed};
+use crate::sync::lock;
+use files;
+use format::TreeSpec;
 use serde::de::IgnoredAny;
 use std::fs;
 use std::io::{self, Cursor};

@@ -6,8 +6,8 @@
 mod frames;
 
 use super::Stamp;
-use crate::ingest::source::{Bytes, CHUNK, Open, sought};
-use crate::ingest::sync::lock;
+use crate::source::{Bytes, CHUNK, Open, sought};
+use crate::sync::lock;
 use frames::Frames;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -191,23 +191,23 @@ impl Seek for Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::builtin::codex::CODEX;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
-    use crate::ingest::lines::Progress;
-    use crate::ingest::log::{LogFile, News};
-    use crate::ingest::reader::read_whole;
-    use crate::ingest::source;
-    use crate::ingest::store::lines::LineLog;
-    use crate::ingest::testing::toy_log;
-    use crate::model::event::ByLength;
+    use crate::discover::Scanner;
+    use crate::discover::roots::SearchRoot;
+    use crate::lines::Progress;
+    use crate::log::{LogFile, News};
+    use crate::reader::read_whole;
+    use crate::source;
+    use crate::store::lines::LineLog;
+    use crate::testing::toy_log;
+    use agents::builtin::codex::CODEX;
+    use model::event::ByLength;
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::cell::Cell;
     use std::fs;
 
     thread_local! {
         /// Bytes that this thread has decoded.
-        pub(in crate::ingest) static DECODED: Cell<u64> = const { Cell::new(0) };
+        pub(crate) static DECODED: Cell<u64> = const { Cell::new(0) };
     }
 
     fn compressed(text: &[u8]) -> Vec<u8> {

@@ -1,15 +1,15 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
 use super::lines::LineLog;
-use crate::ingest::lanes::{Lanes, Searched, decode};
-use crate::ingest::lines::position::Position;
-use crate::ingest::lines::{Lines, OnLine, Step};
-use crate::ingest::log::{LogFile, Reading};
-use crate::ingest::source::{Bytes, CHUNK};
-use crate::model::Gone;
-use crate::model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
-use crate::model::session::Coverage;
-use crate::model::window::Rules;
+use crate::lanes::{Lanes, Searched, decode};
+use crate::lines::position::Position;
+use crate::lines::{Lines, OnLine, Step};
+use crate::log::{LogFile, Reading};
+use crate::source::{Bytes, CHUNK};
+use model::Gone;
+use model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
+use model::session::Coverage;
+use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -270,15 +270,15 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::discover::roots::SearchRoot;
-    use crate::ingest::lanes::Sessions;
-    use crate::ingest::lines::Progress;
-    use crate::ingest::log::{Cursor, News};
-    use crate::ingest::reader::read_whole;
-    use crate::ingest::testing::toy_log;
-    use crate::model::event::ByLength;
-    use crate::model::session::Session;
+    use crate::discover::Scanner;
+    use crate::discover::roots::SearchRoot;
+    use crate::lanes::Sessions;
+    use crate::lines::Progress;
+    use crate::log::{Cursor, News};
+    use crate::reader::read_whole;
+    use crate::testing::toy_log;
+    use model::event::ByLength;
+    use model::session::Session;
     use std::io::Write;
     use std::path::PathBuf;
 
@@ -391,7 +391,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("requests.jsonl");
         std::fs::write(&path, line("first", 7) + &late.collect::<String>()).unwrap();
-        let format = crate::agents::by_id("request-log").unwrap();
+        let format = agents::by_id("request-log").unwrap();
         let found = Scanner::new(vec![SearchRoot::Given(path)], vec![format], |_| None).look();
         let log = &found.files[0];
         let rules = Arc::default();

@@ -10,18 +10,18 @@
 
 mod list;
 
-use crate::agents::format::{Decoder, Format, List};
-use crate::agents::kit::text;
-use crate::ingest::lanes::Lanes;
-use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
-use crate::ingest::sidecar::States;
-use crate::ingest::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
-use crate::ingest::text::{self, Pieces};
-use crate::model::event::{Entry, Measure, Place, Sink};
-use crate::model::session::Coverage;
-use crate::model::text::TextRequest;
-use crate::model::window::Rules;
+use crate::lanes::Lanes;
+use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::sidecar::States;
+use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
+use crate::text::{self, Pieces};
+use format::{Decoder, Format, List};
+use kit::text;
 use list::Elements;
+use model::event::{Entry, Measure, Place, Sink};
+use model::session::Coverage;
+use model::text::TextRequest;
+use model::window::Rules;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 use std::sync::Arc;

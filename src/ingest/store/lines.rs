@@ -1,17 +1,17 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
 use super::backwards::{self, Reach};
-use crate::agents::format::StateUpdate;
-use crate::ingest::lanes::decode;
-use crate::ingest::lines::position::Position;
-use crate::ingest::lines::{OnLine, Progress};
-use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
-use crate::ingest::sidecar::DecoderWithSidecar;
-use crate::ingest::source::{Bytes, KeptOpen, Open, Stamp, head};
-use crate::ingest::text::{self, Pieces};
-use crate::model::event::{Measure, Sink, Unmeasured};
-use crate::model::text::TextRequest;
-use crate::model::window::Rules;
+use crate::lanes::decode;
+use crate::lines::position::Position;
+use crate::lines::{OnLine, Progress};
+use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::sidecar::DecoderWithSidecar;
+use crate::source::{Bytes, KeptOpen, Open, Stamp, head};
+use crate::text::{self, Pieces};
+use format::StateUpdate;
+use model::event::{Measure, Sink, Unmeasured};
+use model::text::TextRequest;
+use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;

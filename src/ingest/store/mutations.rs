@@ -7,9 +7,9 @@ mod nested;
 mod usage;
 
 use super::document;
-use crate::agents;
-use crate::agents::format::Format;
-use crate::model::event::{ByLength, Entry, Event, Place, Sink};
+use agents;
+use format::Format;
+use model::event::{ByLength, Entry, Event, Place, Sink};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -57,7 +57,7 @@ impl Log {
 
 /// All logs, the long ones last: what is tried once is tried where that takes less time.
 fn logs() -> Vec<Log> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let mut logs = Vec::new();
     for format in agents::ALL {
         for case in folder(&root.join(format.id)) {

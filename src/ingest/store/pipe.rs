@@ -1,32 +1,32 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
 use super::document;
-use crate::agents::format::{Decoder, Format, StoreKind, facts};
-use crate::files;
-use crate::ingest::lanes::{Lanes, decode};
-use crate::ingest::lines::{Lines, OnLine, Step};
-use crate::ingest::log::{Cursor, End, LogFile, News, Store, file_id};
-use crate::ingest::problem;
-use crate::ingest::source::{BOM, CHUNK, HEAD, Stamp, read_some};
-use crate::ingest::sync::lock;
-use crate::ingest::text::Pieces;
-use crate::model::event::{Measure, Sink};
-use crate::model::fleet::{FileFacts, Update};
-use crate::model::session::Coverage;
-use crate::model::text::TextRequest;
-use crate::model::window::Rules;
-use crate::tokens::Counter;
+use crate::lanes::{Lanes, decode};
+use crate::lines::{Lines, OnLine, Step};
+use crate::log::{Cursor, End, LogFile, News, Store, file_id};
+use crate::problem;
+use crate::source::{BOM, CHUNK, HEAD, Stamp, read_some};
+use crate::sync::lock;
+use crate::text::Pieces;
+use files;
+use format::{Decoder, Format, StoreKind, facts};
 use jiff::Timestamp;
+use model::event::{Measure, Sink};
+use model::fleet::{FileFacts, Update};
+use model::session::Coverage;
+use model::text::TextRequest;
+use model::window::Rules;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use tokens::Counter;
 
 /// The path that means standard input.
 pub const STDIN: &str = "-";
 
 /// Why a text cannot be shown.
-pub(in crate::ingest) const NO_TEXT: &str =
+pub(crate) const NO_TEXT: &str =
     "it came through a pipe, which cannot be read twice: save the log to a file and open that";
 
 /// The bytes of a pipe, and their format if the user named it.
@@ -253,9 +253,9 @@ fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::reader::read_whole;
-    use crate::ingest::testing::TOY;
-    use crate::model::event::ByLength;
+    use crate::reader::read_whole;
+    use crate::testing::TOY;
+    use model::event::ByLength;
 
     fn piped(source: &'static [u8]) -> Piped {
         Piped {

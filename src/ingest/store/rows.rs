@@ -1,19 +1,19 @@
 //! A place among the rows of a session: reads those that have come, and notices changes of the others.
 
-use crate::agents::format::StateUpdate;
-use crate::ingest::database::Database;
-use crate::ingest::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
-use crate::ingest::lanes::{Lanes, Searched, decode};
-use crate::ingest::lines;
-use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
-use crate::ingest::patience::patiently;
-use crate::ingest::sidecar::DecoderWithSidecar;
-use crate::ingest::source::Stamp;
-use crate::ingest::text::{self, Pieces};
-use crate::model::event::{Measure, Place, Sink};
-use crate::model::session::Coverage;
-use crate::model::text::TextRequest;
-use crate::model::window::Rules;
+use crate::database::Database;
+use crate::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
+use crate::lanes::{Lanes, Searched, decode};
+use crate::lines;
+use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::patience::patiently;
+use crate::sidecar::DecoderWithSidecar;
+use crate::source::Stamp;
+use crate::text::{self, Pieces};
+use format::StateUpdate;
+use model::event::{Measure, Place, Sink};
+use model::session::Coverage;
+use model::text::TextRequest;
+use model::window::Rules;
 use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::io;

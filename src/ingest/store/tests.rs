@@ -1,19 +1,19 @@
 //! A store of another kind: rows in memory that are changed in place and have no byte offsets.
 
 use super::*;
-use crate::agents::format::Claim;
-use crate::ingest::log::{Cursor, End, LogFile, News};
-use crate::ingest::reader::read_whole;
-use crate::ingest::source::Stamp;
-use crate::ingest::testing::TOY;
-use crate::ingest::text::{self, Pieces};
-use crate::ingest::worker::job::{Origin, TextJob, do_job};
-use crate::model::event::{ByLength, Measure, Place, Sink};
-use crate::model::fleet::{FileFacts, FileId, Update};
-use crate::model::replay::Timeline;
-use crate::model::session::{Coverage, Session};
-use crate::model::text::TextRequest;
-use crate::model::window::Rules;
+use crate::log::{Cursor, End, LogFile, News};
+use crate::reader::read_whole;
+use crate::source::Stamp;
+use crate::testing::TOY;
+use crate::text::{self, Pieces};
+use crate::worker::job::{Origin, TextJob, do_job};
+use format::Claim;
+use model::event::{ByLength, Measure, Place, Sink};
+use model::fleet::{FileFacts, FileId, Update};
+use model::replay::Timeline;
+use model::session::{Coverage, Session};
+use model::text::TextRequest;
+use model::window::Rules;
 use proptest::prelude::*;
 use std::io;
 use std::sync::Mutex;
@@ -90,7 +90,7 @@ struct Rows {
     memory: Memory,
     /// The rows as they were read.
     seen: Vec<String>,
-    decoder: Box<dyn crate::agents::format::Decoder>,
+    decoder: Box<dyn format::Decoder>,
 }
 
 impl Cursor for Rows {
@@ -127,7 +127,7 @@ fn row() -> impl Strategy<Value = String> {
     ]
 }
 
-fn main(mut sessions: crate::ingest::lanes::Sessions) -> Session {
+fn main(mut sessions: crate::lanes::Sessions) -> Session {
     sessions.remove(0).1
 }
 
@@ -231,14 +231,14 @@ fn rows_are_read_by_every_way_into_a_log() {
     });
     let log = memory.log();
     let mut prompts = Vec::new();
-    crate::ingest::reader::each_usage(&log, &mut |entry| {
-        if let crate::model::event::Event::Usage(usage) = entry.event {
+    crate::reader::each_usage(&log, &mut |entry| {
+        if let model::event::Event::Usage(usage) = entry.event {
             prompts.push(usage.prompt);
         }
     })
     .unwrap();
     assert_eq!(prompts, [1, 2]);
-    let first = crate::ingest::reader::first_records(&log, &ByLength, 2).unwrap();
+    let first = crate::reader::first_records(&log, &ByLength, 2).unwrap();
     assert_eq!(first.last().unwrap().place, place(1));
     let epoch = log.store.epoch(&log, &Arc::default()).unwrap();
     assert_eq!(epoch.coverage(), Coverage::Whole);

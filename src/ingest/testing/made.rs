@@ -2,11 +2,11 @@
 //! and can fail.
 
 use super::TOY;
-use crate::agents::format::Claim;
-use crate::ingest::log::{LogFile, Store};
-use crate::ingest::source::{Bytes, Open, Stamp, sought};
-use crate::ingest::store::lines::LineLog;
-use crate::model::fleet::{FileFacts, FileId};
+use crate::log::{LogFile, Store};
+use crate::source::{Bytes, Open, Stamp, sought};
+use crate::store::lines::LineLog;
+use format::Claim;
+use model::fleet::{FileFacts, FileId};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;

@@ -2,10 +2,10 @@
 
 use super::rewritten;
 use super::unescape::{Give, Unescape};
-use crate::ingest::elide::Cut;
-use crate::ingest::source::{Bytes, CHUNK};
-use crate::model::event::ELIDED;
-use crate::model::text::{PAGE_BYTES, Text, pages};
+use crate::elide::Cut;
+use crate::source::{Bytes, CHUNK};
+use model::event::ELIDED;
+use model::text::{PAGE_BYTES, Text, pages};
 use std::io::{self, Read, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64;

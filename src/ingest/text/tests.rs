@@ -1,16 +1,15 @@
 use super::*;
-use crate::agents;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::LogFile;
-use crate::ingest::reader::read_whole;
-use crate::ingest::testing::toy_log;
-use crate::ingest::worker::job::{Origin, Shelf, do_job};
-use crate::ingest::{Done, TextJob};
-use crate::model::event::ByLength;
-use crate::model::fleet::Update;
-use crate::model::session::Item;
-use crate::model::text::{PAGE_BYTES, Text};
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::log::LogFile;
+use crate::reader::read_whole;
+use crate::testing::toy_log;
+use crate::worker::job::{Origin, Shelf, do_job};
+use crate::{Done, TextJob};
+use model::event::ByLength;
+use model::fleet::Update;
+use model::session::Item;
+use model::text::{PAGE_BYTES, Text};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -96,7 +95,7 @@ fn an_items_text_is_read_where_it_stands() {
 
 #[test]
 fn every_item_of_every_format_has_its_text() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let logs = Scanner::new(
         vec![SearchRoot::Given(fixtures)],
         agents::ALL.to_vec(),
@@ -234,7 +233,7 @@ fn of_pages_that_wait_the_newest_is_read() {
 
 #[test]
 fn an_end_that_a_decoder_did_not_see_is_said() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let first = std::fs::read_to_string(fixtures.join("codex/steered-turn/log.jsonl")).unwrap();
     let output = "o".repeat(5 << 20);
     let line = format!(
@@ -272,7 +271,7 @@ fn texts_of_a_folder_are_in_its_files() {
         let path = folder.join(format!("part-{number}.json"));
         std::fs::write(path, format!("{{\n\"say\":\"{text}\"}}")).unwrap();
     }
-    let root = SearchRoot::Usual(&crate::ingest::testing::TOY, folder.clone());
+    let root = SearchRoot::Usual(&crate::testing::TOY, folder.clone());
     let log = Scanner::new(vec![root], vec![], |_| None)
         .look()
         .files

@@ -2,17 +2,17 @@
 
 use super::job::Shelf;
 use super::{pool, watch};
-use crate::agents::format::Format;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::store::pipe::Piped;
-use crate::model::fleet::{FileId, Update};
-use crate::model::window::Rules;
-use crate::paths::User;
-use crate::tokens::Counter;
+use crate::discover::roots::SearchRoot;
+use crate::store::pipe::Piped;
+use files::paths::User;
+use format::Format;
+use model::fleet::{FileId, Update};
+use model::window::Rules;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use tokens::Counter;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
 pub(super) const INBOX: usize = 1024;
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 /// What wakes the worker.
-pub(in crate::ingest) enum Wake {
+pub(crate) enum Wake {
     Hint(watch::Hint),
     Look,
     Spooled(Box<Update>),
@@ -48,7 +48,7 @@ pub(in crate::ingest) enum Wake {
 
 /// What other threads request from the worker, apart from the inbox.
 #[derive(Default)]
-pub(in crate::ingest) struct Wanted {
+pub(crate) struct Wanted {
     pub(super) looked_at: Mutex<Option<FileId>>,
     /// Logs whose texts are needed, if they came from the cache.
     pub(super) needed: Mutex<HashSet<FileId>>,

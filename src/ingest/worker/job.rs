@@ -1,12 +1,12 @@
 //! Requests for texts, and how they are fulfilled.
 
-use crate::agents::format::Format;
-use crate::ingest::log::LogFile;
-use crate::ingest::problem;
-use crate::ingest::source::Stamp;
-use crate::ingest::text::{Pieces, in_record};
-use crate::model::fleet::Update;
-use crate::model::text::{Text, TextPage, TextRequest};
+use crate::log::LogFile;
+use crate::problem;
+use crate::source::Stamp;
+use crate::text::{Pieces, in_record};
+use format::Format;
+use model::fleet::Update;
+use model::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};
 
 /// Called with the number of bytes written, or what is wrong and what to do about it.
@@ -31,11 +31,11 @@ impl TextJob {
 
 /// The jobs that wait.
 #[derive(Default)]
-pub(in crate::ingest) struct Shelf(Vec<TextJob>);
+pub(crate) struct Shelf(Vec<TextJob>);
 
 impl Shelf {
     /// Adds a job; a page replaces another page, which is no longer looked at.
-    pub(in crate::ingest) fn put(&mut self, job: TextJob) {
+    pub(crate) fn put(&mut self, job: TextJob) {
         if matches!(job, TextJob::Page(_)) {
             self.0.retain(|other| !matches!(other, TextJob::Page(_)));
         }
@@ -43,18 +43,18 @@ impl Shelf {
     }
 
     /// Whether no job waits.
-    pub(in crate::ingest) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Takes the newest job, since it is what is looked at.
-    pub(in crate::ingest) fn take(&mut self) -> Option<TextJob> {
+    pub(crate) fn take(&mut self) -> Option<TextJob> {
         self.0.pop()
     }
 }
 
 /// Where a text comes from.
-pub(in crate::ingest) enum Origin {
+pub(crate) enum Origin {
     /// A log.
     Log(LogFile),
     /// A line that is here.
@@ -65,7 +65,7 @@ pub(in crate::ingest) enum Origin {
 
 /// The text of which a page was read last: its other pages are read without finding the item again.
 #[derive(Default)]
-pub(in crate::ingest) struct Opened(Option<OpenText>);
+pub(crate) struct Opened(Option<OpenText>);
 
 struct OpenText {
     /// Its first page.
@@ -109,7 +109,7 @@ impl Opened {
     }
 
     /// Reads a text and delivers it. Returns the update to send.
-    pub(in crate::ingest) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Update> {
+    pub(crate) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Update> {
         match (job, origin) {
             (TextJob::Page(of), Origin::Log(log)) => Some(page(of, self.page(&log, of))),
             (job, origin) => do_job(job, origin),
@@ -118,7 +118,7 @@ impl Opened {
 }
 
 /// Reads a text and delivers it. Returns the update to send.
-pub(in crate::ingest) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
+pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
     let wanted = job.request();
     match origin {
         Origin::Log(log) => give(job, log.store.text(&log, wanted)),

@@ -1,12 +1,12 @@
 //! What the worker keeps from run to run.
 
 use super::{Known, Worker};
-use crate::ingest::cache::{self, LogKey, UnreadCursor};
-use crate::ingest::lanes::main_session;
-use crate::ingest::source::Stamp;
-use crate::ingest::sync::lock;
-use crate::model::fleet::{FileId, Update};
-use crate::model::session::Coverage;
+use crate::cache::{self, LogKey, UnreadCursor};
+use crate::lanes::main_session;
+use crate::source::Stamp;
+use crate::sync::lock;
+use model::fleet::{FileId, Update};
+use model::session::Coverage;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ impl Worker {
     }
 
     /// Writes what was not written yet; the program ends.
-    pub(in crate::ingest) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if let Some(cache) = &mut self.cache {
             // Nobody is there to be told.
             let _ = cache.save();

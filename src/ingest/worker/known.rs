@@ -1,10 +1,10 @@
 //! The state of a log, and what its stamp says about it.
 
-use crate::ingest::log::{Cursor, LogFile, file_id};
-use crate::ingest::source::{SETTLED, Stamp};
-use crate::model::running::Running;
-use crate::model::session::Coverage;
-use crate::model::window::Overrides;
+use crate::log::{Cursor, LogFile, file_id};
+use crate::source::{SETTLED, Stamp};
+use model::running::Running;
+use model::session::Coverage;
+use model::window::Overrides;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -2,61 +2,61 @@
 //!
 //! As many as there are cores, each with one log at a time, so that the memory for what is being read stays small.
 
-use crate::ingest::cache::{self, LogKey};
-use crate::ingest::lanes::Sessions;
-use crate::ingest::lines::Progress;
-use crate::ingest::log::{Cursor, LogFile, Reading};
-use crate::ingest::source::Stamp;
-use crate::ingest::sync::{lock, spawn, threads};
-use crate::ingest::worker::inbox::Wake;
-use crate::model::event::{ByLength, Measure};
-use crate::model::fleet::FileId;
-use crate::model::session::Coverage;
-use crate::model::window::Rules;
-use crate::tokens::Counter;
+use crate::cache::{self, LogKey};
+use crate::lanes::Sessions;
+use crate::lines::Progress;
+use crate::log::{Cursor, LogFile, Reading};
+use crate::source::Stamp;
+use crate::sync::{lock, spawn, threads};
+use crate::worker::inbox::Wake;
+use model::event::{ByLength, Measure};
+use model::fleet::FileId;
+use model::session::Coverage;
+use model::window::Rules;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex};
+use tokens::Counter;
 
 /// Logs that wait for each thread, so that none of them waits for the worker.
 const AHEAD: usize = 2;
 
 /// A log to be read whole.
-pub(in crate::ingest) struct Job {
-    pub(in crate::ingest) log: LogFile,
+pub(crate) struct Job {
+    pub(crate) log: LogFile,
     /// Its stamp when it was last looked at.
-    pub(in crate::ingest) stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// With exact counts rather than estimates by length.
-    pub(in crate::ingest) exact: bool,
+    pub(crate) exact: bool,
     /// Whether its past is let go, since nobody writes to it.
-    pub(in crate::ingest) trim: bool,
+    pub(crate) trim: bool,
     /// The key under which it is kept, if it is.
-    pub(in crate::ingest) key: Option<LogKey>,
+    pub(crate) key: Option<LogKey>,
 }
 
 /// What became of a job.
-pub(in crate::ingest) struct Done {
-    pub(in crate::ingest) job: Job,
+pub(crate) struct Done {
+    pub(crate) job: Job,
     ticket: u64,
-    pub(in crate::ingest) read: io::Result<Option<Whole>>,
+    pub(crate) read: io::Result<Option<Whole>>,
 }
 
 /// What was read of a log: all of it, or enough of its end for a gauge.
-pub(in crate::ingest) struct Whole {
-    pub(in crate::ingest) sessions: Sessions,
-    pub(in crate::ingest) cursor: Box<dyn Cursor>,
+pub(crate) struct Whole {
+    pub(crate) sessions: Sessions,
+    pub(crate) cursor: Box<dyn Cursor>,
     /// What the cache keeps of it.
-    pub(in crate::ingest) stored: Option<Vec<u8>>,
+    pub(crate) stored: Option<Vec<u8>>,
     /// Why its end could not be read.
-    pub(in crate::ingest) end: io::Result<()>,
+    pub(crate) end: io::Result<()>,
 }
 
 impl Whole {
     /// What a reading has read that is at its end. It is trimmed, or what the cache keeps of it is made, or both.
     /// Only a log that was read to its end from its beginning is kept.
-    pub(in crate::ingest) fn of(
+    pub(crate) fn of(
         mut reading: Reading,
         log: &LogFile,
         measure: &dyn Measure,
@@ -104,7 +104,7 @@ struct Ticket {
     cancelled: Arc<AtomicBool>,
 }
 
-pub(in crate::ingest) struct Pool {
+pub(crate) struct Pool {
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     threads: usize,
@@ -115,7 +115,7 @@ pub(in crate::ingest) struct Pool {
 }
 
 impl Pool {
-    pub(in crate::ingest) fn new(rules: &Arc<Rules>, counter: &Arc<Counter>) -> Pool {
+    pub(crate) fn new(rules: &Arc<Rules>, counter: &Arc<Counter>) -> Pool {
         Pool {
             rules: Arc::clone(rules),
             counter: Arc::clone(counter),
@@ -127,26 +127,22 @@ impl Pool {
     }
 
     /// Whether no job is under way.
-    pub(in crate::ingest) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
 
     /// Whether another job can be taken.
-    pub(in crate::ingest) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.under_way.len() < self.threads * AHEAD
     }
 
     /// Whether this file is being read.
-    pub(in crate::ingest) fn reads(&self, file: FileId) -> bool {
+    pub(crate) fn reads(&self, file: FileId) -> bool {
         self.under_way.contains_key(&file)
     }
 
     /// Begins a job. `inbox` takes what becomes of it.
-    pub(in crate::ingest) fn begin(
-        &mut self,
-        job: Job,
-        inbox: &SyncSender<Wake>,
-    ) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, job: Job, inbox: &SyncSender<Wake>) -> io::Result<()> {
         let jobs = match &self.jobs {
             Some(jobs) => jobs,
             None => {
@@ -175,14 +171,14 @@ impl Pool {
     }
 
     /// What is read of this file is of no use any more.
-    pub(in crate::ingest) fn cancel(&mut self, file: FileId) {
+    pub(crate) fn cancel(&mut self, file: FileId) {
         if let Some((_, cancelled)) = self.under_way.remove(&file) {
             cancelled.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether this is what became of the file's newest job.
-    pub(in crate::ingest) fn is_current(&mut self, done: &Done) -> bool {
+    pub(crate) fn is_current(&mut self, done: &Done) -> bool {
         let file = done.job.log.facts.file;
         let current = self.under_way.get(&file).map(|(number, _)| *number);
         let is_current = current == Some(done.ticket);
@@ -223,7 +219,7 @@ fn work(
 }
 
 /// Exact counts, or estimates by length.
-pub(in crate::ingest) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
+pub(crate) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
     match exact {
         true => counter,
         false => &ByLength,

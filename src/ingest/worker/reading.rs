@@ -1,16 +1,16 @@
 //! What the worker reads, and in which order.
 
 use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
-use crate::ingest::cache::LogKey;
-use crate::ingest::lanes::{Sessions, main_session};
-use crate::ingest::lines::Progress;
-use crate::ingest::log::{News, Reading};
-use crate::ingest::worker::inbox::Wake;
-use crate::ingest::worker::pool::{Done, Job, Whole, measure};
-use crate::ingest::{COUNTED, problem};
-use crate::model::event::{Entry, Event, Lane};
-use crate::model::fleet::{FileId, Update};
-use crate::model::session::Coverage;
+use crate::cache::LogKey;
+use crate::lanes::{Sessions, main_session};
+use crate::lines::Progress;
+use crate::log::{News, Reading};
+use crate::worker::inbox::Wake;
+use crate::worker::pool::{Done, Job, Whole, measure};
+use crate::{COUNTED, problem};
+use model::event::{Entry, Event, Lane};
+use model::fleet::{FileId, Update};
+use model::session::Coverage;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;

@@ -1,7 +1,7 @@
 //! What one thread that reads reports: updates, and where it is.
 
-use crate::ingest::sync::lock;
-use crate::model::fleet::Update;
+use crate::sync::lock;
+use model::fleet::Update;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// What takes the updates.
-pub(in crate::ingest) type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
+pub(crate) type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
 
 /// What the threads that read share.
-pub(in crate::ingest) struct Shared {
+pub(crate) struct Shared {
     /// The number of the thread whose updates count.
     pub(super) current: AtomicU64,
     /// What it looks at, and since when.
@@ -21,7 +21,7 @@ pub(in crate::ingest) struct Shared {
 }
 
 impl Shared {
-    pub(in crate::ingest) fn new(sink: Sink) -> Shared {
+    pub(crate) fn new(sink: Sink) -> Shared {
         Shared {
             current: AtomicU64::new(0),
             at: Mutex::default(),
@@ -32,14 +32,14 @@ impl Shared {
 
 /// What one thread that reads reports.
 #[derive(Clone)]
-pub(in crate::ingest) struct Reporter {
+pub(crate) struct Reporter {
     shared: Arc<Shared>,
     number: u64,
 }
 
 impl Reporter {
     /// That of the thread whose updates count now.
-    pub(in crate::ingest) fn of(shared: &Arc<Shared>) -> Reporter {
+    pub(crate) fn of(shared: &Arc<Shared>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
             number: shared.current.load(Ordering::Relaxed),
@@ -47,17 +47,17 @@ impl Reporter {
     }
 
     /// Whether another thread has taken over.
-    pub(in crate::ingest) fn is_replaced(&self) -> bool {
+    pub(crate) fn is_replaced(&self) -> bool {
         self.shared.current.load(Ordering::Relaxed) != self.number
     }
 
     /// This is looked at next.
-    pub(in crate::ingest) fn at(&self, path: &Path) {
+    pub(crate) fn at(&self, path: &Path) {
         self.set(Some((Instant::now(), path.to_path_buf())));
     }
 
     /// Nothing is looked at.
-    pub(in crate::ingest) fn rest(&self) {
+    pub(crate) fn rest(&self) {
         self.set(None);
     }
 
@@ -68,7 +68,7 @@ impl Reporter {
     }
 
     /// Passes an update on. Who takes it may block as long as it likes.
-    pub(in crate::ingest) fn send(&self, update: Update) -> ControlFlow<()> {
+    pub(crate) fn send(&self, update: Update) -> ControlFlow<()> {
         if self.is_replaced() {
             return ControlFlow::Break(());
         }

@@ -7,13 +7,12 @@
 use super::Worker;
 use super::inbox::{Options, Wake, Wanted};
 use super::reporter::{Reporter, Shared};
-use crate::agents::format::Format;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::sync::{lock, spawn};
-use crate::model::fleet::Update;
-use crate::model::window::Rules;
-use crate::paths::User;
-use crate::tokens::Counter;
+use crate::discover::roots::SearchRoot;
+use crate::sync::{lock, spawn};
+use files::paths::User;
+use format::Format;
+use model::fleet::Update;
+use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -22,9 +21,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use tokens::Counter;
 
 /// A file that does not answer for so long does not answer. A query of a database may take 20 seconds.
-pub(in crate::ingest) const STUCK: Duration = Duration::from_secs(30);
+pub(crate) const STUCK: Duration = Duration::from_secs(30);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_secs(5);
 /// Threads that may be left alone.
@@ -32,7 +32,7 @@ const MOST: u64 = 16;
 
 /// What one thread that reads hands to the next.
 #[derive(Clone)]
-pub(in crate::ingest) struct Handed {
+pub(crate) struct Handed {
     pub(super) formats: Vec<&'static Format>,
     pub(super) user: User,
     pub(super) rules: Arc<Rules>,
@@ -75,7 +75,7 @@ impl Handed {
 }
 
 /// Looks after the thread that reads, and starts another one whenever it does not come back from a file.
-pub(in crate::ingest) struct Overseer {
+pub(crate) struct Overseer {
     handed: Handed,
     shared: Arc<Shared>,
     roots: Vec<SearchRoot>,
@@ -86,7 +86,7 @@ pub(in crate::ingest) struct Overseer {
 
 impl Overseer {
     /// Starts the thread that reads.
-    pub(in crate::ingest) fn begin(
+    pub(crate) fn begin(
         handed: Handed,
         shared: Arc<Shared>,
         roots: Vec<SearchRoot>,
@@ -102,7 +102,7 @@ impl Overseer {
     }
 
     /// Looks after it on a thread of its own.
-    pub(in crate::ingest) fn run(mut self) -> io::Result<()> {
+    pub(crate) fn run(mut self) -> io::Result<()> {
         let run = move || {
             loop {
                 thread::sleep(LOOK);
@@ -116,13 +116,13 @@ impl Overseer {
 
     /// Whether all threads have come back.
     #[cfg(test)]
-    pub(in crate::ingest) fn has_all(&self) -> bool {
+    pub(crate) fn has_all(&self) -> bool {
         self.away.is_empty()
     }
 
     /// Starts another thread if the present one is stuck, or if one that was is back. Breaks when there is nothing
     /// left to look after.
-    pub(in crate::ingest) fn look(&mut self, now: Instant) -> ControlFlow<()> {
+    pub(crate) fn look(&mut self, now: Instant) -> ControlFlow<()> {
         let shared = &self.shared;
         if self.handed.wanted.stop.load(Ordering::Relaxed) || self.reader.is_finished() {
             return ControlFlow::Break(());

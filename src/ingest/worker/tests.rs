@@ -2,18 +2,18 @@
 
 use super::inbox::INBOX;
 use super::*;
-use crate::ingest::discover::Found;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::LogFile;
-use crate::ingest::testing::made::{Fault, Made};
-use crate::ingest::testing::{TABLES, TOY, some_time, toy_log};
-use crate::ingest::worker::job::TextJob;
-use crate::ingest::worker::reporter::Shared;
-use crate::model::event::Lane;
-use crate::model::fleet::{Fleet, SessionKey};
-use crate::model::text::{TextPage, TextRequest};
-use crate::paths::User;
-use crate::waiting::wait_for;
+use crate::discover::Found;
+use crate::discover::roots::SearchRoot;
+use crate::log::LogFile;
+use crate::testing::made::{Fault, Made};
+use crate::testing::{TABLES, TOY, some_time, toy_log};
+use crate::worker::job::TextJob;
+use crate::worker::reporter::Shared;
+use files::paths::User;
+use files::waiting::wait_for;
+use model::event::Lane;
+use model::fleet::{Fleet, SessionKey};
+use model::text::{TextPage, TextRequest};
 use rusqlite::Connection;
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel, sync_channel};
@@ -238,7 +238,7 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
     made.date(SystemTime::now() - Duration::from_secs(5));
     let mut driven = Driven::new(&[&made]);
     driven.read_all();
-    let (sessions, _) = crate::ingest::faults::follow(&made);
+    let (sessions, _) = crate::faults::follow(&made);
     let item = sessions[0].1.items().last().unwrap().clone();
     let wanted = TextRequest::of(FileId(7), &item).unwrap();
     let (mut release, done): (Vec<Sender<()>>, _) = (Vec::new(), Arc::<Mutex<u64>>::default());
@@ -323,7 +323,7 @@ fn a_permission_that_is_lost_is_said_once_and_the_log_is_read_when_it_is_back() 
 #[test]
 fn no_descriptors_left_is_said_once_and_the_log_is_read_when_there_are_some() {
     let exhausted = || io::Error::from(rustix::io::Errno::MFILE);
-    assert!(crate::files::is_exhausted(&exhausted()));
+    assert!(files::is_exhausted(&exhausted()));
     let said = shut_for_a_while(exhausted);
     assert_eq!(said.len(), 1, "{said:?}");
 }

@@ -2,13 +2,13 @@
 //! on another one.
 
 use super::Worker;
-use crate::ingest::log::file_id;
-use crate::ingest::problem;
-use crate::ingest::store::pipe::{NO_TEXT, STDIN};
-use crate::ingest::sync::{lock, spawn};
-use crate::ingest::worker::inbox::Wake;
-use crate::ingest::worker::job::Origin;
-use crate::model::fleet::FileId;
+use crate::log::file_id;
+use crate::problem;
+use crate::store::pipe::{NO_TEXT, STDIN};
+use crate::sync::{lock, spawn};
+use crate::worker::inbox::Wake;
+use crate::worker::job::Origin;
+use model::fleet::FileId;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

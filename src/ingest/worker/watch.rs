@@ -3,8 +3,7 @@
 //! notify's own poll watcher compares whole seconds and loses appends, so it is not used. Without hints,
 //! the worker still looks at the files regularly.
 
-use crate::files;
-use crate::ingest::discover::roots::SearchRoot;
+use crate::discover::roots::SearchRoot;
 use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -150,7 +149,7 @@ pub fn advice(error: &notify::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::testing::some_time;
+    use crate::testing::some_time;
     use notify::event::{Event, Flag};
     use std::cell::RefCell;
     use std::io;

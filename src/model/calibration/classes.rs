@@ -1,7 +1,7 @@
 //! What items of one kind of framing cost beyond their text.
 
-use crate::model::Kind;
-use crate::model::small::short;
+use crate::Kind;
+use crate::small::short;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -3,12 +3,12 @@
 
 use super::verdict::{Fit, Point};
 use super::{Calibration, Settled};
-use crate::model::thinking::Thinking;
+use crate::thinking::Thinking;
 
 impl Calibration {
     /// The log shows no thinking where some was reported: the client cannot send it back. Returns whether
     /// what was settled before is to be settled again.
-    pub(in crate::model) fn note_hidden_thinking(&mut self) -> bool {
+    pub(crate) fn note_hidden_thinking(&mut self) -> bool {
         self.hidden = true;
         let is_other = self.judge(0.0);
         if is_other {
@@ -62,7 +62,7 @@ impl Calibration {
     /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table
     /// unless another is far more likely. Within a session the prices of items are learned beside it; the next session
     /// begins without them.
-    pub(in crate::model) fn likely_scale(&self) -> f64 {
+    pub(crate) fn likely_scale(&self) -> f64 {
         let (usual, free) = self.fits(self.thinking);
         let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
         match differs && free.likelihood - usual.likelihood > DECISIVE_SCALE {

@@ -1,22 +1,22 @@
 //! Whether the model gets pictures, by what the prompt grew by after one was logged.
 
 use super::{Calibration, Sample};
-use crate::model::pictures::{Media, Pictures};
+use crate::pictures::{Media, Pictures};
 
 impl Calibration {
     /// What becomes of pictures, as far as it is known.
-    pub(in crate::model) fn pictures(&self) -> Media<Pictures> {
+    pub(crate) fn pictures(&self) -> Media<Pictures> {
         self.pictures
     }
 
     /// From now on it is this.
-    pub(in crate::model) fn set_pictures(&mut self, pictures: Media<Pictures>) {
+    pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) {
         self.pictures = pictures;
     }
 
     /// What becomes of pictures if these items left `rest` tokens of a prompt: what alone fits that, else what it was.
     /// Where the models table says it, a prompt that fell short has another cause.
-    pub(in crate::model) fn pictures_by(&self, items: &[Sample], rest: f64) -> Media<Pictures> {
+    pub(crate) fn pictures_by(&self, items: &[Sample], rest: f64) -> Media<Pictures> {
         let has = |prior: Pictures, kind: fn(Media<u64>) -> u64| {
             prior == Pictures::Unknown && items.iter().any(|item| kind(item.media()) > 0)
         };

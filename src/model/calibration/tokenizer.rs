@@ -1,9 +1,9 @@
 //! How a provider's tokenizer relates to the local count.
 
 use super::{Class, Parts};
-use crate::model::Kind;
-use crate::model::pictures::Pictures;
-use crate::model::thinking::Thinking;
+use crate::Kind;
+use crate::pictures::Pictures;
+use crate::thinking::Thinking;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub(super) mod numbers {
     use super::{Thinking, Tokenizer};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(in crate::model::calibration) fn serialize<S: Serializer>(
+    pub(in crate::calibration) fn serialize<S: Serializer>(
         of: &Tokenizer,
         to: S,
     ) -> Result<S::Ok, S::Error> {
@@ -119,7 +119,7 @@ pub(super) mod numbers {
             .serialize(to)
     }
 
-    pub(in crate::model::calibration) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::calibration) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Tokenizer, D::Error> {
         type Numbers = (u64, [f64; 5], [f64; 3], Thinking, [f64; 2]);

@@ -1,9 +1,9 @@
 //! The records of the tree, in little memory: a log may have millions.
 
 use super::NodeIx;
-use crate::model::event::{Key, Part};
-use crate::model::history::ItemIx;
-use crate::model::small::{MaybeIx, short};
+use crate::event::{Key, Part};
+use crate::history::ItemIx;
+use crate::small::{MaybeIx, short};
 use serde::{Deserialize, Serialize};
 
 /// A record in the tree.

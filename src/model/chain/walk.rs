@@ -5,7 +5,7 @@
 //! tried again and again costs the length of a try each time, not that of the log.
 
 use super::{BranchChange, Chain, NodeIx};
-use crate::model::event::{Key, Part};
+use crate::event::{Key, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a record is as seen from a branch.

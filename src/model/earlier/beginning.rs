@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What one session began with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
-    pub(in crate::model) origin: Origin,
+    pub(crate) origin: Origin,
     /// Whether it is a sub-agent's.
     pub is_child: bool,
     /// A hash of its working directory.
@@ -37,12 +37,12 @@ impl Fact for Beginning {
 
 impl Earlier {
     /// Notes what a session has shown.
-    pub(in crate::model) fn note_beginning(&self, beginning: &Beginning) {
+    pub(crate) fn note_beginning(&self, beginning: &Beginning) {
         self.add(|facts| &mut facts.beginnings, beginning);
     }
 
     /// What a session is expected to begin with, in tokens: as the newest of those before it that are most like it.
-    pub(in crate::model) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
+    pub(crate) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;
         let others = known.facts.beginnings.iter().filter(|known| {
             known.is_child == asked.is_child && known.origin.is_before(&asked.origin)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What the reports of one session have shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    pub(in crate::model) origin: Origin,
+    pub(crate) origin: Origin,
     /// The exact id of the model.
     pub model: Box<str>,
     /// What a token cost, as a multiple of the models table's price; 1 where the reports did not show another.
@@ -32,12 +32,12 @@ impl Fact for Price {
 
 impl Earlier {
     /// Notes what a session has shown.
-    pub(in crate::model) fn note_price(&self, price: &Price) {
+    pub(crate) fn note_price(&self, price: &Price) {
         self.add(|facts| &mut facts.prices, price);
     }
 
     /// The middle one of what a model's tokens cost in the newest sessions before one.
-    pub(in crate::model) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
+    pub(crate) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
         let known = self.known()?;
         let prices = known.facts.prices.iter();
         let of_model =

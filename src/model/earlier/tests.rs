@@ -1,8 +1,8 @@
 use super::beginning::Beginning;
 use super::*;
-use crate::model::event::{Event, Meta};
-use crate::model::testing::Log;
-use crate::model::{Kind, Role};
+use crate::event::{Event, Meta};
+use crate::testing::Log;
+use crate::{Kind, Role};
 use jiff::Timestamp;
 
 /// A session that begins as the n-th.

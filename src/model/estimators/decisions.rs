@@ -4,11 +4,11 @@
 //! goes on as it was: an estimator that would have compacted decides again at the next request.
 
 use super::replay::{At, Held, Prediction};
-use crate::model::estimator::{ESTIMATORS, Estimator};
-use crate::model::history::{PastReset, RequestIx};
-use crate::model::own_count::Counts;
-use crate::model::session::Session;
-use crate::model::window::{Limits, TriggerSource, WindowSource};
+use crate::estimator::{ESTIMATORS, Estimator};
+use crate::history::{PastReset, RequestIx};
+use crate::own_count::Counts;
+use crate::session::Session;
+use crate::window::{Limits, TriggerSource, WindowSource};
 use std::collections::HashMap;
 
 /// One decision: to compact, or to send a request as it is.

@@ -1,8 +1,8 @@
 //! What an item adds to a prompt by each rule.
 
 use super::rfc029;
-use crate::model::history::Item;
-use crate::model::{Kind, Role};
+use crate::history::Item;
+use crate::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
 
 /// The framing of a message, of all schemas, and of each: the numbers of RFC 029.
@@ -33,7 +33,7 @@ pub(super) struct Sums {
     pub(super) tools: i128,
     /// Reported outputs.
     pub(super) outputs: i128,
-    /// What [`crate::model::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    /// What [`crate::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(super) fresh: i128,
     /// By RFC 029.
     pub(super) rfc029: rfc029::Sums,
@@ -89,7 +89,7 @@ impl Sums {
         }
     }
 
-    /// By [`crate::model::estimator::Estimator::O200kTools`], without the framing of schemas.
+    /// By [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
     pub(super) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }

@@ -2,11 +2,11 @@
 
 use super::decisions::{self, Decision};
 use super::{Sums, capped, has_reported_output, reported_output, schema_framing};
-use crate::model::context::Basis;
-use crate::model::estimator::{ESTIMATORS, Estimator};
-use crate::model::history::{Item, ItemIx, RequestIx};
-use crate::model::session::Session;
-use crate::model::{Gone, Kind};
+use crate::context::Basis;
+use crate::estimator::{ESTIMATORS, Estimator};
+use crate::history::{Item, ItemIx, RequestIx};
+use crate::session::Session;
+use crate::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
 
 /// What each estimator expected of one request's prompt, and what was reported.
@@ -373,8 +373,8 @@ fn family(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{Entry, Lane, Place};
-    use crate::model::properties::{events, session};
+    use crate::event::{Entry, Lane, Place};
+    use crate::properties::{events, session};
     use proptest::prelude::*;
 
     proptest! {

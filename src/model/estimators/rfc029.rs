@@ -5,8 +5,8 @@
 //! message. Only GPT-4o and o1 are counted by o200k, all other models by cl100k. Thinking is no part of a
 //! message there.
 
-use crate::model::Kind;
-use crate::model::history::Item;
+use crate::Kind;
+use crate::history::Item;
 use derive_more::{AddAssign, SubAssign};
 
 /// The framing of a message, of a tool call or result, of the system prompt, of all schemas, and of each.

@@ -30,8 +30,8 @@ impl Capture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{ByLength, Event, Lane, NewItem, Node, Sink};
-    use crate::model::{Kind, Role};
+    use crate::event::{ByLength, Event, Lane, NewItem, Node, Sink};
+    use crate::{Kind, Role};
 
     fn picture(out: &mut Sink<'_>) -> NewItem {
         let item = out.item(Role::User, Kind::Text).text("Look:");

@@ -4,7 +4,7 @@ use super::capture::Capture;
 use super::{
     Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage, count,
 };
-use crate::model::{Kind, Role};
+use crate::{Kind, Role};
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

@@ -1,9 +1,9 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
 use super::{Band, Growth, epoch_of};
-use crate::model::history::RequestIx;
-use crate::model::own_count::Counts;
-use crate::model::session::Session;
+use crate::history::RequestIx;
+use crate::own_count::Counts;
+use crate::session::Session;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

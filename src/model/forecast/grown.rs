@@ -1,13 +1,13 @@
 //! The growth of a long session, kept from one forecast to the next: one more request is one more step.
 
 use super::{Forecast, Growth, NoForecast, step};
-use crate::model::history::RequestIx;
-use crate::model::own_count::Counting;
-use crate::model::session::Session;
+use crate::history::RequestIx;
+use crate::own_count::Counting;
+use crate::session::Session;
 
 /// How a session had grown before its newest request.
 #[derive(Debug)]
-pub(in crate::model) struct Grown {
+pub(crate) struct Grown {
     /// The agent's own count before the newest request, and of each prompt before it.
     counting: Counting,
     prompts: Vec<u64>,

@@ -1,9 +1,9 @@
 use super::*;
-use crate::model::event::{
+use crate::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Usage,
 };
-use crate::model::session::Session;
-use crate::model::{Gone, Source};
+use crate::session::Session;
+use crate::{Gone, Source};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -230,7 +230,7 @@ struct Log {
 
 impl Log {
     fn new() -> Log {
-        let rules: crate::model::window::Rules = toml::from_str(RULES).unwrap();
+        let rules: crate::window::Rules = toml::from_str(RULES).unwrap();
         let mut log = Log {
             session: Session::new("test", Arc::new(rules)),
             line: 0,

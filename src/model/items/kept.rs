@@ -1,16 +1,16 @@
 //! What stays of the items of a session that is not looked at.
 
 use super::Items;
-use crate::model::chain::Chain;
-use crate::model::history::{Item, ItemIx};
-use crate::model::small::short;
+use crate::chain::Chain;
+use crate::history::{Item, ItemIx};
+use crate::small::short;
 use std::collections::HashSet;
 use std::ops::Range;
 
 impl Items {
     /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
     /// added afterwards.
-    pub(in crate::model) fn keep(
+    pub(crate) fn keep(
         &mut self,
         chain: &Chain,
         stays: impl Fn(&Item) -> bool,

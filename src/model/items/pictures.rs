@@ -1,13 +1,13 @@
 //! What items with pictures are expected to cost.
 
 use super::Items;
-use crate::model::calibration::{Expected, Sample};
-use crate::model::history::ItemIx;
-use crate::model::pictures::{Media, Pictures};
+use crate::calibration::{Expected, Sample};
+use crate::history::ItemIx;
+use crate::pictures::{Media, Pictures};
 
 impl Items {
     /// The prompt to expect that holds these items beside `base` tokens.
-    pub(in crate::model) fn expected(&self, base: u64, items: &[ItemIx]) -> Expected {
+    pub(crate) fn expected(&self, base: u64, items: &[ItemIx]) -> Expected {
         let sum: f64 = items.iter().map(|ix| self.estimate(*ix)).sum();
         let media = |kind: fn(Media<u64>) -> u64| {
             let sizes = items.iter().map(|ix| Media::of(&self.list[*ix].size));
@@ -26,7 +26,7 @@ impl Items {
     }
 
     /// These items left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was believed.
-    pub(in crate::model) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
+    pub(crate) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
         if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
             return false;
         }
@@ -37,7 +37,7 @@ impl Items {
     }
 
     /// What becomes of pictures is this. Returns whether they cost otherwise than was believed.
-    pub(in crate::model) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
+    pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
         let is_other = pictures.differs(self.calibrations.current().pictures());
         if is_other {
             self.keep_unsettled();

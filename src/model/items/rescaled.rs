@@ -5,10 +5,10 @@
 //! somebody asks, from the ratios of all drops since.
 
 use super::Items;
-use crate::model::Source;
-use crate::model::chain::NodeIx;
-use crate::model::history::ItemIx;
-use crate::model::small::short;
+use crate::Source;
+use crate::chain::NodeIx;
+use crate::history::ItemIx;
+use crate::small::short;
 
 /// What the items before a node share, and how it came to that.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl Rescaled {
 impl Items {
     /// All that is settled before a node, `held` tokens together, shares another number of tokens. `held` is
     /// above 0.
-    pub(in crate::model) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
+    pub(crate) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
         self.settled.all += i128::from(tokens) - i128::from(held);
         let start = short(start);
         let rescaled = self.rescaled.get_or_insert_default();
@@ -48,7 +48,7 @@ impl Items {
     }
 
     /// Whether sizes are still to be worked out.
-    pub(in crate::model) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         self.rescaled.is_some()
     }
 
@@ -66,7 +66,7 @@ impl Items {
 
     /// The settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
     /// sizes are worked out.
-    pub(in crate::model) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
+    pub(crate) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
         let (tokens, _) = self.list[ix].settled?;
         let tokens = tokens as f64;
         Some(match &self.rescaled {
@@ -91,7 +91,7 @@ impl Items {
     }
 
     /// Works out all sizes. Costs a walk through the items, if there is anything to work out.
-    pub(in crate::model) fn work_out(&mut self) {
+    pub(crate) fn work_out(&mut self) {
         let Some(rescaled) = &self.rescaled else {
             return;
         };
@@ -134,7 +134,7 @@ impl Items {
 const MOST_DROPS: usize = 4_096;
 
 /// Divides a sum in proportion to weights, to the token.
-pub(in crate::model) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
+pub(crate) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
     let (mut upto, mut given) = (0.0, 0);
     let count = weights.len();

@@ -1,19 +1,19 @@
 //! The thinking among the items: what of it is in the context, and what was stripped.
 
 use super::Items;
-use crate::model::Gone;
-use crate::model::chain::NodeIx;
-use crate::model::history::{ItemIx, Left, RequestIx};
-use crate::model::small::short;
+use crate::Gone;
+use crate::chain::NodeIx;
+use crate::history::{ItemIx, Left, RequestIx};
+use crate::small::short;
 
 impl Items {
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
-    pub(in crate::model) fn thoughts(&self) -> &[ItemIx] {
+    pub(crate) fn thoughts(&self) -> &[ItemIx] {
         &self.thoughts
     }
 
     /// The part of it from one node up to another.
-    pub(in crate::model) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
+    pub(crate) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
         let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));
         &self.thoughts[from.min(to)..to]
     }
@@ -27,14 +27,14 @@ impl Items {
     }
 
     /// A reset took place: what it did not keep is no longer of interest.
-    pub(in crate::model) fn forget_thoughts(&mut self) {
+    pub(crate) fn forget_thoughts(&mut self) {
         let list = &self.list;
         self.thoughts.retain(|ix| list[*ix].in_context());
         self.stripped.clear();
     }
 
     /// Takes the thinking before this node out of the context.
-    pub(in crate::model) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
+    pub(crate) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
         let before = short(before);
         let later = match self.thinking.first() {
             Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
@@ -53,13 +53,13 @@ impl Items {
     }
 
     /// Whether thinking is in the context, or would be if it was not stripped.
-    pub(in crate::model) fn is_thought_of(&self, ix: ItemIx) -> bool {
+    pub(crate) fn is_thought_of(&self, ix: ItemIx) -> bool {
         self.list[ix].in_context() || self.stripped.contains(&ix)
     }
 
     /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
     /// first one without it `left`.
-    pub(in crate::model) fn revise_thinking(
+    pub(crate) fn revise_thinking(
         &mut self,
         ix: ItemIx,
         entered: Option<RequestIx>,

@@ -1,7 +1,7 @@
 //! Which items have changed, for sums that follow them.
 
 use super::Items;
-use crate::model::history::ItemIx;
+use crate::history::ItemIx;
 
 impl Items {
     /// Notes that an item is not what it was.
@@ -15,21 +15,18 @@ impl Items {
     }
 
     /// How often items have left, come back or changed.
-    pub(in crate::model) fn touches(&self) -> u64 {
+    pub(crate) fn touches(&self) -> u64 {
         self.touched.1 + self.touched.0.len() as u64
     }
 
     /// The items that have since there were so many touches; `None`: they were forgotten.
-    pub(in crate::model) fn touched_since(
-        &self,
-        touches: u64,
-    ) -> Option<impl Iterator<Item = ItemIx>> {
+    pub(crate) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
         let from = usize::try_from(touches.checked_sub(self.touched.1)?).ok()?;
         Some(self.touched.0.get(from..)?.iter().copied())
     }
 
     /// How often all estimates have changed.
-    pub(in crate::model) fn estimates(&self) -> u32 {
+    pub(crate) fn estimates(&self) -> u32 {
         self.estimates
     }
 

@@ -5,10 +5,10 @@
 //! session at most.
 
 use super::{Ledger, add_unexplained, explained, explained_at_first};
-use crate::model::Source;
-use crate::model::chain::{Chain, NodeIx};
-use crate::model::history::{ItemIx, Request, RequestIx};
-use crate::model::items::parts;
+use crate::Source;
+use crate::chain::{Chain, NodeIx};
+use crate::history::{ItemIx, Request, RequestIx};
+use crate::items::parts;
 use std::collections::{BTreeSet, HashMap};
 
 /// The most revisions of a session.

@@ -1,14 +1,14 @@
 //! The agent's own number where nothing was reported: what is in the context shares it.
 
 use super::{Ledger, alive};
-use crate::model::Source;
-use crate::model::chain::Chain;
-use crate::model::history::ItemIx;
+use crate::Source;
+use crate::chain::Chain;
+use crate::history::ItemIx;
 
 impl Ledger {
     /// The agent's own number for the whole context is less than what was counted, and nothing was reported:
     /// the items share it. A larger number leaves them as they are, and a part of it unlogged.
-    pub(in crate::model) fn share_agents(&mut self, tokens: u64, chain: &Chain) {
+    pub(crate) fn share_agents(&mut self, tokens: u64, chain: &Chain) {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;
         }
@@ -28,7 +28,7 @@ impl Ledger {
     }
 
     /// The items in the context whose size no report has shown.
-    pub(in crate::model) fn estimated(&self) -> impl Iterator<Item = ItemIx> {
+    pub(crate) fn estimated(&self) -> impl Iterator<Item = ItemIx> {
         let is_agents = |ix: &ItemIx| {
             let item = &self.items.all()[*ix];
             item.in_context() && matches!(item.settled, Some((_, Source::Agent)))
@@ -38,7 +38,7 @@ impl Ledger {
     }
 
     /// Takes back what items have of the agent's own number: another one came, or a report.
-    pub(in crate::model) fn take_back_agents(&mut self) {
+    pub(crate) fn take_back_agents(&mut self) {
         self.late.forget_agents();
         for ix in std::mem::take(&mut self.by_agent) {
             if let Some((_, Source::Agent)) = self.items.all()[ix].settled {

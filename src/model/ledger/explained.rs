@@ -1,8 +1,8 @@
 //! How much of what a report leaves the items of a delta explain.
 
-use crate::model::Source;
-use crate::model::calibration::Calibration;
-use crate::model::history::Item;
+use crate::Source;
+use crate::calibration::Calibration;
+use crate::history::Item;
 
 /// What the items of a delta cost together, where `rest` tokens of it are left for so many of them and `sum`
 /// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,

@@ -1,7 +1,7 @@
 //! Which items each request settled, in one list: a log may have a million requests and never compact.
 
-use crate::model::history::{ItemIx, RequestIx};
-use crate::model::small::short;
+use crate::history::{ItemIx, RequestIx};
+use crate::small::short;
 use serde::{Deserialize, Serialize};
 
 /// The items that each request since the last reset settled.

@@ -2,9 +2,9 @@
 //! agent's own number where that comes with every message.
 
 use super::Ledger;
-use crate::model::chain::Chain;
-use crate::model::event::{Event, Part};
-use crate::model::history::{Coverage, Request, RequestIx};
+use crate::chain::Chain;
+use crate::event::{Event, Part};
+use crate::history::{Coverage, Request, RequestIx};
 use std::sync::Arc;
 
 /// What was put off.
@@ -53,7 +53,7 @@ impl Late {
 
 impl Ledger {
     /// Whether something was put off.
-    pub(in crate::model) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         let Late {
             prompt,
             output,
@@ -65,7 +65,7 @@ impl Ledger {
 
     /// Whether what was put off may still wait after this event: it is another line of the same response, or
     /// none of the conversation's.
-    pub(in crate::model) fn goes_on(&self, event: &Event) -> bool {
+    pub(crate) fn goes_on(&self, event: &Event) -> bool {
         let newest = self.anchor.map(|ix| self.requests[ix].key);
         match event {
             Event::Node(node) => node.part == Part::Output && node.request == newest,
@@ -81,14 +81,14 @@ impl Ledger {
     }
 
     /// Settles the newest response, as far as that was put off.
-    pub(in crate::model) fn catch_up(&mut self, chain: &mut Chain, coverage: Coverage) {
+    pub(crate) fn catch_up(&mut self, chain: &mut Chain, coverage: Coverage) {
         if self.late.prompt || self.late.output {
             self.settle_response(chain, coverage);
         }
     }
 
     /// Does all that was put off.
-    pub(in crate::model) fn catch_up_all(&mut self, chain: &mut Chain, coverage: Coverage) {
+    pub(crate) fn catch_up_all(&mut self, chain: &mut Chain, coverage: Coverage) {
         self.catch_up(chain, coverage);
         if let Some(tokens) = self.late.agents.take() {
             self.share_agents_now(tokens, chain);
@@ -125,7 +125,7 @@ impl Ledger {
     }
 
     /// The largest prompt of a model, in tokens; 0: none.
-    pub(in crate::model) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
+    pub(crate) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
         self.largest.get(&model.cloned()).copied().unwrap_or(0)
     }
 }

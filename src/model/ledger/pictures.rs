@@ -1,9 +1,9 @@
 //! What becomes of pictures: by what a report left for them, else by the agent's settings.
 
 use super::Ledger;
-use crate::model::chain::Chain;
-use crate::model::history::ItemIx;
-use crate::model::pictures::{Media, Pictures};
+use crate::chain::Chain;
+use crate::history::ItemIx;
+use crate::pictures::{Media, Pictures};
 
 impl Ledger {
     /// A report left `rest` tokens for these items. Returns whether pictures cost otherwise than was believed: then
@@ -15,7 +15,7 @@ impl Ledger {
     }
 
     /// The agent's settings say what becomes of pictures. Reports and the models table know better.
-    pub(in crate::model) fn set_pictures(&mut self, pictures: Media<Pictures>, chain: &Chain) {
+    pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>, chain: &Chain) {
         let known = self.items.calibrations().current().pictures();
         if self.items.set_pictures(known.or(pictures)) {
             self.is_refuted = true;
@@ -27,11 +27,11 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{NewItem, Size, count};
-    use crate::model::session::Session;
-    use crate::model::testing::{Log, new_item};
-    use crate::model::window::{ModelWindow, Overrides};
-    use crate::model::{Kind, Role};
+    use crate::event::{NewItem, Size, count};
+    use crate::session::Session;
+    use crate::testing::{Log, new_item};
+    use crate::window::{ModelWindow, Overrides};
+    use crate::{Kind, Role};
     use std::sync::Arc;
 
     const PICTURE: u64 = 1_500;

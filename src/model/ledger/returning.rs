@@ -2,9 +2,9 @@
 //! Code are not in the first prompt after a compression, and in the next one they are.
 
 use super::Ledger;
-use crate::model::calibration::Expected;
-use crate::model::event::Key;
-use crate::model::history::RequestIx;
+use crate::calibration::Expected;
+use crate::event::Key;
+use crate::history::RequestIx;
 use serde::{Deserialize, Serialize};
 
 /// Less than this, in tokens, is lost in the error of what was unlogged.
@@ -46,7 +46,7 @@ impl Ledger {
     }
 
     /// Tokens of unlogged text that the next prompt will have again, as after earlier resets.
-    pub(in crate::model) fn returning(&self) -> u64 {
+    pub(crate) fn returning(&self) -> u64 {
         let is_usual = self.returning.came > self.returning.stayed_away;
         let anchor = self.anchor.filter(|_| is_usual);
         let lost = anchor.map_or(0, |anchor| self.lost_with_reset(anchor));
@@ -66,9 +66,9 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::session::Session;
-    use crate::model::testing::Log;
-    use crate::model::{Kind, Role};
+    use crate::session::Session;
+    use crate::testing::Log;
+    use crate::{Kind, Role};
 
     const SYSTEM: u64 = 6_000;
     const REMINDERS: u64 = 2_000;

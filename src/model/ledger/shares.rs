@@ -2,9 +2,9 @@
 //! tokenizer.
 
 use super::{Ledger, alive, explained_at_first};
-use crate::model::Source;
-use crate::model::chain::Chain;
-use crate::model::history::{ItemIx, Request, RequestIx};
+use crate::Source;
+use crate::chain::Chain;
+use crate::history::{ItemIx, Request, RequestIx};
 
 impl Ledger {
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
@@ -89,7 +89,7 @@ impl Ledger {
     ///
     /// Where that happens so often that sizes in between are not kept, items keep theirs, and the next report
     /// scales them.
-    pub(in crate::model) fn forget_settled(&mut self, chain: &Chain) {
+    pub(crate) fn forget_settled(&mut self, chain: &Chain) {
         if !self.items.may_share_anew(chain.live().len()) {
             let system = self.anchor.map(|anchor| self.requests[anchor].system);
             self.foreign = system.or(self.foreign);

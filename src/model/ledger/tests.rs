@@ -1,12 +1,12 @@
 //! What is learned from the reports, and settled again.
 
-use crate::model::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
-use crate::model::replay::Timeline;
-use crate::model::session::Session;
-use crate::model::testing::{Log, new_item};
-use crate::model::thinking::Thinking;
-use crate::model::window::Rules;
-use crate::model::{Gone, Kind, Role, Source};
+use crate::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
+use crate::replay::Timeline;
+use crate::session::Session;
+use crate::testing::{Log, new_item};
+use crate::thinking::Thinking;
+use crate::window::Rules;
+use crate::{Gone, Kind, Role, Source};
 use std::sync::Arc;
 
 /// Results of tools, and thinking before each.

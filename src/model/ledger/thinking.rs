@@ -1,13 +1,13 @@
 //! Which prompts held thinking, by what becomes of it.
 
 use super::Ledger;
-use crate::model::chain::{Chain, NodeIx};
-use crate::model::history::{ItemIx, Request, RequestIx};
-use crate::model::thinking::Thinking;
+use crate::chain::{Chain, NodeIx};
+use crate::history::{ItemIx, Request, RequestIx};
+use crate::thinking::Thinking;
 
 impl Ledger {
     /// A node on the live branch that is no output was added: perhaps thinking leaves with it.
-    pub(in crate::model) fn begin_input(&mut self, turn: bool, chain: &Chain) {
+    pub(crate) fn begin_input(&mut self, turn: bool, chain: &Chain) {
         let (node, now) = (chain.last(), self.requests.len());
         if turn {
             self.turns.insert(node);
@@ -50,13 +50,13 @@ impl Ledger {
     }
 
     /// Whether the turn in which the anchor was sent was read from its beginning.
-    pub(in crate::model) fn has_turn_of_anchor(&self) -> bool {
+    pub(crate) fn has_turn_of_anchor(&self) -> bool {
         let start = self.anchor.map(|anchor| self.requests[anchor].start);
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
     /// Whether a turn that begins now takes thinking away that was not read.
-    pub(in crate::model) fn strips_unread_thinking(&self) -> bool {
+    pub(crate) fn strips_unread_thinking(&self) -> bool {
         let thinking = self.items.calibrations().current().thinking();
         thinking == Thinking::Leaves && !self.has_turn_of_anchor()
     }

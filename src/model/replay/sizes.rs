@@ -1,7 +1,7 @@
 //! The size of a context at every moment at once.
 
 use super::Timeline;
-use crate::model::session::Session;
+use crate::session::Session;
 use std::collections::HashMap;
 
 impl Timeline {

@@ -1,15 +1,15 @@
 //! What a log says of its session, and what follows from another model.
 
 use super::Session;
-use crate::model::calibration::Calibration;
-use crate::model::event::Meta;
-use crate::model::past::Facts;
-use crate::model::pictures::Media;
+use crate::calibration::Calibration;
+use crate::event::Meta;
+use crate::past::Facts;
+use crate::pictures::Media;
 use std::sync::Arc;
 
 impl Session {
     /// The model and its limits, as the log names them now.
-    pub(in crate::model) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> Facts {
         Facts {
             model: self.model_shared().cloned(),
             window: self.meta.window,

@@ -1,12 +1,12 @@
 //! The notices of its agent.
 
 use super::Session;
-use crate::model::history::ItemIx;
-use crate::model::past::Inputs;
+use crate::history::ItemIx;
+use crate::past::Inputs;
 
 impl Session {
     /// The agent's newest notice among the first items, if it is about the present epoch.
-    pub(in crate::model) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
+    pub(crate) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
         let reset = (inputs.resets as usize).checked_sub(1);
         let reset = reset.and_then(|ix| self.resets().get(ix));
         let after = reset.map_or(0, |reset| reset.record);

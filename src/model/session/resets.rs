@@ -1,10 +1,10 @@
 //! Compactions, clears, and histories that the agent has written anew.
 
 use super::Session;
-use crate::model::chain::BranchChange;
-use crate::model::event::{Cause, Kept, Key, Place, Reset};
-use crate::model::history::PastReset;
-use crate::model::{Gone, Source};
+use crate::chain::BranchChange;
+use crate::event::{Cause, Kept, Key, Place, Reset};
+use crate::history::PastReset;
+use crate::{Gone, Source};
 use jiff::Timestamp;
 
 impl Session {

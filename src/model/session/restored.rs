@@ -4,11 +4,11 @@
 //! The parts that lists do not show stay bytes until they are needed.
 
 use super::Session;
-use crate::model::context::Context;
-use crate::model::event::Lane;
-use crate::model::history::{Coverage, PastReset};
-use crate::model::limits::Sizes;
-use crate::model::window::Rules;
+use crate::context::Context;
+use crate::event::Lane;
+use crate::history::{Coverage, PastReset};
+use crate::limits::Sizes;
+use crate::window::Rules;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ const PROMPTS: usize = 16;
 
 /// What lists show of a session that was read from the cache or put away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::model) struct Stored {
-    #[serde(with = "crate::model::stored::shared")]
-    pub(in crate::model) model: Option<Arc<str>>,
-    pub(in crate::model) context: Context,
-    pub(in crate::model) is_final: bool,
+pub(crate) struct Stored {
+    #[serde(with = "crate::stored::shared")]
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) context: Context,
+    pub(crate) is_final: bool,
     /// What its limits are computed from.
-    pub(in crate::model) sizes: Sizes,
+    pub(crate) sizes: Sizes,
     /// The low end of its context by its own calibration.
-    pub(in crate::model) low: u64,
+    pub(crate) low: u64,
     is_unreported: bool,
     /// The newest prompts, in tokens, oldest first.
     prompts: Vec<u64>,

@@ -2,9 +2,9 @@
 //! summary that took the place of earlier records.
 
 use super::Session;
-use crate::model::event::{Cause, Kept, Place, Reset};
-use crate::model::history::{Coverage, PastReset};
-use crate::model::{Gone, Source};
+use crate::event::{Cause, Kept, Place, Reset};
+use crate::history::{Coverage, PastReset};
+use crate::{Gone, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -95,10 +95,10 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::Event;
-    use crate::model::replay::Timeline;
-    use crate::model::testing::Log;
-    use crate::model::{Kind, Role};
+    use crate::event::Event;
+    use crate::replay::Timeline;
+    use crate::testing::Log;
+    use crate::{Kind, Role};
 
     fn before() -> Log {
         let log = Log::new().item("prompt", Role::Container, Kind::Prompt, 50);

@@ -1,8 +1,8 @@
 //! What the end of a log shows of what comes before it: whether a gauge needs more than was read.
 
 use super::Session;
-use crate::model::event::{Event, Key, Parent, Part};
-use crate::model::history::Coverage;
+use crate::event::{Event, Key, Parent, Part};
+use crate::history::Coverage;
 
 impl Session {
     /// Whether the output of the newest report was read from its beginning, as far as that shows.
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Whether its log was read from its beginning, which is that of its conversation.
-    pub(in crate::model) fn is_read_from_its_beginning(&self) -> bool {
+    pub(crate) fn is_read_from_its_beginning(&self) -> bool {
         self.coverage == Coverage::Whole
             && self.meta.id.is_some()
             && !self.begins_midway

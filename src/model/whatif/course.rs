@@ -1,10 +1,10 @@
 //! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
 
-use crate::model::event::Key;
-use crate::model::history::{Coverage, PastReset, RequestIx};
-use crate::model::own_count::Counts;
-use crate::model::session::Session;
-use crate::model::{Kind, Role};
+use crate::event::Key;
+use crate::history::{Coverage, PastReset, RequestIx};
+use crate::own_count::Counts;
+use crate::session::Session;
+use crate::{Kind, Role};
 use std::collections::HashMap;
 
 /// How a session has grown.

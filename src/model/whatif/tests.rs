@@ -1,6 +1,6 @@
 use super::course::Step;
 use super::*;
-use crate::model::testing::Log;
+use crate::testing::Log;
 use proptest::prelude::*;
 
 /// A session of an agent that compacts at half of its window of 100,000 tokens: a prompt of 3,000

@@ -1,7 +1,7 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
-use crate::model::pictures::{Media, Pictures};
+use crate::pictures::{Media, Pictures};
 use std::borrow::Cow;
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
@@ -73,7 +73,7 @@ pub enum Compaction {
 
 impl Overrides {
     /// The settings for one model: its own windows where none is set for all.
-    pub(in crate::model) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
+    pub(crate) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
         let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches_model(&row.id, id));
         let mut rows = self.models.iter().filter(is_its).peekable();
         if rows.peek().is_none() {

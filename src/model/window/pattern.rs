@@ -32,7 +32,7 @@ fn bare(id: &str) -> &str {
 
 /// Whether an id matches a pattern in which `*` matches any text. Case does not matter. Every model of a table is
 /// tried for every session: nothing is allocated.
-pub(crate) fn matches(pattern: &str, id: &str) -> bool {
+pub fn matches(pattern: &str, id: &str) -> bool {
     let (pattern, id) = (pattern.as_bytes(), id.as_bytes());
     let is_star = |byte: &u8| *byte == b'*';
     let Some(star) = pattern.iter().position(is_star) else {

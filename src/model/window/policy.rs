@@ -2,8 +2,8 @@
 
 use super::overrides::{Compaction, Overrides};
 use super::{Seen, matches_model};
-use crate::model::version;
-use crate::model::window::count_rule::CountRule;
+use crate::version;
+use crate::window::count_rule::CountRule;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

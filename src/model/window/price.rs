@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn built_in() -> Rules {
-        toml::from_str(include_str!("../../../assets/models.toml")).unwrap()
+        toml::from_str(assets::MODELS).unwrap()
     }
 
     #[test]

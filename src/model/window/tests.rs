@@ -2,8 +2,7 @@ use super::custom::{CustomPolicy, CustomWindow, Rule, Which};
 use super::*;
 use std::sync::LazyLock;
 
-static RULES: LazyLock<Rules> =
-    LazyLock::new(|| toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+static RULES: LazyLock<Rules> = LazyLock::new(|| toml::from_str(assets::MODELS).unwrap());
 static USUAL: LazyLock<Overrides> = LazyLock::new(Overrides::default);
 
 fn seen<'a>(agent: &'a str, model: &'a str) -> Seen<'a> {

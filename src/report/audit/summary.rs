@@ -1,7 +1,7 @@
 //! Summaries of many predictions.
 
-use crate::model::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
 use derive_more::AddAssign;
+use model::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub struct Summary {
     pub unexplained: f64,
 }
 
-/// How often there was to decide whether to compact: see [`crate::model::estimators::Decision`].
+/// How often there was to decide whether to compact: see [`model::estimators::Decision`].
 #[derive(Debug, Clone, Copy, Default, Serialize, AddAssign)]
 pub struct Decisions {
     /// The trigger was reached.
@@ -202,7 +202,7 @@ fn quantile(sorted: &[f32], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::context::Basis;
+    use model::context::Basis;
 
     fn prediction(prompt: u64, expected: u64, half: u64) -> Prediction {
         Prediction {

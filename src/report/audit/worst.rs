@@ -1,11 +1,11 @@
 //! The requests that were predicted worst, with the items in between, so that the cause can be found.
 
-use crate::ingest::log::LogFile;
-use crate::model::estimators::{Estimator, Prediction, between};
-use crate::model::event::Key;
-use crate::model::session::{ItemIx, Session};
-use crate::model::{Role, Source};
+use ingest::log::LogFile;
 use jiff::Timestamp;
+use model::estimators::{Estimator, Prediction, between};
+use model::event::Key;
+use model::session::{ItemIx, Session};
+use model::{Role, Source};
 use serde::Serialize;
 
 /// A request that was predicted badly.

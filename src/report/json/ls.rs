@@ -2,12 +2,12 @@
 
 use super::part::part;
 use super::session::ContextPart;
-use crate::model::context::Context;
-use crate::model::fleet::{FileFacts, Fleet, Row};
-use crate::model::session::Session;
-use crate::model::window::Limits;
-use crate::report::ls::{Sessions, Totals};
+use crate::ls::{Sessions, Totals};
 use jiff::Timestamp;
+use model::context::Context;
+use model::fleet::{FileFacts, Fleet, Row};
+use model::session::Session;
+use model::window::Limits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,21 +1,21 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::part::part;
-use crate::model::carried::Carried;
-use crate::model::compaction::{Compaction, compactions};
-use crate::model::context::{Context, Share};
-use crate::model::estimators::Estimator;
-use crate::model::forecast;
+use model::carried::Carried;
+use model::compaction::{Compaction, compactions};
+use model::context::{Context, Share};
+use model::estimators::Estimator;
+use model::forecast;
 
-use crate::model::recurring::RecurringPart;
-use crate::model::repeats::{Repeats, repeats};
-use crate::model::session::{Item, PastReset, Request, Session, SizedItem};
-use crate::model::tools::{Server, Tool, servers, tools};
-use crate::model::whatif::{Compacted, WhatIf, what_if};
-use crate::model::window::Limits;
-use crate::model::{Role, Source};
-use crate::report::{percent, session as report};
+use crate::{percent, session as report};
 use jiff::Timestamp;
+use model::recurring::RecurringPart;
+use model::repeats::{Repeats, repeats};
+use model::session::{Item, PastReset, Request, Session, SizedItem};
+use model::tools::{Server, Tool, servers, tools};
+use model::whatif::{Compacted, WhatIf, what_if};
+use model::window::Limits;
+use model::{Role, Source};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 

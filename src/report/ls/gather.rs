@@ -1,23 +1,23 @@
 //! The ends of all logs and what each response has cost, read on all cores; unchanged logs come from the cache.
 
 use super::Sums;
-use crate::ingest::COUNTED;
-use crate::ingest::cache::{self, Cache, LogKey, Part};
-use crate::ingest::lanes::Sessions;
-use crate::ingest::log::LogFile;
-use crate::ingest::reader::{each_usage, read_once, tail_only};
-use crate::ingest::sync::threads;
-use crate::model::event::{Billed, Entry, Event, Key, Lane};
-use crate::model::session::Session;
-use crate::model::window::Rules;
-use crate::report::ReportContext;
-use crate::tokens::Counter;
+use crate::ReportContext;
+use ingest::COUNTED;
+use ingest::cache::{self, Cache, LogKey, Part};
+use ingest::lanes::Sessions;
+use ingest::log::LogFile;
+use ingest::reader::{each_usage, read_once, tail_only};
+use ingest::sync::threads;
+use model::event::{Billed, Entry, Event, Key, Lane};
+use model::session::Session;
+use model::window::Rules;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::{io, thread};
+use tokens::Counter;
 
 /// What was read of a log.
 pub(super) struct Gathered {

@@ -1,8 +1,8 @@
 //! The agents for people, in lines of 80 columns.
 
 use super::widest;
-use crate::render::text::{cut, inert, left};
-use crate::report::agents::{Agent, Root};
+use crate::agents::{Agent, Root};
+use render::text::{cut, inert, left};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
 

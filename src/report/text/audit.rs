@@ -1,11 +1,11 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
-use crate::model::estimators::Estimator;
-use crate::model::forecast::{BacktestSummary, Fit};
-use crate::render::number::tokens;
-use crate::render::text::inert;
-use crate::render::{NONE, or_none};
-use crate::report::audit::{Audit, Decisions, Miss, Piece, Summary};
+use crate::audit::{Audit, Decisions, Miss, Piece, Summary};
+use model::estimators::Estimator;
+use model::forecast::{BacktestSummary, Fit};
+use render::number::tokens;
+use render::text::inert;
+use render::{NONE, or_none};
 use std::io::{self, Write};
 
 /// What the tables show.

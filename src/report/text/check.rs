@@ -1,8 +1,8 @@
 //! The first records of a log for people.
 
-use crate::render::number::{counted, tokens};
-use crate::render::text::inert;
-use crate::report::check::{Records, Row};
+use crate::check::{Records, Row};
+use render::number::{counted, tokens};
+use render::text::inert;
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut dyn Write, records: &Records) -> io::Result<()> {

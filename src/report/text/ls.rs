@@ -1,11 +1,11 @@
 //! The list of sessions for people.
 
 use super::session::gauge_line;
-use crate::model::fleet::{Fleet, Row};
-use crate::render::number::tokens;
-use crate::render::text::{inert, left, width};
-use crate::render::{NONE, or_none};
-use crate::report::ls::Sessions;
+use crate::ls::Sessions;
+use model::fleet::{Fleet, Row};
+use render::number::tokens;
+use render::text::{inert, left, width};
+use render::{NONE, or_none};
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> {

@@ -1,8 +1,8 @@
 //! The models table for people.
 
-use crate::model::window::{Policy, Rules, Thinking};
-use crate::render::number::tokens;
-use crate::render::text::inert;
+use model::window::{Policy, Rules, Thinking};
+use render::number::tokens;
+use render::text::inert;
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {

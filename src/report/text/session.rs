@@ -1,23 +1,23 @@
 //! The report of one session for people.
 
 use super::widest;
-use crate::model::Role;
-use crate::model::Source;
-use crate::model::compaction::compactions;
-use crate::model::context::{self, Context};
-use crate::model::estimators::Estimator;
-use crate::model::forecast::NoForecast;
-use crate::model::repeats::repeats;
-use crate::model::session::{Coverage, Session};
-use crate::model::tools::{servers, tools};
-use crate::model::whatif::{WhatIf, Whose, what_if};
-use crate::render::item::{label, preview, sign};
-use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
-use crate::render::own_count::own_count;
-use crate::render::recurring::recurring;
-use crate::render::text::{inert, left};
-use crate::render::{NONE, or_none, unknown};
-use crate::report::session::Report;
+use crate::session::Report;
+use model::Role;
+use model::Source;
+use model::compaction::compactions;
+use model::context::{self, Context};
+use model::estimators::Estimator;
+use model::forecast::NoForecast;
+use model::repeats::repeats;
+use model::session::{Coverage, Session};
+use model::tools::{servers, tools};
+use model::whatif::{WhatIf, Whose, what_if};
+use render::item::{label, preview, sign};
+use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
+use render::own_count::own_count;
+use render::recurring::recurring;
+use render::text::{inert, left};
+use render::{NONE, or_none, unknown};
 use std::io::{self, Write};
 
 /// How many of the largest items and tools are listed.
@@ -130,7 +130,7 @@ fn write_roles(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             estimated,
             items,
         } = *context.role(role);
-        let share = crate::report::percent(all, context.used);
+        let share = crate::percent(all, context.used);
         let [all, known, estimated] = [
             tokens(all),
             tokens_or_none(known),

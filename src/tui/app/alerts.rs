@@ -5,14 +5,14 @@
 
 use super::page::id;
 use super::{App, ItemId, Notice, Severity, Summary};
-use crate::model::Kind;
-use crate::model::alerts::{Alerts, Channel};
-use crate::model::fleet::{FileId, SessionKey};
-use crate::model::forecast::Forecast;
-use crate::model::session::{Item, Session};
-use crate::model::threshold::Threshold;
-use crate::render::item::words;
-use crate::render::number;
+use model::Kind;
+use model::alerts::{Alerts, Channel};
+use model::fleet::{FileId, SessionKey};
+use model::forecast::Forecast;
+use model::session::{Item, Session};
+use model::threshold::Threshold;
+use render::item::words;
+use render::number;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;

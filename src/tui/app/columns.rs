@@ -3,10 +3,10 @@
 
 use super::layout::Fold;
 use super::{App, Nearness, Summary, summary};
-use crate::model::fleet::Row;
-use crate::model::session::Session;
-use crate::render::{self, NONE, number, sparkline, text};
-use crate::tui::paint::{Piece, Tone, piece, plain, quiet};
+use crate::paint::{Piece, Tone, piece, plain, quiet};
+use model::fleet::Row;
+use model::session::Session;
+use render::{self, NONE, number, sparkline, text};
 
 /// A column of the list of sessions.
 #[derive(Debug)]

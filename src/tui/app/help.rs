@@ -1,9 +1,9 @@
 //! The lines of the help: scrolling needs their number as much as drawing does.
 
 use super::App;
-use crate::model::{Role, Source};
-use crate::tui::app::columns::COLUMNS;
-use crate::tui::keymap::Scope;
+use crate::app::columns::COLUMNS;
+use crate::keymap::Scope;
+use model::{Role, Source};
 use textwrap::WordSplitter;
 
 /// The columns of the keys, and on narrow screens.

@@ -2,9 +2,9 @@
 
 use super::tabs::{ITEMS, TABS, Tab, Target};
 use super::{App, Effect, Listed, Overlay, Prompt, Purpose, Replay, Screen, order};
-use crate::model::fleet::SessionKey;
-use crate::model::replay::Step;
-use crate::tui::keymap::{Action, KeyPress};
+use crate::keymap::{Action, KeyPress};
+use model::fleet::SessionKey;
+use model::replay::Step;
 
 impl App {
     pub(super) fn key(&mut self, key: KeyPress) -> Effect {

@@ -1,8 +1,8 @@
 //! Which items of a session are listed: the filter and the sort.
 
-use crate::model::session::Item;
-use crate::model::threshold::parse_tokens;
-use crate::model::{Role, Source};
+use model::session::Item;
+use model::threshold::parse_tokens;
+use model::{Role, Source};
 use std::borrow::Cow;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 

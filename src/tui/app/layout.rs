@@ -1,7 +1,7 @@
 //! Which part of the screen holds what. Here rather than in the views: scrolling and clicks need it as much
 //! as drawing does.
 
-use crate::tui::paint::Area;
+use crate::paint::Area;
 
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);

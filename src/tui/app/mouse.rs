@@ -1,7 +1,7 @@
 //! What the mouse does.
 
 use super::{App, Column, Effect, Screen, Tab};
-use crate::tui::paint::{Area, Hit};
+use crate::paint::{Area, Hit};
 
 /// Rows that one notch of the wheel moves.
 const WHEEL: isize = 3;

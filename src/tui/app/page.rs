@@ -2,15 +2,15 @@
 
 use super::tabs::{ITEMS, List, Source, View};
 use super::{App, ItemId};
-use crate::model::calls::Calls;
-use crate::model::children::{Child, children};
-use crate::model::fleet::{Fleet, SessionKey};
-use crate::model::forecast::{Forecast, NoForecast, forecast_at};
-use crate::model::repeats::{Repeats, repeats};
-use crate::model::replay::{State, Step, Timeline};
-use crate::model::session::SizedItem;
-use crate::model::session::{Item, ItemIx, Session};
-use crate::model::whatif::without;
+use model::calls::Calls;
+use model::children::{Child, children};
+use model::fleet::{Fleet, SessionKey};
+use model::forecast::{Forecast, NoForecast, forecast_at};
+use model::repeats::{Repeats, repeats};
+use model::replay::{State, Step, Timeline};
+use model::session::SizedItem;
+use model::session::{Item, ItemIx, Session};
+use model::whatif::without;
 use std::cmp::Reverse;
 
 /// The session on screen.

@@ -9,8 +9,8 @@ mod wrap;
 
 pub use wrap::{Row, columns, shown, wrap};
 
-use crate::model::fleet::SessionKey;
-use crate::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
+use model::fleet::SessionKey;
+use model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use std::ops::Range;
 
 /// The pager of an item's text. Dropped with its text when the screen closes.

@@ -1,9 +1,9 @@
 //! What the user types: filters, sizes, texts to search for.
 
 use super::{App, Effect};
-use crate::model::fleet::SessionKey;
-use crate::model::threshold::{Threshold, parse_tokens};
-use crate::tui::keymap::KeyPress;
+use crate::keymap::KeyPress;
+use model::fleet::SessionKey;
+use model::threshold::{Threshold, parse_tokens};
 
 /// The most characters that can be typed.
 const MOST: usize = 200;

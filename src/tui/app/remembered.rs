@@ -3,7 +3,7 @@
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
-use crate::model::threshold::Threshold;
+use model::threshold::Threshold;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -149,11 +149,11 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::fleet::{Fleet, Update};
-    use crate::tui::app::tabs::TABS;
-    use crate::tui::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
-    use crate::tui::keymap::KeyPress;
-    use crate::tui::tests::testing::{Log, now, rules};
+    use crate::app::tabs::TABS;
+    use crate::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
+    use crate::keymap::KeyPress;
+    use crate::tests::testing::{Log, now, rules};
+    use model::fleet::{Fleet, Update};
 
     fn app() -> App {
         App::new(Fleet::new(rules()), now())

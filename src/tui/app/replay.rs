@@ -2,9 +2,9 @@
 
 use super::items::contains;
 use super::{App, Pace};
-use crate::model::event::Place;
-use crate::model::replay::{State, Step, Timeline, What};
 use jiff::Timestamp;
+use model::event::Place;
+use model::replay::{State, Step, Timeline, What};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.

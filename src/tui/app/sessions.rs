@@ -2,9 +2,9 @@
 
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
-use crate::model::fleet::{Candidate, Row, SessionKey};
-use crate::model::session::{Coverage, Session};
 use jiff::{SignedDuration, Timestamp};
+use model::fleet::{Candidate, Row, SessionKey};
+use model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};

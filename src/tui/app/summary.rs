@@ -1,13 +1,13 @@
 //! What the list of sessions shows of a session, computed once for each change of it.
 
-use crate::model::Gone;
-use crate::model::context::Context;
-use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
-use crate::model::session::{Session, SizedItem};
-use crate::model::window::Limits;
-use crate::render::number;
-use crate::tui::paint::Tone;
+use crate::paint::Tone;
 use jiff::Timestamp;
+use model::Gone;
+use model::context::Context;
+use model::forecast::{Forecast, NoForecast, forecast, is_idle};
+use model::session::{Session, SizedItem};
+use model::window::Limits;
+use render::number;
 use std::cell::OnceCell;
 
 /// How many requests the growth bars show.
@@ -199,9 +199,9 @@ pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::Lane;
-    use crate::model::fleet::{FileId, SessionKey};
-    use crate::tui::tests::testing::{app, logs, now};
+    use crate::tests::testing::{app, logs, now};
+    use model::event::Lane;
+    use model::fleet::{FileId, SessionKey};
 
     fn summary(file: u64) -> Summary {
         let app = app(logs(), 80, 24);

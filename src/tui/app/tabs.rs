@@ -8,12 +8,12 @@ mod what_if;
 
 use super::layout::Fold;
 use super::{App, Page};
-use crate::model::fleet::SessionKey;
-use crate::model::replay::Moment;
-use crate::model::session::{ItemIx, Session, SizedItem};
-use crate::render::text;
-use crate::tui::keymap::Action;
-use crate::tui::paint::{Piece, Pieces, piece, plain};
+use crate::keymap::Action;
+use crate::paint::{Piece, Pieces, piece, plain};
+use model::fleet::SessionKey;
+use model::replay::Moment;
+use model::session::{ItemIx, Session, SizedItem};
+use render::text;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

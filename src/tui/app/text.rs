@@ -2,11 +2,11 @@
 
 use super::pager::{Pager, Program, Way};
 use super::{App, Effect, Purpose, Screen};
-use crate::model::fleet::SessionKey;
-use crate::model::session::{Item, ItemIx};
-use crate::model::text::{TextPage, TextRequest};
-use crate::render::inert::visible_text;
-use crate::tui::keymap::Action;
+use crate::keymap::Action;
+use model::fleet::SessionKey;
+use model::session::{Item, ItemIx};
+use model::text::{TextPage, TextRequest};
+use render::inert::visible_text;
 
 /// The rows of that screen beside the text itself: header, status, keys.
 pub const AROUND: u16 = 5;

@@ -2,8 +2,8 @@
 //! geometry is here because the mouse needs it as much as drawing does.
 
 use super::{App, Pace};
-use crate::model::context::Basis;
-use crate::tui::paint::Area;
+use crate::paint::Area;
+use model::context::Basis;
 
 /// The most cells that one request takes.
 const WIDEST: usize = 4;

@@ -4,9 +4,9 @@ use super::tabs::{ITEMS, RowId, Tab};
 use super::{
     Column, Cursor, Direction, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems, Top,
 };
-use crate::model::Kind;
-use crate::model::fleet::SessionKey;
-use crate::model::threshold::Threshold;
+use model::Kind;
+use model::fleet::SessionKey;
+use model::threshold::Threshold;
 use std::collections::{HashMap, HashSet};
 
 /// What is on screen.

@@ -1,7 +1,7 @@
 //! Which areas of the drawn screen react to the mouse.
 
 use super::area::Area;
-use crate::tui::keymap::Action;
+use crate::keymap::Action;
 
 /// What a click on an area does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Styled text without a terminal: the text of a line, and the meaning of each piece. A theme turns meanings
 //! into colours.
 
-use crate::model::{Role, Source};
-use crate::render::text;
+use model::{Role, Source};
+use render::text;
 use serde::Deserialize;
 use strum::{EnumCount, EnumIter, IntoStaticStr};
 

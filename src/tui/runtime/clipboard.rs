@@ -14,7 +14,7 @@ const END: &[u8] = b"\x07";
 pub(super) const MOST: usize = (LONGEST - BEGIN.len() - END.len()) / 4 * 3;
 
 /// Copies the start of a text, as much as fits. Returns its bytes. The text is visible throughout, see
-/// [`crate::render::inert::visible_text`]: where it is pasted it must not control a terminal either.
+/// [`render::inert::visible_text`]: where it is pasted it must not control a terminal either.
 pub(super) fn copy(text: &str, out: &mut dyn Write) -> io::Result<usize> {
     let mut fits = (0..=MOST.min(text.len())).rev();
     let end = fits.find(|at| text.is_char_boundary(*at)).unwrap_or(0);

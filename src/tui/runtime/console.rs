@@ -1,8 +1,8 @@
 //! The terminal and the system's signals, as the event loop uses them. Tests have a console without a terminal.
 
-use crate::tui::runtime::input::Input;
-use crate::tui::runtime::signals::{self, EndedBy, Signal, Signals};
-use crate::tui::runtime::terminal::Terminal;
+use crate::runtime::input::Input;
+use crate::runtime::signals::{self, EndedBy, Signal, Signals};
+use crate::runtime::terminal::Terminal;
 use crossterm::event::Event;
 use std::future::{Future, pending};
 use std::io;

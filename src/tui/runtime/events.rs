@@ -1,7 +1,7 @@
 //! What a terminal's events mean to the screens.
 
-use crate::tui::app::Msg;
-use crate::tui::keymap::KeyPress;
+use crate::app::Msg;
+use crate::keymap::KeyPress;
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
@@ -55,7 +55,7 @@ fn key_press(key: KeyEvent) -> Option<KeyPress> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::keymap::BINDINGS;
+    use crate::keymap::BINDINGS;
 
     fn code(key: KeyPress) -> (KeyCode, KeyModifiers) {
         let plain = |code| (code, KeyModifiers::NONE);

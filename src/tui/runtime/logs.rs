@@ -1,7 +1,7 @@
 //! What the screens ask of whoever reads the logs.
 
-use crate::ingest::TextJob;
-use crate::model::fleet::FileId;
+use ingest::TextJob;
+use model::fleet::FileId;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
 pub trait Logs: Send {

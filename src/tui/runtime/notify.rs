@@ -6,10 +6,10 @@
 //! (<https://sw.kovidgoyal.net/kitty/desktop-notifications/>). tmux passes them on where they are
 //! wrapped in its own DCS, each escape twice, and `allow-passthrough` is `on` (tmux(1)).
 
-use crate::model::alerts::{Alerts, Channel};
-use crate::model::fleet::Update;
-use crate::render::text;
-use crate::tui::app::{Alert, Cause};
+use crate::app::{Alert, Cause};
+use model::alerts::{Alerts, Channel};
+use model::fleet::Update;
+use render::text;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -239,8 +239,8 @@ fn facts(alert: &Alert) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{Lane, is_unsafe_to_show};
-    use crate::model::fleet::{FileId, SessionKey};
+    use model::event::{Lane, is_unsafe_to_show};
+    use model::fleet::{FileId, SessionKey};
     use proptest::prelude::*;
 
     fn alert(message: &str) -> Alert {

@@ -4,7 +4,7 @@
 //! whatever it reads (`cat`, `less -R`): it gets the text with control characters made visible. No shell is
 //! involved.
 
-use crate::tui::app::pager::Program;
+use crate::app::pager::Program;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Child, Command};

@@ -71,18 +71,18 @@ mod unix {
 
     /// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
     /// inherit this, so it is called before any is started. Child processes begin without it.
-    pub(in crate::tui::runtime) fn hold_stops() {
+    pub(in crate::runtime) fn hold_stops() {
         // It fails for an unknown number only.
         let _ = stops().thread_block();
     }
 
     /// The signals that end a program.
     #[derive(Debug)]
-    pub(in crate::tui::runtime) struct Ends([(Stream, process::Signal); 9]);
+    pub(in crate::runtime) struct Ends([(Stream, process::Signal); 9]);
 
     impl Ends {
         /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
-        pub(in crate::tui::runtime) fn listen() -> io::Result<Ends> {
+        pub(in crate::runtime) fn listen() -> io::Result<Ends> {
             let listen = |number: process::Signal| {
                 let stream = signal(SignalKind::from_raw(number.as_raw()))?;
                 Ok::<_, io::Error>((stream, number))
@@ -101,7 +101,7 @@ mod unix {
         }
 
         /// The next one.
-        pub(in crate::tui::runtime) async fn next(&mut self) -> Signal {
+        pub(in crate::runtime) async fn next(&mut self) -> Signal {
             let next = |cx: &mut Context<'_>| {
                 let come = self.0.iter_mut().find_map(|(stream, number)| {
                     let come = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
@@ -120,7 +120,7 @@ mod unix {
 
     /// A stream of signals.
     #[derive(Debug)]
-    pub(in crate::tui::runtime) struct Signals {
+    pub(in crate::runtime) struct Signals {
         ends: Ends,
         resume: Stream,
         stop: Receiver<()>,
@@ -129,7 +129,7 @@ mod unix {
 
     impl Signals {
         /// Starts to receive signals. Needs a runtime.
-        pub(in crate::tui::runtime) fn listen() -> io::Result<Signals> {
+        pub(in crate::runtime) fn listen() -> io::Result<Signals> {
             hold_stops();
             Ok(Signals {
                 ends: Ends::listen()?,
@@ -141,12 +141,12 @@ mod unix {
 
         /// What came while the program was in the background, perhaps stopped. After a stop, `None`: it was not stopped,
         /// since nobody could resume it.
-        pub(in crate::tui::runtime) async fn come(&mut self) -> Option<Signal> {
+        pub(in crate::runtime) async fn come(&mut self) -> Option<Signal> {
             timeout(RESUMED, self.next()).await.ok()
         }
 
         /// The next one; of several, what ends the program first.
-        pub(in crate::tui::runtime) async fn next(&mut self) -> Signal {
+        pub(in crate::runtime) async fn next(&mut self) -> Signal {
             tokio::select! {
                 biased;
                 signal = self.ends.next() => signal,
@@ -163,7 +163,7 @@ mod unix {
     /// # Errors
     ///
     /// If the thread cannot be started.
-    pub(in crate::tui::runtime) fn end_when_blocked(terminal: Watched) -> io::Result<()> {
+    pub(in crate::runtime) fn end_when_blocked(terminal: Watched) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -226,13 +226,13 @@ mod unix {
 
     /// Whether this program is the one that has the terminal. In the background, setting the terminal's modes would stop
     /// it, and reading keys too.
-    pub(in crate::tui::runtime) fn has_terminal() -> bool {
+    pub(in crate::runtime) fn has_terminal() -> bool {
         // Without a terminal there is none to take from others.
         tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
     }
 
     /// Does something with the terminal that must not stop this program, though it be in the background.
-    pub(in crate::tui::runtime) fn without_stop(work: impl FnOnce()) {
+    pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
         let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
         work();
         if let Ok(before) = before {
@@ -241,7 +241,7 @@ mod unix {
     }
 
     /// Sends the signal that is to end this program to a child that is not waited for to its end yet; 0: there is none.
-    pub(in crate::tui::runtime) fn pass_on(by: EndedBy, child: u32) {
+    pub(in crate::runtime) fn pass_on(by: EndedBy, child: u32) {
         let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
         let signal = process::Signal::from_named_raw(i32::from(by.0));
         if let (Some(child), Some(signal)) = (child, signal) {
@@ -251,12 +251,12 @@ mod unix {
     }
 
     /// Requests that the whole job stops, so that a script around it stops too. [`Signal::Stop`] comes of it.
-    pub(in crate::tui::runtime) fn ask_to_stop() {
+    pub(in crate::runtime) fn ask_to_stop() {
         let _ = kill_current_process_group(process::Signal::TSTP);
     }
 
     /// Stops the program. Returns when it is resumed; at once if nobody could resume it.
-    pub(in crate::tui::runtime) fn stop() {
+    pub(in crate::runtime) fn stop() {
         let held = stops();
         if held.thread_unblock().is_ok() {
             let _ = raise(Number::SIGTSTP);
@@ -277,14 +277,14 @@ mod other {
 
     /// A stream of signals.
     #[derive(Debug)]
-    pub(in crate::tui::runtime) struct Signals(());
+    pub(in crate::runtime) struct Signals(());
 
     impl Signals {
-        pub(in crate::tui::runtime) fn listen() -> io::Result<Signals> {
+        pub(in crate::runtime) fn listen() -> io::Result<Signals> {
             Ok(Signals(()))
         }
 
-        pub(in crate::tui::runtime) async fn next(&mut self) -> Signal {
+        pub(in crate::runtime) async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Interrupt(EndedBy::INTERRUPT),
                 Err(_) => std::future::pending().await,
@@ -292,35 +292,35 @@ mod other {
         }
 
         /// There is no job control here.
-        pub(in crate::tui::runtime) async fn come(&mut self) -> Option<Signal> {
+        pub(in crate::runtime) async fn come(&mut self) -> Option<Signal> {
             None
         }
     }
 
     /// Nothing ends the program but interrupts, which the child receives itself.
-    pub(in crate::tui::runtime) fn pass_on(_: EndedBy, _: u32) {}
+    pub(in crate::runtime) fn pass_on(_: EndedBy, _: u32) {}
 
     /// There is no job control here.
-    pub(in crate::tui::runtime) fn hold_stops() {}
+    pub(in crate::runtime) fn hold_stops() {}
 
     /// There is no job control here.
-    pub(in crate::tui::runtime) fn ask_to_stop() {}
+    pub(in crate::runtime) fn ask_to_stop() {}
 
     /// There is no job control here.
-    pub(in crate::tui::runtime) fn stop() {}
+    pub(in crate::runtime) fn stop() {}
 
     /// Signals are received whatever the screens do.
-    pub(in crate::tui::runtime) fn end_when_blocked(_: Watched) -> io::Result<()> {
+    pub(in crate::runtime) fn end_when_blocked(_: Watched) -> io::Result<()> {
         Ok(())
     }
 
     /// There is no job control here.
-    pub(in crate::tui::runtime) fn has_terminal() -> bool {
+    pub(in crate::runtime) fn has_terminal() -> bool {
         true
     }
 
     /// There is no job control here.
-    pub(in crate::tui::runtime) fn without_stop(work: impl FnOnce()) {
+    pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
         work();
     }
 }

@@ -1,7 +1,7 @@
 //! The state of the screens that is saved from run to run, in a file of its own.
 
-use crate::files;
-use crate::tui::app::Remembered;
+use crate::app::Remembered;
+use files;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

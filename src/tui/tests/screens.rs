@@ -4,18 +4,18 @@ mod list;
 mod session;
 mod unreported;
 
-use crate::model::event::is_unsafe_to_show;
-use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
-use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
-use crate::model::running::Running;
-use crate::model::{Kind, Role, Source};
-use crate::tui::app::columns::COLUMNS;
-use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
-use crate::tui::keymap::KeyPress;
-use crate::tui::tests::testing::{
+use crate::app::columns::COLUMNS;
+use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
+use crate::keymap::KeyPress;
+use crate::tests::testing::{
     app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
-use crate::tui::theme::{Theme, Themes};
+use crate::theme::{Theme, Themes};
+use model::event::is_unsafe_to_show;
+use model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use model::fleet::{FileFacts, FileId, Fleet, Update};
+use model::running::Running;
+use model::{Kind, Role, Source};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -481,13 +481,13 @@ fn event() -> impl Strategy<Value = Event> {
         }))
     });
     let reset = any::<Option<u32>>().prop_map(|before| {
-        Event::Reset(Box::new(crate::model::event::Reset {
+        Event::Reset(Box::new(model::event::Reset {
             key: None,
-            gone: crate::model::Gone::Compaction,
+            gone: model::Gone::Compaction,
             cause: Cause::Automatic,
             before: before.map(u64::from),
             after: None,
-            kept: crate::model::event::Kept::Nothing,
+            kept: model::event::Kept::Nothing,
         }))
     });
     let unreadable = hostile().prop_map(|why| Event::Unreadable(why.into()));

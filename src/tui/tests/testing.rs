@@ -1,19 +1,19 @@
 //! A fleet by hand, for tests of the screens: events as a decoder would write them.
 
-use crate::model::event::{
+use crate::app::{App, Effect, Listed, Msg};
+use crate::keymap::KeyPress;
+use crate::paint::HitMap;
+use crate::theme::Theme;
+use crate::views;
+use jiff::{SignedDuration, Timestamp};
+use model::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
     Usage, count,
 };
-use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
-use crate::model::session::Coverage;
-use crate::model::window::Rules;
-use crate::model::{Gone, Kind, Role, Source};
-use crate::tui::app::{App, Effect, Listed, Msg};
-use crate::tui::keymap::KeyPress;
-use crate::tui::paint::HitMap;
-use crate::tui::theme::Theme;
-use crate::tui::views;
-use jiff::{SignedDuration, Timestamp};
+use model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
+use model::session::Coverage;
+use model::window::Rules;
+use model::{Gone, Kind, Role, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::PathBuf;
@@ -61,16 +61,16 @@ source = "test"
 "#;
 
 /// The time at which all tests look.
-pub(in crate::tui) fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     "2026-03-14T15:09:26Z".parse().expect("a time")
 }
 
-pub(in crate::tui) fn rules() -> Arc<Rules> {
+pub(crate) fn rules() -> Arc<Rules> {
     Arc::new(toml::from_str(RULES).expect("rules"))
 }
 
 /// Writes a session's log as events, one line after the other.
-pub(in crate::tui) struct Log {
+pub(crate) struct Log {
     file: FileId,
     lane: Lane,
     line: u64,
@@ -80,7 +80,7 @@ pub(in crate::tui) struct Log {
 
 impl Log {
     /// A file that was found; its last record will be written about `age` seconds ago.
-    pub(in crate::tui) fn found(n: u64, agent: &'static str, id: &str, age: i64) -> Log {
+    pub(crate) fn found(n: u64, agent: &'static str, id: &str, age: i64) -> Log {
         let at = now() - SignedDuration::from_secs(age);
         let label = agent.split('-').next().unwrap_or(agent);
         let facts = FileFacts {
@@ -102,7 +102,7 @@ impl Log {
         }
     }
 
-    pub(in crate::tui) fn event(mut self, event: Event) -> Log {
+    pub(crate) fn event(mut self, event: Event) -> Log {
         self.line += 1;
         let entry = Entry {
             lane: self.lane,
@@ -122,7 +122,7 @@ impl Log {
     }
 
     /// Another event of the record before.
-    pub(in crate::tui) fn too(mut self, event: Event) -> Log {
+    pub(crate) fn too(mut self, event: Event) -> Log {
         if let Some(Update::Appended { entries, .. }) = self.updates.last_mut()
             && let Some(entry) = entries.first().cloned()
         {
@@ -131,7 +131,7 @@ impl Log {
         self
     }
 
-    pub(in crate::tui) fn meta(
+    pub(crate) fn meta(
         self,
         cwd: &str,
         model: &str,
@@ -159,28 +159,28 @@ impl Log {
         })))
     }
 
-    pub(in crate::tui) fn user(self, tokens: u64, text: &str) -> Log {
+    pub(crate) fn user(self, tokens: u64, text: &str) -> Log {
         let item = item(Role::User, Kind::Text, None, tokens, text);
         self.node(Part::Input, vec![item])
     }
 
-    pub(in crate::tui) fn skill(self, tokens: u64, text: &str) -> Log {
+    pub(crate) fn skill(self, tokens: u64, text: &str) -> Log {
         let item = item(Role::Container, Kind::Skill, None, tokens, text);
         self.node(Part::Injected, vec![item])
     }
 
-    pub(in crate::tui) fn summary(self, tokens: u64, text: &str) -> Log {
+    pub(crate) fn summary(self, tokens: u64, text: &str) -> Log {
         let item = item(Role::Container, Kind::Summary, None, tokens, text);
         self.node(Part::Injected, vec![item])
     }
 
-    pub(in crate::tui) fn result(self, tool: &str, tokens: u64, text: &str) -> Log {
+    pub(crate) fn result(self, tool: &str, tokens: u64, text: &str) -> Log {
         let item = item(Role::Tool, Kind::ToolResult, Some(tool), tokens, text);
         self.node(Part::Result, vec![item])
     }
 
     /// A response that calls a tool, with its report.
-    pub(in crate::tui) fn answer(self, prompt: u64, output: u64, tool: &str, text: &str) -> Log {
+    pub(crate) fn answer(self, prompt: u64, output: u64, tool: &str, text: &str) -> Log {
         let request = Key::of_number("request", self.line);
         let call = item(Role::Assistant, Kind::ToolCall, Some(tool), output, text);
         self.node(Part::Output, vec![call])
@@ -197,7 +197,7 @@ impl Log {
             })))
     }
 
-    pub(in crate::tui) fn compact(self, before: u64, after: Option<u64>) -> Log {
+    pub(crate) fn compact(self, before: u64, after: Option<u64>) -> Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
             gone: Gone::Compaction,
@@ -208,12 +208,12 @@ impl Log {
         })))
     }
 
-    pub(in crate::tui) fn unreadable(self, why: &str) -> Log {
+    pub(crate) fn unreadable(self, why: &str) -> Log {
         self.event(Event::Unreadable(why.into()))
     }
 
     /// The same records as if they stood in two places by turns, as in a log that is rewritten.
-    pub(in crate::tui) fn in_two_places(mut self) -> Log {
+    pub(crate) fn in_two_places(mut self) -> Log {
         for (n, update) in self.updates.iter_mut().enumerate() {
             if let Update::Appended { entries, .. } = update {
                 entries[0].place = Place {
@@ -227,7 +227,7 @@ impl Log {
     }
 
     /// The records, half a minute apart, the last at the time that was given.
-    pub(in crate::tui) fn into_updates(mut self) -> Vec<Update> {
+    pub(crate) fn into_updates(mut self) -> Vec<Update> {
         let mut at = self.at;
         for update in self.updates.iter_mut().rev() {
             if let Update::Appended { entries, .. } = update {
@@ -239,13 +239,7 @@ impl Log {
     }
 }
 
-pub(in crate::tui) fn item(
-    role: Role,
-    kind: Kind,
-    tool: Option<&str>,
-    tokens: u64,
-    text: &str,
-) -> NewItem {
+pub(crate) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text: &str) -> NewItem {
     NewItem {
         role,
         kind,
@@ -265,7 +259,7 @@ pub(in crate::tui) fn item(
 }
 
 /// A session of each kind that a row can show.
-pub(in crate::tui) fn logs() -> Vec<Log> {
+pub(crate) fn logs() -> Vec<Log> {
     let near = Log::found(1, "codex", "019a-near", 8)
         .meta("/home/ada/code/api-gateway", "gpt-5.4", None, None)
         .user(900, "why does the retry loop spin")
@@ -356,7 +350,7 @@ pub(in crate::tui) fn logs() -> Vec<Log> {
 }
 
 /// The screens of some logs, read through.
-pub(in crate::tui) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
+pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     let mut app = App::new(Fleet::new(rules()), now());
     for update in logs.into_iter().flat_map(Log::into_updates) {
         app.update(Msg::Update(update));
@@ -374,7 +368,7 @@ pub(in crate::tui) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
 }
 
 /// Presses keys, one character each; `⏎` and `⎋` are Enter and Escape.
-pub(in crate::tui) fn type_keys(app: &mut App, keys: &str) {
+pub(crate) fn type_keys(app: &mut App, keys: &str) {
     for c in keys.chars() {
         let press = match c {
             '⏎' => KeyPress::Enter,
@@ -387,12 +381,12 @@ pub(in crate::tui) fn type_keys(app: &mut App, keys: &str) {
 }
 
 /// What lies where on the screen.
-pub(in crate::tui) fn drawn(app: &App) -> HitMap {
+pub(crate) fn drawn(app: &App) -> HitMap {
     views::draw(app, Theme::default(), &mut screen(app))
 }
 
 /// Clicks on what lies at a column and row of the screen as it is drawn.
-pub(in crate::tui) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
+pub(crate) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
     app.hits = drawn(app);
     let effect = app.update(Msg::Click(column, row));
     app.prepare(now());
@@ -400,7 +394,7 @@ pub(in crate::tui) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect 
 }
 
 /// The sessions on screen, from the top.
-pub(in crate::tui) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
+pub(crate) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
     let sessions = app.visible_lines().filter_map(Listed::session);
     sessions.map(|row| row.key).collect()
 }
@@ -412,14 +406,14 @@ fn screen(app: &App) -> Buffer {
 }
 
 /// The screen as cells.
-pub(in crate::tui) fn cells(app: &App, theme: Theme) -> Buffer {
+pub(crate) fn cells(app: &App, theme: Theme) -> Buffer {
     let mut buffer = screen(app);
     let _ = views::draw(app, theme, &mut buffer);
     buffer
 }
 
 /// The screen as text, a line a row.
-pub(in crate::tui) fn text(app: &App, theme: Theme) -> String {
+pub(crate) fn text(app: &App, theme: Theme) -> String {
     let buffer = cells(app, theme);
     let mut text = String::new();
     for y in 0..buffer.area.height {
@@ -429,7 +423,7 @@ pub(in crate::tui) fn text(app: &App, theme: Theme) -> String {
             let symbol = buffer[(x, y)].symbol();
             if skip == 0 {
                 line.push_str(symbol);
-                skip = crate::render::text::width(symbol).max(1);
+                skip = render::text::width(symbol).max(1);
             }
             skip -= 1;
         }

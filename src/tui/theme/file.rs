@@ -2,8 +2,8 @@
 
 use super::spec::StyleSpec;
 use super::{Fills, Theme};
-use crate::model::Role;
-use crate::tui::paint::Tone;
+use crate::paint::Tone;
+use model::Role;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,31 +13,13 @@ pub(super) const DEFAULT: &str = "terminal";
 /// The theme without colours.
 pub(super) const MONOCHROME: &str = "monochrome";
 
-/// The built-in theme files, in the order of the theme key.
-const FILES: [(&str, &str); 5] = [
-    (
-        DEFAULT,
-        include_str!("../../../assets/themes/terminal.toml"),
-    ),
-    ("dark", include_str!("../../../assets/themes/dark.toml")),
-    ("light", include_str!("../../../assets/themes/light.toml")),
-    (
-        "colour-blind",
-        include_str!("../../../assets/themes/colour-blind.toml"),
-    ),
-    (
-        MONOCHROME,
-        include_str!("../../../assets/themes/monochrome.toml"),
-    ),
-];
-
 /// The built-in themes, read once. A test checks that all can be read.
 pub(super) static BUILT_IN: LazyLock<Vec<(&str, Theme)>> = LazyLock::new(|| {
     let read = |(name, text): &(&'static str, &str)| {
         let file: ThemeFile = toml::from_str(text).ok()?;
         Some((*name, file.over(Theme::PLAIN)))
     };
-    FILES.iter().filter_map(read).collect()
+    assets::THEMES.iter().filter_map(read).collect()
 });
 
 /// Why a file is not a theme.
@@ -118,7 +100,7 @@ mod tests {
         let named: Vec<&str> = Tone::iter().map(Into::into).collect();
         let of_file =
             |key: &&&str| !matches!(**key, "plain") && !Role::ALL.iter().any(|r| r.name() == **key);
-        for (name, text) in FILES {
+        for (name, text) in assets::THEMES {
             let file: ThemeFile = toml::from_str(text).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(file.inherits.is_none());
             let table: toml::Table = toml::from_str(text).unwrap();
@@ -128,7 +110,7 @@ mod tests {
             }
             assert_eq!(table["roles"].as_table().unwrap().len(), Role::ALL.len());
         }
-        assert_eq!(BUILT_IN.len(), FILES.len());
+        assert_eq!(BUILT_IN.len(), assets::THEMES.len());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Glyphs, and their replacements in ASCII.
 
-use crate::render::ascii::{UNKNOWN, stand_in};
 use ratatui::buffer::Buffer;
+use render::ascii::{UNKNOWN, stand_in};
 
 /// Which glyphs may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +30,7 @@ pub(super) fn to_ascii(buffer: &mut Buffer) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::text;
+    use render::text;
     use std::path::Path;
 
     /// The characters beyond ASCII in a file's code, comments and tests aside.
@@ -64,10 +64,7 @@ mod tests {
     #[test]
     fn every_glyph_of_the_screens_has_a_stand_in() {
         let mut seen = Vec::new();
-        look(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tui"),
-            &mut seen,
-        );
+        look(Path::new(env!("CARGO_MANIFEST_DIR")), &mut seen);
         assert!(seen.len() > 50, "the sources were not found");
         for (file, glyph) in seen {
             let ascii = stand_in(glyph);

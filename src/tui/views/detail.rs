@@ -1,13 +1,13 @@
 //! The lines below the list of sessions: what its columns have no room for, of the selected session.
 
-use crate::model::Role;
-use crate::model::context::Context;
-use crate::model::forecast::Forecast;
-use crate::model::session::Session;
-use crate::render::{item, number, sparkline, text};
-use crate::tui::app::{App, Nearness, Summary, columns, seconds_since};
-use crate::tui::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, Nearness, Summary, columns, seconds_since};
+use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
+use crate::widgets::canvas::Canvas;
+use model::Role;
+use model::context::Context;
+use model::forecast::Forecast;
+use model::session::Session;
+use render::{item, number, sparkline, text};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {

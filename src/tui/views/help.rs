@@ -1,11 +1,11 @@
 //! The keys, from the table of bindings, and the signs.
 
-use crate::model::Role;
-use crate::render::{item, text};
-use crate::tui::app::{App, HelpLine, Sign};
-use crate::tui::keymap::Action;
-use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, strong, width};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, HelpLine, Sign};
+use crate::keymap::Action;
+use crate::paint::{Piece, Pieces, Tone, piece, plain, strong, width};
+use crate::widgets::canvas::Canvas;
+use model::Role;
+use render::{item, text};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let scope = app.scope();

@@ -14,15 +14,15 @@ mod tabs;
 mod text;
 mod transport;
 
-use crate::model::fleet::SessionKey;
-use crate::model::session::{Coverage, Session};
-use crate::render::text::width;
-use crate::tui::app::{App, Overlay, Purpose, Screen, layout};
-use crate::tui::keymap::{Hint, KeyPress};
-use crate::tui::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, Overlay, Purpose, Screen, layout};
+use crate::keymap::{Hint, KeyPress};
+use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
+use crate::theme::Theme;
+use crate::widgets::canvas::Canvas;
+use model::fleet::SessionKey;
+use model::session::{Coverage, Session};
 use ratatui::buffer::Buffer;
+use render::text::width;
 
 /// Draws the screen into a blank buffer of its size. Returns the areas that react to the mouse.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {

@@ -1,9 +1,9 @@
 //! Notices: the newest in a line, and all of them on demand.
 
-use crate::render::{number, text};
-use crate::tui::app::{App, Severity, seconds_since};
-use crate::tui::paint::{Area, Piece, Tone, piece, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, Severity, seconds_since};
+use crate::paint::{Area, Piece, Tone, piece, quiet, strong};
+use crate::widgets::canvas::Canvas;
+use render::{number, text};
 
 /// The newest notice in a line.
 pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {

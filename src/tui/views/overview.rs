@@ -11,15 +11,15 @@
 //!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
 //! ```
 
-use crate::model::fleet::Row;
-use crate::render::{number, text};
-use crate::tui::app::columns::{self, Entry, LEAD, PERCENT, Shape};
-use crate::tui::app::layout::Fold;
-use crate::tui::app::{App, Column, Group, Grouping, Idle, Listed, Purpose};
-use crate::tui::keymap::{Action, Scope};
-use crate::tui::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
-use crate::tui::widgets::canvas::Canvas;
-use crate::tui::widgets::gauge::{Gauge, Place};
+use crate::app::columns::{self, Entry, LEAD, PERCENT, Shape};
+use crate::app::layout::Fold;
+use crate::app::{App, Column, Group, Grouping, Idle, Listed, Purpose};
+use crate::keymap::{Action, Scope};
+use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
+use crate::widgets::canvas::Canvas;
+use crate::widgets::gauge::{Gauge, Place};
+use model::fleet::Row;
+use render::{number, text};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let layout = app.overview_layout();

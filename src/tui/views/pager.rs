@@ -1,14 +1,14 @@
 //! An item's text: what it is and what it costs above, the text with line numbers below.
 
-use crate::model::Source;
-use crate::model::session::Item;
-use crate::render::item::{self, letter, sign};
-use crate::render::{number, text};
-use crate::tui::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
-use crate::tui::app::seconds_since;
-use crate::tui::paint::{Area, Pieces, Tone, joined, piece, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
+use crate::app::seconds_since;
+use crate::paint::{Area, Pieces, Tone, joined, piece, quiet, strong};
+use crate::widgets::canvas::Canvas;
 use jiff::Timestamp;
+use model::Source;
+use model::session::Item;
+use render::item::{self, letter, sign};
+use render::{number, text};
 use std::borrow::Cow;
 
 /// Rows above the text.
@@ -171,12 +171,12 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};
-    use crate::model::fleet::{FileId, SessionKey};
-    use crate::model::session::Session;
-    use crate::model::text::{Text, TextPage, TextRequest};
-    use crate::model::{Kind, Role};
-    use crate::tui::theme::Theme;
+    use crate::theme::Theme;
+    use model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};
+    use model::fleet::{FileId, SessionKey};
+    use model::session::Session;
+    use model::text::{Text, TextPage, TextRequest};
+    use model::{Kind, Role};
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;
     use std::sync::Arc;
@@ -262,7 +262,7 @@ mod tests {
             let session = session("text");
             let mut pager = opened(&session, Ok(whole(&said)));
             let screen = drawn(&session, &mut pager, size);
-            let unsafe_to_show = |c| c != '\n' && crate::model::event::is_unsafe_to_show(c);
+            let unsafe_to_show = |c| c != '\n' && model::event::is_unsafe_to_show(c);
             prop_assert!(!screen.contains(unsafe_to_show), "{screen:?}");
         }
     }

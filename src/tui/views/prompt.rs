@@ -1,10 +1,10 @@
 //! The box of a prompt; filters are typed where they are shown.
 
-use crate::model::threshold::{Threshold, parse_tokens};
-use crate::render::{number, text};
-use crate::tui::app::{App, Prompt, Purpose};
-use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, Prompt, Purpose};
+use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
+use crate::widgets::canvas::Canvas;
+use model::threshold::{Threshold, parse_tokens};
+use render::{number, text};
 
 /// Examples of a window.
 const WINDOWS: &str = "200k, 1M, 272000";

@@ -9,13 +9,13 @@
 //!  largest    Read src/db.rs 18.4k
 //! ```
 
-use crate::model::Role;
-use crate::model::session::Session;
-use crate::render::recurring::recurring;
-use crate::render::{item, number, text};
-use crate::tui::app::{App, Page};
-use crate::tui::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong, width};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::{App, Page};
+use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong, width};
+use crate::widgets::canvas::Canvas;
+use model::Role;
+use model::session::Session;
+use render::recurring::recurring;
+use render::{item, number, text};
 
 /// The columns of the labels below the roles.
 const LABEL: usize = 11;

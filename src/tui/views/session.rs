@@ -22,18 +22,18 @@ mod status;
 pub(super) use numbers::agent;
 pub(super) use status::{notice, trigger, window};
 
-use crate::model::agent_estimate::AgentEstimate;
-use crate::model::context::Context;
-use crate::model::fleet::SessionKey;
-use crate::model::running::Running;
-use crate::model::session::Session;
-use crate::model::window::Limits;
-use crate::render::{self, number, text};
-use crate::tui::app::{self, App, Nearness};
-use crate::tui::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
-use crate::tui::widgets::canvas::Canvas;
-use crate::tui::widgets::gauge::{Gauge, Place};
+use crate::app::{self, App, Nearness};
+use crate::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
+use crate::widgets::canvas::Canvas;
+use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
+use model::agent_estimate::AgentEstimate;
+use model::context::Context;
+use model::fleet::SessionKey;
+use model::running::Running;
+use model::session::Session;
+use model::window::Limits;
+use render::{self, number, text};
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {

@@ -1,9 +1,9 @@
 //! The list of a tab.
 
-use crate::render::text;
-use crate::tui::app::App;
-use crate::tui::paint::{Hit, Tone, piece, quiet};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::App;
+use crate::paint::{Hit, Tone, piece, quiet};
+use crate::widgets::canvas::Canvas;
+use render::text;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let Some((list, view)) = app.list() else {

@@ -4,12 +4,12 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents           12 in context · tokens ▾ · tool:Read
 //! ```
 
-use crate::render::text;
-use crate::tui::app::tabs::{ITEMS, TABS};
-use crate::tui::app::{App, Page, Purpose, Tab};
-use crate::tui::keymap::Scope;
-use crate::tui::paint::{Area, Hit, Tone, piece, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::tabs::{ITEMS, TABS};
+use crate::app::{App, Page, Purpose, Tab};
+use crate::keymap::Scope;
+use crate::paint::{Area, Hit, Tone, piece, quiet, strong};
+use crate::widgets::canvas::Canvas;
+use render::text;
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let caption = app.list().map(|(list, view)| list.caption(&view));

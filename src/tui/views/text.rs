@@ -1,10 +1,10 @@
 //! The screen of an item's text: the pager, notices, keys.
 
 use super::pager::{self, About};
-use crate::model::Source;
-use crate::tui::app::App;
-use crate::tui::paint::Area;
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::App;
+use crate::paint::Area;
+use crate::widgets::canvas::Canvas;
+use model::Source;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = canvas.area();

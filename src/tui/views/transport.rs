@@ -4,12 +4,12 @@
 //!  ▶ 30×   request 118 of 389   turn 14 of 40   09:14:07   ├──────────────●─────────╂──────────┤  l live
 //! ```
 
-use crate::render::text;
-use crate::tui::app::layout::Fold;
-use crate::tui::app::{App, Pace, Page};
-use crate::tui::keymap::{Action, Scope};
-use crate::tui::paint::{Area, Hit, Tone, piece, plain, quiet, strong};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::layout::Fold;
+use crate::app::{App, Pace, Page};
+use crate::keymap::{Action, Scope};
+use crate::paint::{Area, Hit, Tone, piece, plain, quiet, strong};
+use crate::widgets::canvas::Canvas;
+use render::text;
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let (replay, state, y) = (&app.ui.replay, &page.state, area.y);

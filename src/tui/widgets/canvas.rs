@@ -1,7 +1,7 @@
 //! What views draw on: cells, the theme, and which areas react to the mouse.
 
-use crate::tui::paint::{Area, Hit, HitMap, Piece, Tone};
-use crate::tui::theme::{Theme, fill_colours};
+use crate::paint::{Area, Hit, HitMap, Piece, Tone};
+use crate::theme::{Theme, fill_colours};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -129,7 +129,7 @@ impl<'b> Canvas<'b> {
         Block::bordered()
             .border_style(self.style(Tone::Quiet))
             .render(frame, self.buffer);
-        let heading = crate::tui::paint::piece(format!(" {title} "), Tone::Over);
+        let heading = crate::paint::piece(format!(" {title} "), Tone::Over);
         let end = frame.right().saturating_sub(1);
         self.write((x + 2, y), end, &[heading]);
         Area::new(

@@ -10,15 +10,15 @@
 //! its end; the room behind the trigger is dim: it will not be reached.
 
 use super::canvas::Canvas;
-use crate::model::Role;
-use crate::model::context::{Context, Share};
-use crate::model::window::Limits;
-use crate::render::item::letter;
-use crate::render::number;
-use crate::tui::paint::{Area, Tone, piece, quiet};
-use crate::tui::theme::Theme;
+use crate::paint::{Area, Tone, piece, quiet};
+use crate::theme::Theme;
+use model::Role;
+use model::context::{Context, Share};
+use model::window::Limits;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
+use render::item::letter;
+use render::number;
 
 /// Parts of a cell that blocks can show.
 const EIGHTHS: u64 = 8;
@@ -305,8 +305,8 @@ fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::context::Basis;
-    use crate::model::window::{TriggerSource, WindowSource};
+    use model::context::Basis;
+    use model::window::{TriggerSource, WindowSource};
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;
 

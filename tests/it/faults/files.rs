@@ -4,7 +4,7 @@
 
 use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use crate::waiting;
+use ctxgauge::files::waiting;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;

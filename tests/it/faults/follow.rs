@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::support::{ctxgauge, manifest_folder};
-use crate::waiting::wait_for;
+use ctxgauge::files::waiting::wait_for;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;

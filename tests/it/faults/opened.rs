@@ -2,7 +2,7 @@
 //! soon as somebody opens one.
 
 use crate::support::{ctxgauge, manifest_folder};
-use crate::waiting::wait_for;
+use ctxgauge::files::waiting::wait_for;
 use notify::event::{AccessKind, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeSet;

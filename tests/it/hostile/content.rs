@@ -3,13 +3,13 @@
 use super::bytes::{HOSTILE, NAME, wrong_in_text};
 use super::plant;
 use super::screen::Screen;
+use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
-use ctxgauge::paths::User;
 use ctxgauge::report::ls::Sums;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};

@@ -20,6 +20,7 @@ impl Source {
         let sources = below_src().into_iter();
         let sources = sources.map(|(path, Text { code, .. })| {
             let module = path["src/".len()..].trim_end_matches(".rs");
+            let module = module.strip_suffix("/lib").unwrap_or(module);
             let module = module.trim_end_matches("/mod").replace('/', "::");
             Source { path, module, code }
         });
@@ -43,6 +44,9 @@ pub fn of_tests() -> Vec<(String, String)> {
     let others = others.map(|path| (name(&root, &path), fs::read_to_string(path).unwrap()));
     unit_tests.chain(others).collect()
 }
+
+/// What stands before an item that is compiled for tests only: of the same crate, and of others too.
+const FOR_TESTS: [&str; 2] = ["#[cfg(test)]", "#[cfg(any(test, feature = \"testing\"))]"];
 
 /// The text of a file in two parts.
 #[derive(Default)]
@@ -106,7 +110,7 @@ impl Text {
         let mut split = Text::default();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
-            if line.trim_start() != "#[cfg(test)]" {
+            if !FOR_TESTS.contains(&line.trim_start()) {
                 split.code += &format!("{line}\n");
                 continue;
             }

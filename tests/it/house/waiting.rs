@@ -21,7 +21,7 @@ const ESCAPE: (&str, &str) = (
 
 /// The files that do it, and why they may.
 const MAY: [(&str, &str); 4] = [
-    ("src/waiting.rs", "it is how tests wait"),
+    ("src/files/waiting.rs", "it is how tests wait"),
     (
         "src/ingest/testing.rs",
         "`some_time`, the time that tests go on from",

@@ -17,13 +17,13 @@
 //! 1.1 is the folder as a URI.
 
 use super::LOGS;
-use crate::agents::format::database::{DatabaseSpec, Schema};
-use crate::agents::format::names;
-use crate::agents::format::{SidecarDatabase, SidecarRecord};
-use crate::agents::kit::lenient::{self, Text, record};
-use crate::agents::kit::protobuf::{Message, from_hex};
-use crate::model::event::{Billed, ByLength, Key, Meta, Sink, Usage};
+use format::database::{DatabaseSpec, Schema};
+use format::names;
+use format::{SidecarDatabase, SidecarRecord};
 use jiff::Timestamp;
+use kit::lenient::{self, Text, record};
+use kit::protobuf::{Message, from_hex};
+use model::event::{Billed, ByLength, Key, Meta, Sink, Usage};
 use std::path::{Path, PathBuf};
 
 pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
@@ -42,7 +42,7 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
         ],
     },
     read: |line| {
-        let line = crate::agents::kit::text(line);
+        let line = kit::text(line);
         let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
         let (usage, keys, _) = self::read(row.generation.get()?)??;
         Some(SidecarRecord {

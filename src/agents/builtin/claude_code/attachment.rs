@@ -5,11 +5,11 @@
 //! hooks' plain output, permissions and mode switches do not.
 
 use super::Record;
-use crate::agents::kit::anthropic::{ToolNames, user_items};
-use crate::agents::kit::lenient::scan::{each_element, each_field, string};
-use crate::agents::kit::lenient::{self, At, Field, Raw, Text, record};
-use crate::model::event::{NewItem, Node, Part, Sink};
-use crate::model::{Kind, Role};
+use kit::anthropic::{ToolNames, user_items};
+use kit::lenient::scan::{each_element, each_field, string};
+use kit::lenient::{self, At, Field, Raw, Text, record};
+use model::event::{NewItem, Node, Part, Sink};
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 record! {

@@ -1,8 +1,8 @@
 //! Claude Code's registry of running sessions: `sessions/<pid>.json`, written when the process starts and
 //! when its status changes, removed when it ends. Files beside it hold secrets and have other names.
 
-use crate::agents::format::{Registry, RegistryEntry};
-use crate::model::running::Running;
+use format::{Registry, RegistryEntry};
+use model::running::Running;
 use serde_json::Value;
 
 pub(super) const REGISTRY: Registry = Registry {

@@ -14,9 +14,9 @@
 
 use super::canonical::{self, Growing};
 use super::wire::Record;
-use crate::agents::kit::lenient::{Raw, Text};
-use crate::model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
-use crate::model::{Kind, Role};
+use kit::lenient::{Raw, Text};
+use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
+use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 

@@ -4,8 +4,8 @@
 
 mod windows;
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile};
-use crate::model::window::{Compaction, Overrides};
+use format::settings::{Layers, Settings, SettingsFile};
+use model::window::{Compaction, Overrides};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 

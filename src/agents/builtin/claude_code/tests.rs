@@ -1,8 +1,9 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition, the text behind an item.
 
 use super::*;
-use crate::agents::testing;
-use crate::model::event::{ByLength, Entry, Measure, Size};
+use crate::testing;
+use model::event::{ByLength, Entry, Measure, Size};
+use model::replay::Timeline;
 use std::cell::Cell;
 
 fn entries(log: &str) -> Vec<Entry> {
@@ -13,7 +14,7 @@ macro_rules! fixture {
     ($case:literal) => {
         include_str!(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/tests/fixtures/claude-code/",
+            "/../../tests/fixtures/claude-code/",
             $case,
             "/log.jsonl"
         ))
@@ -132,3 +133,24 @@ fn a_snapshot_of_what_a_request_has_shown_is_not_measured() {
 }
 
 mod life;
+
+#[test]
+fn a_trimmed_session_has_its_context_and_no_past() {
+    let log = fixture!("compact_keeps_preserved_messages");
+    let sessions = testing::sessions(&CLAUDE_CODE, log.lines());
+    let whole = &sessions[&Lane::Main];
+    let mut trimmed = whole.clone();
+    trimmed.end();
+    assert_eq!(trimmed.context(), whole.context());
+    trimmed.trim();
+    assert_eq!(trimmed.context(), whole.context());
+    assert_eq!(trimmed.limits(), whole.limits());
+    assert_eq!(trimmed.requests().len(), whole.requests().len());
+    assert!(trimmed.items().len() < whole.items().len());
+    assert!(trimmed.items().iter().all(|item| item.in_context()));
+    let timeline = Timeline::of(&trimmed);
+    assert_eq!(timeline.len(), 1, "the past is gone");
+    let last = trimmed.state_at(timeline.moment(0).unwrap());
+    assert_eq!(last.context, whole.context());
+    assert_eq!(last.items.len(), trimmed.items().len());
+}

@@ -1,9 +1,9 @@
 //! The records as they are written.
 
 use super::attachment::{Attachment, Rendered, Strings};
-use crate::agents::kit::anthropic::Content;
-use crate::agents::kit::lenient::{At, Count, Field, NotJson, Raw, Scanner, Text, record};
-use crate::model::event::{Billed, Kept, Key};
+use kit::anthropic::Content;
+use kit::lenient::{At, Count, Field, NotJson, Raw, Scanner, Text, record};
+use model::event::{Billed, Kept, Key};
 
 record! {
     /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.

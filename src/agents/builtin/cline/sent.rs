@@ -1,11 +1,11 @@
 //! What is sent of the messages that the model did not write.
 
 use super::{AROUND, counted};
-use crate::agents::kit::anthropic::{self, Block, Content, ToolNames};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Piece, Raw, Text};
-use crate::model::event::{NewItem, Sink};
-use crate::model::{Kind, Role};
+use kit::anthropic::{self, Block, Content, ToolNames};
+use kit::image;
+use kit::lenient::{self, Piece, Raw, Text};
+use model::event::{NewItem, Sink};
+use model::{Kind, Role};
 use serde_json::Value;
 
 /// Characters of a string in a tool's result that are sent.

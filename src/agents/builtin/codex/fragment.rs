@@ -1,7 +1,7 @@
 //! Texts of user and developer messages that the harness wrote, recognised by the marks around them.
 
-use crate::model::Kind;
-use crate::model::event::split_elided;
+use model::Kind;
+use model::event::split_elided;
 
 /// The opening tags of texts that the harness puts into user messages, as Codex itself recognises them:
 /// the closing tag must be there too, letter case aside.

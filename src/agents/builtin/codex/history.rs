@@ -4,9 +4,9 @@ use super::item::{self, Setting};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
-use crate::agents::kit::lenient::{self, Raw};
-use crate::model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
-use crate::model::{Gone, Kind, Role};
+use kit::lenient::{self, Raw};
+use model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
+use model::{Gone, Kind, Role};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.

@@ -2,11 +2,11 @@
 
 use super::wire::{ContentPart, Item, full_len, string_or_json};
 use super::{fragment, own};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::scan::each_element;
-use crate::agents::kit::lenient::{self, Raw, Text, record, tool_count};
-use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
-use crate::model::{Kind, Role};
+use kit::image;
+use kit::lenient::scan::each_element;
+use kit::lenient::{self, Raw, Text, record, tool_count};
+use model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
+use model::{Kind, Role};
 
 record! {
     /// The tools of a server.

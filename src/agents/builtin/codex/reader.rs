@@ -5,9 +5,9 @@ use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::Meter;
 use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
-use crate::agents::format::Decoder;
-use crate::agents::kit::lenient::{self, Raw, Window};
-use crate::model::event::{Billed, Event, Key, Meta, Sink};
+use format::Decoder;
+use kit::lenient::{self, Raw, Window};
+use model::event::{Billed, Event, Key, Meta, Sink};
 use std::collections::HashMap;
 
 /// Decodes one rollout.

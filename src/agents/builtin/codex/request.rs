@@ -9,8 +9,8 @@ use super::history::UNIQUE_NAME;
 use super::reader::CodexDecoder;
 use super::usage::{Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
-use crate::agents::kit::lenient::{self, Raw};
-use crate::model::event::{Billed, Event, Key, Sink, Usage};
+use kit::lenient::{self, Raw};
+use model::event::{Billed, Event, Key, Sink, Usage};
 
 impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its first

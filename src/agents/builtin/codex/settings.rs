@@ -5,8 +5,8 @@
 //! `model_auto_compact_token_limit_scope = "body_after_prefix"` the limit is for what came after the first
 //! prompt of the window (`session/context_window.rs`).
 
-use crate::agents::format::settings::{self, Layers, Settings, SettingsFile};
-use crate::model::window::{ModelWindow, Overrides};
+use format::settings::{self, Layers, Settings, SettingsFile};
+use model::window::{ModelWindow, Overrides};
 use serde_json::Value;
 
 const CONFIG: &str = "config.toml";

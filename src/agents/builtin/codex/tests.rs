@@ -1,9 +1,9 @@
 //! What each trap of the format decodes to, on logs of `tests/fixtures/codex`.
 
 use super::*;
-use crate::model::Role;
-use crate::model::event::{ByLength, ELIDED, Entry, Event, Key, Place, Sink};
-use crate::model::session::Session;
+use model::Role;
+use model::event::{ByLength, ELIDED, Entry, Event, Key, Place, Sink};
+use model::session::Session;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,7 +13,10 @@ mod newest;
 
 fn fixture(name: &str) -> Vec<u8> {
     let root = env!("CARGO_MANIFEST_DIR");
-    std::fs::read(format!("{root}/tests/fixtures/codex/{name}/log.jsonl")).unwrap()
+    std::fs::read(format!(
+        "{root}/../../tests/fixtures/codex/{name}/log.jsonl"
+    ))
+    .unwrap()
 }
 
 fn decode(log: &[u8]) -> Vec<Entry> {
@@ -68,7 +71,7 @@ fn output_of(output: &str) -> Vec<Entry> {
     decode(line.to_string().as_bytes())
 }
 
-fn size_of(entries: &[Entry]) -> crate::model::event::Size {
+fn size_of(entries: &[Entry]) -> model::event::Size {
     match &entries[0].event {
         Event::Node(node) => node.items[0].size,
         other => panic!("{other:?}"),

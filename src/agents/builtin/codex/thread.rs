@@ -3,10 +3,10 @@
 
 use super::reader::CodexDecoder;
 use super::wire::SessionMeta;
-use crate::agents::kit::lenient::{self, Piece, Raw, Text};
-use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
-use crate::model::{Kind, Role};
 use jiff::{SignedDuration, Timestamp};
+use kit::lenient::{self, Piece, Raw, Text};
+use model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
+use model::{Kind, Role};
 
 /// Lines of a parent's history have the time at which they were copied into a sub-agent's file, all in
 /// a moment; its own first response takes longer than this.

@@ -4,7 +4,7 @@
 //! whose input is the context. Dividing the total by the window is the classic error.
 
 use super::wire::TokenUsage;
-use crate::model::event::Billed;
+use model::event::Billed;
 
 /// What a `token_count` reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! The lines of a rollout as they are written.
 
-use crate::agents::kit::lenient::{
-    At, Count, Field, Piece, Pieces, Raw, Text, Window, record, scan,
-};
-use crate::model::event::split_elided;
+use kit::lenient::{At, Count, Field, Piece, Pieces, Raw, Text, Window, record, scan};
+use model::event::split_elided;
 use std::borrow::Cow;
 
 record! {
@@ -216,7 +214,7 @@ impl TokenUsage {
     pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
         let sum = |a: Count, b: Count| {
             let sum = a.or_zero() + b.or_zero();
-            crate::agents::kit::lenient::is_plausible(sum).then_some(Count(Some(sum)))
+            kit::lenient::is_plausible(sum).then_some(Count(Some(sum)))
         };
         Some(TokenUsage {
             input: sum(self.input, other.input)?,

@@ -1,10 +1,10 @@
 //! The numbers of requests that are beside the log: in telemetry and in rows of a database.
 
 use super::rows::Rows;
-use crate::agents::format::{SidecarRecord, StateUpdate};
-use crate::agents::kit::lenient::Count;
-use crate::model::event::{Key, Lane, Usage};
+use format::{SidecarRecord, StateUpdate};
 use jiff::Timestamp;
+use kit::lenient::Count;
+use model::event::{Key, Lane, Usage};
 use std::collections::HashMap;
 
 /// The sidecar records of a session, and what was looked for in them.

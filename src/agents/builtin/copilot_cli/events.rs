@@ -1,6 +1,6 @@
 //! The events as they are written.
 
-use crate::agents::kit::lenient::{Count, Pieces, Raw, Text, Window, record};
+use kit::lenient::{Count, Pieces, Raw, Text, Window, record};
 
 record! {
     pub(super) struct Record<'a> {

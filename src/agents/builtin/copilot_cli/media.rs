@@ -2,8 +2,8 @@
 //! model's maker.
 
 use super::events::Binary;
-use crate::agents::kit::image::{self, Formula};
-use crate::model::event::ItemBuilder;
+use kit::image::{self, Formula};
+use model::event::ItemBuilder;
 
 pub(super) fn pictures<'s, 'm>(
     item: ItemBuilder<'s, 'm>,

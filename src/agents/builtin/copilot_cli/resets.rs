@@ -2,8 +2,8 @@
 
 use super::events::Data;
 use super::{CopilotCliDecoder, Thread, report_size};
-use crate::model::event::{Cause, Kept, Part, Reset, Sink};
-use crate::model::{Gone, Kind, Role};
+use model::event::{Cause, Kept, Part, Reset, Sink};
+use model::{Gone, Kind, Role};
 
 impl CopilotCliDecoder {
     pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {

@@ -11,13 +11,13 @@
 //! * Rows whose `initiator` is `compaction` have the numbers of `session.compaction_complete`.
 
 use super::events::Numbers;
-use crate::agents::format::database::{DatabaseSpec, Schema};
-use crate::agents::format::{SidecarDatabase, SidecarRecord};
-use crate::agents::kit::lenient::{self, Count, Text, record};
-use crate::model::event::{ByLength, Key, Lane, Sink};
+use format::database::{DatabaseSpec, Schema};
+use format::{SidecarDatabase, SidecarRecord};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use kit::lenient::{self, Count, Text, record};
+use model::event::{ByLength, Key, Lane, Sink};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ record! {
 
 /// Reads a row; `None`: it is of no message.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
-    let line = crate::agents::kit::text(line);
+    let line = kit::text(line);
     let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
     let session = row.session.boxed()?;
     let is_compaction = row.initiator.get() == Some("compaction");

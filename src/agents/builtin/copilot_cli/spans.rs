@@ -14,9 +14,9 @@
 
 use super::rows::DATABASE;
 use super::{response_key, turn_key};
-use crate::agents::format::{SidecarRecord, SidecarSpec};
-use crate::agents::kit::lenient::{self, Count, Reported, Text, Window, record};
-use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
+use format::{SidecarRecord, SidecarSpec};
+use kit::lenient::{self, Count, Reported, Text, Window, record};
+use model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
@@ -138,7 +138,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Source;
+    use model::Source;
 
     #[test]
     fn only_requests_are_taken() {

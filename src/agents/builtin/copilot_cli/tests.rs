@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::event::{ByLength, Event};
+use model::event::{ByLength, Event};
 
 #[test]
 fn logs_are_told_by_name_and_by_content() {

@@ -7,8 +7,8 @@
 
 use super::events::{Data, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
-use crate::agents::kit::lenient::Window;
-use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use kit::lenient::Window;
+use model::event::{Billed, Key, Lane, Meta, Sink, Usage};
 
 impl CopilotCliDecoder {
     /// Keeps a request's numbers until its response is written.

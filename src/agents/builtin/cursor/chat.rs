@@ -14,12 +14,12 @@
 //! if the parts add up to the whole. No usage of a request is stored, and no time.
 
 use super::query;
-use crate::agents::format::database::{DatabaseSpec, Schema};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Piece, Pieces, Raw, Text, record};
-use crate::agents::kit::protobuf::{Message as Fields, Value, from_hex};
-use crate::model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role};
+use format::database::{DatabaseSpec, Schema};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Piece, Pieces, Raw, Text, record};
+use kit::protobuf::{Message as Fields, Value, from_hex};
+use model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
+use model::{Kind, Role};
 
 /// The text of the chat's own row.
 macro_rules! meta {

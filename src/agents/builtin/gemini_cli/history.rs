@@ -5,7 +5,7 @@
 //! again by what they are.
 
 use super::parts::Bit;
-use crate::model::event::Key;
+use model::event::Key;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What a part is, to find it again.

@@ -2,10 +2,10 @@
 
 use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
-use crate::agents::kit::genai::{Call, Parts, Response};
-use crate::agents::kit::lenient::{self, Piece, utf16_length};
-use crate::model::event::{ItemBuilder, Key, NewItem, Sink};
-use crate::model::{Kind, Role};
+use kit::genai::{Call, Parts, Response};
+use kit::lenient::{self, Piece, utf16_length};
+use model::event::{ItemBuilder, Key, NewItem, Sink};
+use model::{Kind, Role};
 use std::collections::HashSet;
 
 /// A part of a message.

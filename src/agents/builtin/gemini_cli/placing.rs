@@ -4,7 +4,7 @@ use super::Step;
 use super::history::{Change, History, Pool, Print, Slot};
 use super::parts::{self, Bit};
 use super::record::Record;
-use crate::model::event::Key;
+use model::event::Key;
 
 /// Places the parts of one message.
 pub(super) struct Placing<'h, 'p, 'r, 'a> {

@@ -1,8 +1,8 @@
 //! The records as they are written.
 
-use crate::agents::kit::genai::{Call, Parts};
-use crate::agents::kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
-use crate::agents::kit::{image, pdf};
+use kit::genai::{Call, Parts};
+use kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use kit::{image, pdf};
 
 const PDF: &str = "application/pdf";
 /// What Gemini CLI counts for an image whose size cannot be read, and for other files.

@@ -1,6 +1,6 @@
 //! Gemini CLI's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use crate::agents::format::settings::{Settings, SettingsFile, threshold};
+use format::settings::{Settings, SettingsFile, threshold};
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[

@@ -1,15 +1,15 @@
 //! What the fixtures' reports do not show.
 
 use super::*;
-use crate::agents::testing;
-use crate::model::Source;
-use crate::model::event::{ByLength, Entry};
-use crate::model::repeats;
-use crate::model::session::Session;
+use crate::testing;
+use model::Source;
+use model::event::{ByLength, Entry};
+use model::repeats;
+use model::session::Session;
 use std::sync::Arc;
 
 fn fold(entries: Vec<Entry>) -> Session {
-    let rules = toml::from_str(include_str!("../../../../assets/models.toml")).unwrap();
+    let rules = toml::from_str(assets::MODELS).unwrap();
     let mut session = Session::new("gemini-cli", Arc::new(rules));
     entries.into_iter().for_each(|entry| session.apply(entry));
     session

@@ -1,7 +1,7 @@
 use super::*;
-use crate::agents::testing::previews;
-use crate::model::event::{ByLength, Event};
-use crate::model::window::Rules;
+use crate::testing::previews;
+use model::event::{ByLength, Event};
+use model::window::Rules;
 
 const LOG: &str =
     include_str!("../../../../tests/fixtures/grok/requests_of_the_unified_log/log.jsonl");
@@ -16,7 +16,7 @@ fn prompts(unified: &str, from: u64) -> Vec<(u64, Option<u64>)> {
     decoder.read_sidecar(&records);
     let mut out = Sink::new(&ByLength);
     for (line, text) in (1..).zip(LOG.lines()).filter(|(line, _)| *line >= from) {
-        out.begin(crate::model::event::Place {
+        out.begin(model::event::Place {
             line: if from == 1 { line } else { 0 },
             offset: line,
             len: 1,
@@ -52,7 +52,7 @@ fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
     let log = include_str!(
         "../../../../tests/fixtures/grok/compaction_between_call_and_result/log.jsonl"
     );
-    let sessions = crate::agents::testing::sessions(&GROK, log.lines());
+    let sessions = crate::testing::sessions(&GROK, log.lines());
     let session = sessions.values().next().unwrap();
     let shown = previews(session);
     assert_eq!(shown.first(), Some(&"Read it all."));
@@ -70,7 +70,7 @@ fn settings() {
     assert_eq!(set.share, Some(0.7));
     let windows: Vec<_> = set.models.iter().map(|m| (&*m.id, m.window)).collect();
     assert_eq!(windows, [("m1", Some(64_000)), ("m2", Some(32_000))]);
-    let rules: Rules = toml::from_str(include_str!("../../../../assets/models.toml")).unwrap();
+    let rules: Rules = toml::from_str(assets::MODELS).unwrap();
     assert!(rules.policy.iter().any(|policy| policy.agent == GROK.id));
 }
 

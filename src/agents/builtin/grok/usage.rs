@@ -1,9 +1,9 @@
 //! The provider's numbers of requests, in Grok's own log of all sessions.
 
 use super::About;
-use crate::agents::format::{SidecarRecord, SidecarSpec};
-use crate::agents::kit::lenient::{self, Count, Text, record};
-use crate::model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
+use format::{SidecarRecord, SidecarSpec};
+use kit::lenient::{self, Count, Text, record};
+use model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
     env: None,

@@ -1,8 +1,8 @@
 use super::*;
-use crate::agents::testing;
-use crate::model::event::Event;
-use crate::model::session::Session;
-use crate::model::{Gone, Role};
+use crate::testing;
+use model::event::Event;
+use model::session::Session;
+use model::{Gone, Role};
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {

@@ -2,12 +2,12 @@
 
 use super::HPD_AGENT;
 use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Raw, Text};
-use crate::model::event::{
+use kit::image;
+use kit::lenient::{self, Raw, Text};
+use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role, Source};
+use model::{Gone, Kind, Role, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.

@@ -6,10 +6,10 @@ use super::history::{Author, History};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Raw, Text, Window, record};
-use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
-use crate::model::{Gone, Kind, Role};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Raw, Text, Window, record};
+use model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
+use model::{Gone, Kind, Role};
 use std::collections::HashMap;
 
 record! {

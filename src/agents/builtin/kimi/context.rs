@@ -3,10 +3,10 @@
 use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Reported, Text, record};
-use crate::model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Reported, Text, record};
+use model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
+use model::{Kind, Role};
 
 /// The beginning of a message with a summary.
 const SUMMARY: &str = "<system>Previous context has been compacted.";

@@ -1,6 +1,6 @@
 //! The messages of a conversation in their order, which compactions and undos count by.
 
-use crate::model::event::Key;
+use model::event::Key;
 
 /// The author of a message, as far as that decides what stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! What all of Kimi's files share: contents, tool calls, numbers, times.
 
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{Count, Piece, Pieces, Text, record};
-use crate::model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
-use crate::model::{Kind, Role};
 use jiff::Timestamp;
+use kit::image;
+use kit::lenient::{Count, Piece, Pieces, Text, record};
+use model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
+use model::{Kind, Role};
 
 /// The beginnings of texts that the harness puts in as the user's.
 const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];

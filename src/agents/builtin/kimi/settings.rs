@@ -5,8 +5,8 @@
 //! `KIMI_MODEL_NAME` adds a model from the environment. The environment of a running agent cannot be
 //! seen; ours is taken for it.
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
-use crate::model::window::{ModelWindow, Overrides};
+use format::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
+use model::window::{ModelWindow, Overrides};
 use serde_json::{Map, Value};
 
 const CONFIG: &str = "config.toml";

@@ -1,9 +1,9 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition, times.
 
 use super::*;
-use crate::agents;
-use crate::agents::testing;
-use crate::model::event::{Entry, Event, Lane, Usage};
+use crate as agents;
+use crate::testing;
+use model::event::{Entry, Event, Lane, Usage};
 use std::path::PathBuf;
 
 fn entries(log: &str) -> Vec<Entry> {

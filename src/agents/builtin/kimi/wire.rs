@@ -7,10 +7,10 @@ use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, own_bytes,
     text_of,
 };
-use crate::agents::kit::anthropic::ToolNames;
-use crate::agents::kit::lenient::{self, Count, Raw, Text, record};
-use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
-use crate::model::{Gone, Kind, Role};
+use kit::anthropic::ToolNames;
+use kit::lenient::{self, Count, Raw, Text, record};
+use model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use model::{Gone, Kind, Role};
 
 /// What precedes the conversation: the system prompt, the tools.
 const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];

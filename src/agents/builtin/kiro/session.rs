@@ -1,7 +1,7 @@
 //! What is beside a session, `<id>.json`.
 
-use crate::agents::kit::lenient::{Text, Texts, Window, record};
-use crate::model::event::{Key, Meta};
+use kit::lenient::{Text, Texts, Window, record};
+use model::event::{Key, Meta};
 use std::collections::HashMap;
 
 record! {

@@ -1,8 +1,8 @@
 //! A participant that has a context, and what it holds.
 
 use super::wire::Payload;
-use crate::model::Gone;
-use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use model::Gone;
+use model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use std::collections::HashSet;
 
 /// A participant that has a context.

@@ -3,10 +3,10 @@
 use super::MEW;
 use super::participant::{Compacted, Loss, Participant, node, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use crate::agents::kit::lenient::{self, Lost, Piece, Raw, Text};
-use crate::model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
-use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
+use kit::lenient::{self, Lost, Piece, Raw, Text};
+use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
+use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 
 /// All participants of a space.

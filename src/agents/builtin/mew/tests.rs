@@ -1,8 +1,8 @@
 use super::*;
-use crate::agents::testing::{self, previews};
-use crate::model::Role;
-use crate::model::event::Lane;
-use crate::model::session::Session;
+use crate::testing::{self, previews};
+use model::Role;
+use model::event::Lane;
+use model::session::Session;
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {

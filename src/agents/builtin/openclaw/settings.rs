@@ -1,7 +1,7 @@
 //! OpenClaw's `openclaw.json`.
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, kept_free};
-use crate::model::window::Overrides;
+use format::settings::{Layers, Settings, SettingsFile, kept_free};
+use model::window::Overrides;
 
 pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("openclaw.json")], read);
 
@@ -27,7 +27,7 @@ fn read(files: &[&[u8]]) -> Overrides {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::window::Compaction;
+    use model::window::Compaction;
 
     #[test]
     fn the_reserve_is_never_below_its_floor() {

@@ -1,9 +1,9 @@
 //! What is sent beside text: pictures, and what a provider wants back with its reasoning.
 
-use crate::agents::kit::image::{self, Formula};
-use crate::agents::kit::lenient::{self, Raw};
-use crate::agents::kit::pdf;
-use crate::model::event::ItemBuilder;
+use kit::image::{self, Formula};
+use kit::lenient::{self, Raw};
+use kit::pdf;
+use model::event::ItemBuilder;
 use serde_json::Value;
 
 /// Bytes of the longest text in what the provider wants back with its reasoning.

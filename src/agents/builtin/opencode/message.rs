@@ -3,12 +3,12 @@
 use super::OPENCODE;
 use super::media::{hidden_bytes, media, picture_formula};
 use super::wire::{Info, Part as Piece, State, Tokens, time};
-use crate::agents::kit::lenient;
-use crate::model::event::{
+use jiff::Timestamp;
+use kit::lenient;
+use model::event::{
     Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
+use model::{Gone, Kind, Role};
 use std::collections::HashSet;
 
 /// What is sent in place of a result that never came.

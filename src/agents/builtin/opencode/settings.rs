@@ -9,12 +9,12 @@
 //! else by models.dev. If neither says so (`provider/provider.ts`), a note is sent in the place of each
 //! (`provider/transform.ts`).
 
-use crate::agents::format::head;
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
-use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::{Count, Lost, Raw, Text, parse, record};
-use crate::model::pictures::{Media, Pictures};
-use crate::model::window::{ModelWindow, Overrides};
+use format::head;
+use format::settings::{Layers, Settings, SettingsFile, tokens};
+use kit::lenient::scan::each_field;
+use kit::lenient::{Count, Lost, Raw, Text, parse, record};
+use model::pictures::{Media, Pictures};
+use model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};
 
 use SettingsFile::{Agent, Project};
@@ -230,7 +230,7 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::window::Compaction;
+    use model::window::Compaction;
 
     #[test]
     fn limits_are_the_configs_and_of_models_that_were_used() {

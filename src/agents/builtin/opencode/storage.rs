@@ -1,8 +1,8 @@
 //! Where 1.x kept its sessions before 1.2: a folder `storage` with a file of each session, each message and each
 //! part. What was there is copied to the database when 1.2 starts for the first time.
 
-use crate::agents::format::names;
-use crate::agents::format::{Claim, StoreKind, TreeSpec};
+use format::names;
+use format::{Claim, StoreKind, TreeSpec};
 use std::path::{Path, PathBuf};
 
 /// `session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`.

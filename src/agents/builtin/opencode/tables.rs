@@ -3,7 +3,7 @@
 //! `event_sequence` has a number for each session that grows with every write; before it was there, the newest
 //! message and its newest part show most writes.
 
-use crate::agents::format::database::{DatabaseSpec, Schema};
+use format::database::{DatabaseSpec, Schema};
 
 /// The tables of all versions.
 pub(super) static SPEC: DatabaseSpec = DatabaseSpec {

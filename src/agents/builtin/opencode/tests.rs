@@ -1,6 +1,6 @@
 use super::*;
-use crate::agents::testing::read;
-use crate::model::event::{Event, Usage};
+use crate::testing::read;
+use model::event::{Event, Usage};
 
 #[test]
 fn databases_are_recognised_by_name() {

@@ -8,14 +8,14 @@ use super::OPENCODE;
 use super::media::{media, picture_formula};
 use super::message::History;
 use super::wire::{Times, Tokens};
-use crate::agents::kit::image::Formula;
-use crate::agents::kit::lenient::{self, Piece, Pieces, Raw, Text, record};
-use crate::model::event::{
-    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
-use crate::model::{Gone, Kind, Role};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use kit::image::Formula;
+use kit::lenient::{self, Piece, Pieces, Raw, Text, record};
+use model::event::{
+    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use model::{Gone, Kind, Role};
 
 record! {
     /// A row's message.

@@ -1,8 +1,8 @@
 //! The records of sessions, messages and parts.
 
-use crate::agents::kit::lenient::{Count, Raw, Text, record};
-use crate::model::event::Billed;
 use jiff::Timestamp;
+use kit::lenient::{Count, Raw, Text, record};
+use model::event::Billed;
 
 record! {
     /// A row, or an element of an export: about the session, or a message and its parts, which are one in 2.x.

@@ -2,7 +2,7 @@
 //!
 //! Events name their parents since conversations became trees, and follow the one before otherwise.
 
-use crate::model::event::{Key, Parent};
+use model::event::{Key, Parent};
 use std::collections::{HashMap, HashSet};
 
 /// The parent of an event that begins a conversation anew.

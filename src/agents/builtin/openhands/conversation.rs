@@ -5,13 +5,13 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
-use crate::agents::format::{Decoder, StateUpdate};
-use crate::agents::kit::lenient::{self, Lost, Raw, Text};
-use crate::model::event::{
+use format::{Decoder, StateUpdate};
+use jiff::Timestamp;
+use kit::lenient::{self, Lost, Raw, Text};
+use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role, Source};
-use jiff::Timestamp;
+use model::{Gone, Kind, Role, Source};
 use std::collections::{HashMap, HashSet};
 
 /// Decodes one conversation.

@@ -1,10 +1,10 @@
 //! The items of events.
 
 use super::wire::{Block, Content, Observation, Reasoning, Tool};
-use crate::agents::kit::image;
-use crate::agents::kit::lenient::{self, Pieces, Text};
-use crate::model::event::{ItemBuilder, NewItem, Sink};
-use crate::model::{Kind, Role};
+use kit::image;
+use kit::lenient::{self, Pieces, Text};
+use model::event::{ItemBuilder, NewItem, Sink};
+use model::{Kind, Role};
 
 /// What the SDK puts before a result that failed.
 const FAILED: &str = "[An error occurred during execution.]";

@@ -4,9 +4,9 @@
 //! call where `per_turn_token` is as much. They come before the events of the answer, and name none.
 
 use super::wire::{Metrics, Numbers, State};
-use crate::agents::kit::lenient::Report;
-use crate::model::Source;
-use crate::model::event::{Billed, Key, Usage};
+use kit::lenient::Report;
+use model::Source;
+use model::event::{Billed, Key, Usage};
 use std::collections::{HashMap, HashSet};
 
 /// The numbers of a record.

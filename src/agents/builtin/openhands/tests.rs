@@ -1,7 +1,7 @@
 use super::*;
-use crate::agents::format::{Decoder, StateUpdate};
-use crate::agents::testing;
-use crate::model::event::{ByLength, Entry, Event, Sink};
+use crate::testing;
+use format::{Decoder, StateUpdate};
+use model::event::{ByLength, Entry, Event, Sink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {
     testing::read(&OPENHANDS, lines)

@@ -4,9 +4,9 @@
 
 use super::content::{self, Blocks, messages, parsed};
 use super::span::Attributes;
-use crate::agents::kit::lenient;
-use crate::agents::kit::prompts::Block;
-use crate::model::{Kind, Role};
+use kit::lenient;
+use kit::prompts::Block;
+use model::{Kind, Role};
 use serde_json::{Value, json};
 
 /// What a request's body holds.

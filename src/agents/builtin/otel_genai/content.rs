@@ -2,10 +2,10 @@
 
 use super::body;
 use super::span::Attributes;
-use crate::agents::kit::image;
-use crate::agents::kit::prompts::{Block, Content};
-use crate::model::event::ELIDED;
-use crate::model::{Kind, Role};
+use kit::image;
+use kit::prompts::{Block, Content};
+use model::event::ELIDED;
+use model::{Kind, Role};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

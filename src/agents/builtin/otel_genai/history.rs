@@ -6,11 +6,11 @@ use super::content::messages;
 use super::run;
 use super::shape;
 use super::span::Call;
-use crate::agents::format::head;
-use crate::agents::kit::lenient::{Lost, model_name};
-use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step, mark_turns};
-use crate::model::event::{Key, Sink};
-use crate::model::{Kind, Role};
+use format::head;
+use kit::lenient::{Lost, model_name};
+use kit::prompts::{Block, Conversation, Prompt, Step, mark_turns};
+use model::event::{Key, Sink};
+use model::{Kind, Role};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -77,7 +77,7 @@ impl History {
         self.front.extend(front);
         let kept = match step {
             Step::Replace => 0,
-            Step::Continue => to.len(),
+            Step::Continue => to.held(),
         };
         let prompt = Prompt {
             front: &self.front,

@@ -7,8 +7,8 @@
 //! calls of a file are taken for one conversation.
 
 use super::span::{Call, first, number};
-use crate::agents::builtin::request_log::time_before;
-use crate::agents::kit::lenient::{Count, Lost};
+use crate::builtin::request_log::time_before;
+use kit::lenient::{Count, Lost};
 use serde_json::Value;
 
 /// The words before each of the numbers.

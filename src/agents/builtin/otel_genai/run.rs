@@ -16,9 +16,9 @@ use super::body;
 use super::content;
 use super::shape;
 use super::span::{Call, Record, number};
-use crate::agents::kit::lenient::{Lost, model_name};
-use crate::model::event::Key;
 use jiff::Timestamp;
+use kit::lenient::{Lost, model_name};
+use model::event::Key;
 use serde_json::Value;
 
 /// Runs inside of runs are read to this depth.
@@ -32,7 +32,7 @@ pub(super) fn is_run(line: &Value) -> bool {
 
 /// Whether a line that begins so is one.
 pub(super) fn is_like_a_run(line: &[u8]) -> bool {
-    use crate::agents::format::head::has;
+    use format::head::has;
     let marks = [r#""trace_id""#, r#""dotted_order""#, r#""parent_run_id""#];
     line.starts_with(b"{") && has(line, r#""run_type""#) && marks.iter().any(|mark| has(line, mark))
 }

@@ -1,7 +1,7 @@
 //! The types that the fields of runs and messages are expected to have: one of another type is not used, and is
 //! noted.
 
-use crate::agents::kit::lenient::Lost;
+use kit::lenient::Lost;
 use serde_json::Value;
 
 /// Fields that hold text.

@@ -1,11 +1,11 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
 use super::{content, run};
-use crate::agents::kit::lenient::{self, Count, Lost, model_name};
-use crate::agents::kit::prompts::Block;
-use crate::model::event::{Billed, Event, Key, Sink, Usage};
-use crate::model::{Kind, Source};
 use jiff::Timestamp;
+use kit::lenient::{self, Count, Lost, model_name};
+use kit::prompts::Block;
+use model::event::{Billed, Event, Key, Sink, Usage};
+use model::{Kind, Source};
 use serde_json::Value;
 
 /// One of these is in every line about a model.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::agents::testing::{self, previews};
-use crate::model::event::ELIDED;
-use crate::model::session::Session;
-use crate::model::{Gone, Kind, Role};
+use crate::testing::{self, previews};
+use model::event::ELIDED;
+use model::session::Session;
+use model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

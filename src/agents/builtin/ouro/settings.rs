@@ -1,7 +1,7 @@
 //! ouro's `config`: a name and a value a line.
 
-use crate::agents::format::settings::{Settings, SettingsFile, tokens_of};
-use crate::model::window::{Compaction, Overrides};
+use format::settings::{Settings, SettingsFile, tokens_of};
+use model::window::{Compaction, Overrides};
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[SettingsFile::Agent("config")],

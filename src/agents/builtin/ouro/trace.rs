@@ -4,12 +4,12 @@
 //! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
-use crate::agents::builtin::request_log::{blocks, calls};
-use crate::agents::format::database::{DatabaseSpec, Schema};
-use crate::agents::kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
-use crate::agents::kit::prompts::{Block, Content, Conversation, Prompt, Step};
-use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
-use crate::model::{Kind, Role};
+use crate::builtin::request_log::{blocks, calls};
+use format::database::{DatabaseSpec, Schema};
+use kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
+use kit::prompts::{Block, Content, Conversation, Prompt, Step};
+use model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use model::{Kind, Role};
 use std::collections::HashMap;
 
 /// The database of traces: an event a row. A run is a session.
@@ -72,7 +72,7 @@ impl<'a> Field<'a> for List<'a> {
 
 /// Whether a line that begins so is an event of a trace.
 pub(super) fn is_trace(line: &[u8]) -> bool {
-    use crate::agents::format::head::has;
+    use format::head::has;
     let marks = [r#""event_type""#, r#""run_id""#, r#""span_id""#];
     line.starts_with(b"{") && marks.iter().all(|mark| has(line, mark))
 }

@@ -1,8 +1,8 @@
 //! The entries as they are written.
 
-use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::{At, Count, Field, Pieces, Raw, Text, record};
-use crate::model::event::Billed;
+use kit::lenient::scan::each_field;
+use kit::lenient::{At, Count, Field, Pieces, Raw, Text, record};
+use model::event::Billed;
 
 record! {
     pub(super) struct Record<'a> {

@@ -1,8 +1,8 @@
 //! pi's `settings.json`: the project's before the user's. And `models.json`, the windows of models that the
 //! user added (`packages/coding-agent/src/core/model-config.ts`, `provider-composer.ts`).
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
-use crate::model::window::{ModelWindow, Overrides};
+use format::settings::{Layers, Settings, SettingsFile, tokens};
+use model::window::{ModelWindow, Overrides};
 use serde_json::{Map, Value};
 
 const FILES: [SettingsFile; 3] = [
@@ -66,7 +66,7 @@ fn row(id: &str, model: &Value, default: Option<u64>) -> Option<ModelWindow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::window::Compaction;
+    use model::window::Compaction;
 
     #[test]
     fn the_reserve_and_the_switch_each_from_the_first_that_says_it() {

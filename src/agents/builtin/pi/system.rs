@@ -5,9 +5,9 @@
 //! sections and tools (`packages/ai/src/utils/transcript.ts`). A compaction holds the whole again.
 
 use super::record::{Message, Tool};
-use crate::agents::kit::lenient::Piece;
-use crate::model::event::{Event, Key, NewItem, Node, Part, Sink};
-use crate::model::{Kind, Role};
+use kit::lenient::Piece;
+use model::event::{Event, Key, NewItem, Node, Part, Sink};
+use model::{Kind, Role};
 use std::collections::HashSet;
 
 /// The parts that are sent now.

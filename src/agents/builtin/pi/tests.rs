@@ -1,10 +1,10 @@
 //! What the fixtures' reports do not show.
 
 use super::*;
-use crate::agents::testing;
-use crate::model::event::Entry;
-use crate::model::session::Session;
-use crate::model::window::Rules;
+use crate::testing;
+use model::event::Entry;
+use model::session::Session;
+use model::window::Rules;
 use std::sync::Arc;
 
 fn events(log: &str) -> Vec<Entry> {
@@ -12,7 +12,7 @@ fn events(log: &str) -> Vec<Entry> {
 }
 
 fn session(log: &str) -> Session {
-    let rules: Rules = toml::from_str(include_str!("../../../../assets/models.toml")).unwrap();
+    let rules: Rules = toml::from_str(assets::MODELS).unwrap();
     let mut session = Session::new("pi", Arc::new(rules));
     events(log)
         .into_iter()
@@ -258,7 +258,7 @@ fn its_own_count_is_the_last_total_and_characters() {
     assert_eq!(until(3), Some(1_012));
     assert_eq!(until(4), Some(1_012 + 300), "1,200 characters");
     assert_eq!(until(5), Some(1_220));
-    let mut out = crate::model::event::Sink::new(&crate::model::event::ByLength);
+    let mut out = model::event::Sink::new(&model::event::ByLength);
     let text = |text: &str| Pieces(vec![Piece::Text(text.to_owned().into())]);
     let item = add_content(out.item(Role::User, Kind::Text), &text("ä𝄞."));
     assert_eq!(item.done().size.own_bytes, Some(4));

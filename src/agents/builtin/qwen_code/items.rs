@@ -2,10 +2,10 @@
 //! its own.
 
 use super::record::Content;
-use crate::agents::kit::genai::Parts;
-use crate::agents::kit::lenient::{self, Lost, Piece, Text, record, utf16_length};
-use crate::model::event::{ItemBuilder, NewItem, Sink};
-use crate::model::{Kind, Role};
+use kit::genai::Parts;
+use kit::lenient::{self, Lost, Piece, Text, record, utf16_length};
+use model::event::{ItemBuilder, NewItem, Sink};
+use model::{Kind, Role};
 
 /// What Qwen Code counts for an image.
 const IMAGE_TOKENS: u64 = 1_600;

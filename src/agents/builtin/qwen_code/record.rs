@@ -1,9 +1,9 @@
 //! The records as they are written.
 
-use crate::agents::kit::genai::Parts;
-use crate::agents::kit::lenient::{Count, Piece, Pieces, Raw, Text, Window, record};
-use crate::model::Source;
-use crate::model::event::{Billed, Key, Usage};
+use kit::genai::Parts;
+use kit::lenient::{Count, Piece, Pieces, Raw, Text, Window, record};
+use model::Source;
+use model::event::{Billed, Key, Usage};
 
 record! {
     /// The file about a sub-agent.

@@ -1,7 +1,7 @@
 //! Qwen Code's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, threshold};
-use crate::model::window::Overrides;
+use format::settings::{Layers, Settings, SettingsFile, threshold};
+use model::window::Overrides;
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[

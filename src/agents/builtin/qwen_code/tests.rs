@@ -1,9 +1,9 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition.
 
 use super::*;
-use crate::agents::{self, testing};
-use crate::model::event::{ByLength, Entry, Place};
-use crate::model::session::Session;
+use crate::testing;
+use model::event::{ByLength, Entry, Place};
+use model::session::Session;
 use std::sync::Arc;
 
 fn entries(log: &str) -> Vec<Entry> {
@@ -88,7 +88,7 @@ fn names() {
 
 #[test]
 fn its_logs_and_claude_codes_are_told_apart() {
-    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
+    let whose = |log: &str| crate::recognise(log.as_bytes()).map(|format| format.id);
     assert_eq!(whose(case!("rewind_leaves_a_branch")), Some("qwen-code"));
     assert_eq!(whose(case!("subagent_file")), Some("qwen-code"));
     let claude = include_str!("../../../../tests/fixtures/claude-code/subagent_file/log.jsonl");

@@ -6,8 +6,8 @@ use super::request::{self, Ids, Request};
 use super::response::{self, Response};
 use super::shape::{Time, civil};
 use super::usage::Numbers;
-use crate::agents::kit::lenient::{At, Lost, Raw, Reported, Text, parse, record};
 use jiff::Timestamp;
+use kit::lenient::{At, Lost, Raw, Reported, Text, parse, record};
 use std::borrow::Cow;
 
 record! {
@@ -240,7 +240,7 @@ fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
 
 /// When a line was written, by the words that a log handler put before its JSON: Python's begin with
 /// `2026-10-01 09:00:00,250`.
-pub(in crate::agents::builtin) fn time_before(words: &str) -> Option<Timestamp> {
+pub(in crate::builtin) fn time_before(words: &str) -> Option<Timestamp> {
     let words = words.trim_start_matches(['[', ' ']);
     let first = words.split([' ', ']']).next().unwrap_or(words);
     if let Ok(with_zone) = first.parse() {

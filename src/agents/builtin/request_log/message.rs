@@ -2,10 +2,10 @@
 //! AI SDK parts.
 
 use super::shape::Object;
-use crate::agents::kit::image::{self, Formula};
-use crate::agents::kit::lenient::{At, Lost, Raw, Record, Text, record, scan};
-use crate::agents::kit::prompts::{Block, Content};
-use crate::model::{Kind, Role};
+use kit::image::{self, Formula};
+use kit::lenient::{At, Lost, Raw, Record, Text, record, scan};
+use kit::prompts::{Block, Content};
+use model::{Kind, Role};
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -85,7 +85,7 @@ record! {
 }
 
 /// The blocks of a prompt: a list of messages, one of them, or bare text of the user.
-pub(in crate::agents::builtin) fn blocks<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::builtin) fn blocks<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     messages(raw, at, LISTS, &mut all);
     all
@@ -99,7 +99,7 @@ pub(super) fn output<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
 }
 
 /// Tool calls that a response lists beside its text.
-pub(in crate::agents::builtin) fn calls<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::builtin) fn calls<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     list(raw).into_iter().map(|one| call(one, at)).collect()
 }
 

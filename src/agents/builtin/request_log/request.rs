@@ -2,9 +2,9 @@
 
 use super::message::{blocks, list, note_scalar, string, texts};
 use super::shape::{Nested, Object};
-use crate::agents::kit::lenient::{Lost, Raw, Text, parse, record, tool_count};
-use crate::agents::kit::prompts::{Block, Content};
-use crate::model::{Kind, Role};
+use kit::lenient::{Lost, Raw, Text, parse, record, tool_count};
+use kit::prompts::{Block, Content};
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 /// What a request builds on beside what it holds itself.

@@ -4,9 +4,9 @@ use super::message::{blocks, calls, list, object, output, string};
 use super::shape::Object;
 use super::stream;
 use super::usage::Numbers;
-use crate::agents::kit::lenient::{At, Lost, Raw, Record, Text, parse, record};
-use crate::agents::kit::prompts::Block;
-use crate::model::{Kind, Role};
+use kit::lenient::{At, Lost, Raw, Record, Text, parse, record};
+use kit::prompts::Block;
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 /// A parsed response.

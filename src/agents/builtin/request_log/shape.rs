@@ -1,7 +1,7 @@
 //! Fields whose values are kept as they are written, once they have the expected shape.
 
-use crate::agents::kit::lenient::{At, Field, Raw, scan};
 use jiff::Timestamp;
+use kit::lenient::{At, Field, Raw, scan};
 
 /// A JSON object.
 #[derive(Debug, Clone, Copy)]

@@ -5,9 +5,9 @@
 use super::message::{blocks, object, tool_call};
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use crate::agents::kit::lenient::{At, Count, Lost, Raw, Text, parse, record};
-use crate::agents::kit::prompts::{Block, Content};
-use crate::model::{Kind, Role};
+use kit::lenient::{At, Count, Lost, Raw, Text, parse, record};
+use kit::prompts::{Block, Content};
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 record! {

@@ -1,11 +1,11 @@
 //! What the reports of the fixtures do not show: lanes, recognition, names, odd streams, properties.
 
 use super::*;
-use crate::agents;
-use crate::agents::testing;
-use crate::model::event::{ByLength, Entry, Lane};
-use crate::model::session::Session;
-use crate::model::{Gone, Role};
+use crate as agents;
+use crate::testing;
+use model::event::{ByLength, Entry, Lane};
+use model::session::Session;
+use model::{Gone, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,7 +23,10 @@ fn fixture(name: &str) -> BTreeMap<Lane, Session> {
 }
 
 fn text(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/request-log");
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/fixtures/request-log"
+    );
     std::fs::read_to_string(format!("{folder}/{name}/log.jsonl")).unwrap()
 }
 
@@ -251,7 +254,10 @@ fn models_lose_the_names_of_those_who_pass_them_on() {
 
 #[test]
 fn logs_are_recognised_by_what_they_hold() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/request-log");
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/fixtures/request-log"
+    );
     for case in std::fs::read_dir(folder).unwrap().flatten() {
         let Ok(text) = std::fs::read(case.path().join("log.jsonl")) else {
             continue; // A database is recognised by its tables.

@@ -2,9 +2,9 @@
 
 use super::request::Request;
 use super::response::Response;
-use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
-use crate::model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
-use crate::model::{Kind, Role};
+use kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
+use model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
+use model::{Kind, Role};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

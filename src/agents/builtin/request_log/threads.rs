@@ -14,9 +14,9 @@
 use super::request::{Base, Request};
 use super::response::Response;
 use super::thread::{Thread, fingerprint};
-use crate::agents::kit::prompts::{Block, Mark, Step};
-use crate::model::event::{Key, Lane, Meta, Sink, Usage};
-use crate::model::{Kind, Role};
+use kit::prompts::{Block, Mark, Step};
+use model::event::{Key, Lane, Meta, Sink, Usage};
+use model::{Kind, Role};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -148,7 +148,7 @@ impl Threads {
         if let Some(id) = &response.id {
             let state = State {
                 thread: ix,
-                len: thread.conversation.len(),
+                len: thread.conversation.held(),
                 epoch: thread.conversation.epoch(),
             };
             self.by_response.insert(Key::of(id), state);
@@ -208,13 +208,13 @@ impl Threads {
                 let conversation = &self.threads[state.thread].conversation;
                 let kept = match conversation.epoch() == state.epoch {
                     true => state.len,
-                    false => conversation.len(),
+                    false => conversation.held(),
                 };
                 Some((state.thread, kept))
             }
             Base::Conversation => {
                 let own = self.scopes.get(&names.scope())?.own;
-                Some((own, self.threads[own].conversation.len()))
+                Some((own, self.threads[own].conversation.held()))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::agents::kit::lenient::{At, Count, Field, Raw, Record, record};
+use kit::lenient::{At, Count, Field, Raw, Record, record};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -246,7 +246,7 @@ impl<'a> Field<'a> for Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::kit::lenient::Lost;
+    use kit::lenient::Lost;
 
     /// Prompt, read from a cache, written to it, output, reasoning.
     fn read(json: &str) -> [Option<u64>; 5] {

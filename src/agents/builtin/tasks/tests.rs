@@ -1,7 +1,7 @@
 use super::*;
-use crate::agents;
-use crate::model::event::{ByLength, Lane};
-use crate::model::session::Session;
+use crate as agents;
+use model::event::{ByLength, Lane};
+use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::Seen;
-use crate::agents::kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
-use crate::model::event::{Billed, Key, Usage};
+use kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
+use model::event::{Billed, Key, Usage};
 use std::collections::VecDeque;
 
 record! {

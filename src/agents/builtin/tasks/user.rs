@@ -1,10 +1,10 @@
 //! The messages that the model did not write: what the user typed, what tools returned, and what the
 //! editor puts in.
 
-use crate::agents::kit::anthropic::{self, Block, Content, ToolNames};
-use crate::agents::kit::lenient::{self, Piece};
-use crate::model::event::{Meta, NewItem, Sink};
-use crate::model::{Kind, Role};
+use kit::anthropic::{self, Block, Content, ToolNames};
+use kit::lenient::{self, Piece};
+use model::event::{Meta, NewItem, Sink};
+use model::{Kind, Role};
 
 /// The beginning of what the editor puts in.
 const ENVIRONMENT: &str = "<environment_details>";

@@ -1,10 +1,10 @@
 //! What a request carried, as captures and investigations show it.
 
 use super::wire::{Content as Part, FullContent, Line, Message, Request, Summary};
-use crate::agents::kit::lenient::{self, Piece, Raw, Text, scan};
-use crate::agents::kit::prompts::{Block, Content, mark_turns};
-use crate::model::event::Key;
-use crate::model::{Kind, Role};
+use kit::lenient::{self, Piece, Raw, Text, scan};
+use kit::prompts::{Block, Content, mark_turns};
+use model::event::Key;
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 /// The conversation of a capture: its system prompt and its first message.

@@ -7,9 +7,9 @@
 
 use super::actual;
 use super::wire::Actual;
-use crate::agents::builtin::request_log::time_before;
-use crate::agents::kit::lenient::Count;
-use crate::model::event::{Key, Lane, Meta, Sink, Usage};
+use crate::builtin::request_log::time_before;
+use kit::lenient::Count;
+use model::event::{Key, Lane, Meta, Sink, Usage};
 
 const MARK: &str = "[Estimator] ";
 

@@ -1,6 +1,6 @@
 //! The fields of the extension's lines that are read.
 
-use crate::agents::kit::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
+use kit::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.

@@ -1,7 +1,7 @@
 //! Reading beside a writer: neither meets the other.
 
 use super::*;
-use crate::ingest::store::rows::RowCursor;
+use crate::store::rows::RowCursor;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -172,7 +172,7 @@ fn rows_are_read_in_pieces_and_those_that_change_meanwhile_again() {
     let mut read = |cursor: &mut RowCursor| {
         lock(&database.state).piece = Duration::ZERO;
         let mut read = 0;
-        cursor.read(&ByLength, crate::ingest::log::End::Open, &mut |_| {
+        cursor.read(&ByLength, crate::log::End::Open, &mut |_| {
             read += 1;
             rows += 1;
             read == 10

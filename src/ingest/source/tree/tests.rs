@@ -1,11 +1,11 @@
 use super::*;
-use crate::agents::builtin::opencode::OPENCODE;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::{End, LogFile, News};
-use crate::ingest::reader::read_whole;
-use crate::model::event::ByLength;
-use crate::model::session::Session;
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::log::{End, LogFile, News};
+use crate::reader::read_whole;
+use agents::builtin::opencode::OPENCODE;
+use model::event::ByLength;
+use model::session::Session;
 use std::fs::FileTimes;
 use std::time::{Duration, SystemTime};
 

@@ -1,6 +1,6 @@
 //! The frames of a compressed file, one after the other (RFC 8878, 3.1): log rotation and `pzstd` write several.
 
-use crate::files;
+use files;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::fs::File;
 use std::io::{self, BufReader, Read};

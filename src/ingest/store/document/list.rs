@@ -1,7 +1,7 @@
 //! Where a list begins in a document, and where its elements are: by brackets, quotes and indentation
 //! alone, so that fifty megabytes of it need not be read as JSON or YAML to find the newest message.
 
-use crate::agents::format::List;
+use format::List;
 use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 use super::*;
-use crate::agents;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::lanes::Sessions;
-use crate::model::event::ByLength;
-use crate::model::session::Session;
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::lanes::Sessions;
+use agents;
+use model::event::ByLength;
+use model::session::Session;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::path::PathBuf;

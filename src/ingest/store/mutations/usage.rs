@@ -2,8 +2,8 @@
 //! tokens: what is reported is what was reported before, or nothing, and it is counted.
 
 use super::{Log, Spot, logs, spots, type_of};
-use crate::model::Source;
-use crate::model::event::{Entry, Event};
+use model::Source;
+use model::event::{Entry, Event};
 use std::collections::HashSet;
 
 /// What is no number of tokens. Fractions and numbers beyond any plausible one are none either.

@@ -1,28 +1,28 @@
 //! The whole way, from files that are written to sessions that are shown.
 
 use super::*;
-use crate::agents::builtin::ouro::OURO;
-use crate::ingest::discover::Scanner;
-use crate::ingest::discover::roots::SearchRoot;
-use crate::ingest::log::file_id;
-use crate::ingest::reader::read_whole;
-use crate::ingest::store::pipe::Piped;
-use crate::ingest::testing::{HANG, TOY, some_time, toy_log};
-use crate::ingest::worker::stuck::STUCK;
-use crate::model::event::{ByLength, Lane, Measure};
-use crate::model::fleet::{Fleet, SessionKey};
-use crate::model::running::Running;
-use crate::model::session::{Coverage, Session};
-use crate::model::text::TextRequest;
-use crate::paths::User;
-use crate::tokens::Counter;
-use crate::waiting::wait_for;
+use crate::discover::Scanner;
+use crate::discover::roots::SearchRoot;
+use crate::log::file_id;
+use crate::reader::read_whole;
+use crate::store::pipe::Piped;
+use crate::testing::{HANG, TOY, some_time, toy_log};
+use crate::worker::stuck::STUCK;
+use agents::builtin::ouro::OURO;
+use files::paths::User;
+use files::waiting::wait_for;
+use model::event::{ByLength, Lane, Measure};
+use model::fleet::{Fleet, SessionKey};
+use model::running::Running;
+use model::session::{Coverage, Session};
+use model::text::TextRequest;
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, SystemTime};
+use tokens::Counter;
 
 mod beside;
 mod cached;

@@ -1,9 +1,9 @@
 use super::*;
-use crate::model::event::Lane;
-use crate::model::fleet::Update;
-use crate::model::session::Coverage;
-use crate::tui::app::Msg;
-use crate::tui::tests::testing::{Log, app, now};
+use crate::app::Msg;
+use crate::tests::testing::{Log, app, now};
+use model::event::Lane;
+use model::fleet::Update;
+use model::session::Coverage;
 use proptest::prelude::*;
 
 /// Shares of the trigger of 167,000 tokens.

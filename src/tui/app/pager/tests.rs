@@ -1,6 +1,6 @@
 use super::*;
-use crate::model::event::{Lane, Place};
-use crate::model::fleet::FileId;
+use model::event::{Lane, Place};
+use model::fleet::FileId;
 use proptest::prelude::*;
 
 fn pager() -> Pager {

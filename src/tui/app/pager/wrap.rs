@@ -5,8 +5,8 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::model::event::is_unsafe_to_show;
-use crate::render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
+use model::event::is_unsafe_to_show;
+use render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
 
 /// Columns from one tab stop to the next.
 const TAB: usize = 8;

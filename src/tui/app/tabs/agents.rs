@@ -6,10 +6,10 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, right, table};
-use crate::model::Role;
-use crate::model::children::Child;
-use crate::render::{self, number, text};
-use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use model::Role;
+use model::children::Child;
+use render::{self, number, text};
 
 /// The sub-agents, the one that was started last first.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

@@ -10,14 +10,14 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, table};
-use crate::model::compaction::{Compaction, compactions};
-use crate::model::session::{PastReset, SizedItem};
-use crate::model::{Gone, Role, Source as Sizing};
-use crate::render::item::{self, letter, sign};
-use crate::render::{self, number, text};
-use crate::tui::app::layout::Fold;
-use crate::tui::app::seconds_since;
-use crate::tui::paint::{Piece, Pieces, piece, plain, quiet, strong};
+use crate::app::layout::Fold;
+use crate::app::seconds_since;
+use crate::paint::{Piece, Pieces, piece, plain, quiet, strong};
+use model::compaction::{Compaction, compactions};
+use model::session::{PastReset, SizedItem};
+use model::{Gone, Role, Source as Sizing};
+use render::item::{self, letter, sign};
+use render::{self, number, text};
 use std::rc::Rc;
 
 /// The columns of a row's label.

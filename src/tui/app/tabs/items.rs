@@ -7,17 +7,17 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, left, right, table};
-use crate::model::Source as Sizing;
-use crate::model::carried::Carried;
-use crate::model::session::{Coverage, Item, ItemIx, SizedItem};
-use crate::render::item::{self, letter, sign};
-use crate::render::{self, number};
-use crate::tui::app::items::{Facts, ItemFilter};
-use crate::tui::app::layout::Fold;
-use crate::tui::app::page::id;
-use crate::tui::app::{Direction, ItemSort, ShownItems, seconds_since};
-use crate::tui::keymap::{Action, Scope};
-use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, quiet};
+use crate::app::items::{Facts, ItemFilter};
+use crate::app::layout::Fold;
+use crate::app::page::id;
+use crate::app::{Direction, ItemSort, ShownItems, seconds_since};
+use crate::keymap::{Action, Scope};
+use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
+use model::Source as Sizing;
+use model::carried::Carried;
+use model::session::{Coverage, Item, ItemIx, SizedItem};
+use render::item::{self, letter, sign};
+use render::{self, number};
 use std::cmp::Reverse;
 
 /// From this width on the cost of an item is shown in dollars too.

@@ -7,9 +7,9 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, right, table};
-use crate::model::tools::{Tool, server_of, servers, tools};
-use crate::render::{self, number};
-use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use model::tools::{Tool, server_of, servers, tools};
+use render::{self, number};
 
 /// The tools, the most tokens first.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

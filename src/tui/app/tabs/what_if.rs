@@ -7,9 +7,9 @@
 //! ```
 
 use super::{Column, List, Row, Source, View, left, right, table};
-use crate::model::whatif::{WhatIf, Whose, what_if};
-use crate::render::{self, number, text};
-use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use model::whatif::{WhatIf, Whose, what_if};
+use render::{self, number, text};
 
 /// The session as it was, then the policies.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

@@ -1,9 +1,9 @@
 //! The list of sessions under the keys, the mouse and the clock.
 
 use super::*;
-use crate::model::fleet::SessionKey;
-use crate::tui::tests::testing::Log;
+use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
+use model::fleet::SessionKey;
 
 #[test]
 fn the_selection_survives_another_order() {
@@ -69,7 +69,7 @@ fn live_sessions_keep_their_places() {
     let before = keys_on_screen(&app);
     let last = before
         .iter()
-        .rfind(|key| app.age(**key) <= Some(crate::tui::app::LIVE));
+        .rfind(|key| app.age(**key) <= Some(crate::app::LIVE));
     let key = *last.unwrap();
     let entry = Entry {
         lane: key.lane,
@@ -150,7 +150,7 @@ fn keys_that_change_a_large_list_see_all_of_it() {
         find(&mut app, 9_000);
         type_keys(&mut app, keys);
         let lines = app.lines().iter();
-        let mut sessions = lines.filter_map(crate::tui::app::Listed::session);
+        let mut sessions = lines.filter_map(crate::app::Listed::session);
         assert!(sessions.any(|row| row.key == key_of(9_000)), "{keys}");
     }
 }

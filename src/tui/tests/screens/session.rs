@@ -1,17 +1,17 @@
 //! A session's screen: its panels, its replay, the text of its items.
 
 use super::{OPEN_SHOP, at_each_size};
-use crate::model::event::{Entry, Event, Lane, Place};
-use crate::model::fleet::{FileId, Update};
-use crate::model::session::{Coverage, Session};
-use crate::model::text::{Text, TextPage, TextRequest};
-use crate::tui::app::tabs::{ITEMS, TABS};
-use crate::tui::app::{App, Effect, Msg, Screen, Speed};
-use crate::tui::keymap::KeyPress;
-use crate::tui::paint::Hit;
-use crate::tui::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
-use crate::tui::theme::{Theme, Themes};
+use crate::app::tabs::{ITEMS, TABS};
+use crate::app::{App, Effect, Msg, Screen, Speed};
+use crate::keymap::KeyPress;
+use crate::paint::Hit;
+use crate::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
+use crate::theme::{Theme, Themes};
 use jiff::SignedDuration;
+use model::event::{Entry, Event, Lane, Place};
+use model::fleet::{FileId, Update};
+use model::session::{Coverage, Session};
+use model::text::{Text, TextPage, TextRequest};
 
 fn keys(of: &str) -> String {
     format!("{OPEN_SHOP}{of}")
@@ -157,7 +157,7 @@ fn a_replay_ends_live() {
 
 #[test]
 fn moments_that_share_a_place_are_stepped_through() {
-    let mut log = crate::tui::tests::testing::Log::found(1, "gemini-cli", "one", 5)
+    let mut log = crate::tests::testing::Log::found(1, "gemini-cli", "one", 5)
         .meta("/home/ada/docs", "gemini-3-pro", None, None)
         .user(400, "proofread chapter two");
     for n in 0..5 {

@@ -3,13 +3,13 @@
 
 use super::at_each_size;
 use super::session::spot;
-use crate::model::event::{Billed, Event, Key, Node, Part, Usage};
-use crate::model::{Kind, Role, Source};
-use crate::tui::app::{App, Msg};
-use crate::tui::keymap::KeyPress;
-use crate::tui::paint::Hit;
-use crate::tui::tests::testing::{Log, app, click, item, now, text, type_keys};
-use crate::tui::theme::Theme;
+use crate::app::{App, Msg};
+use crate::keymap::KeyPress;
+use crate::paint::Hit;
+use crate::tests::testing::{Log, app, click, item, now, text, type_keys};
+use crate::theme::Theme;
+use model::event::{Billed, Event, Key, Node, Part, Usage};
+use model::{Kind, Role, Source};
 
 const OPEN: &str = "⏎";
 

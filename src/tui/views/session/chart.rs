@@ -11,11 +11,11 @@
 //!
 //! Known is solid, estimated hatched, as in a gauge; what follows the cursor is quiet.
 
-use crate::render::{number, text};
-use crate::tui::app::Pace;
-use crate::tui::app::timeline::{History, Scale};
-use crate::tui::paint::{Area, Tone, piece, quiet};
-use crate::tui::widgets::canvas::Canvas;
+use crate::app::Pace;
+use crate::app::timeline::{History, Scale};
+use crate::paint::{Area, Tone, piece, quiet};
+use crate::widgets::canvas::Canvas;
+use render::{number, text};
 
 /// The columns of the sizes on the left, their line included.
 const LABELS: u16 = 6;
@@ -171,7 +171,7 @@ impl Chart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::theme::Theme;
+    use crate::theme::Theme;
     use proptest::prelude::*;
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;

@@ -2,13 +2,13 @@
 //! last request and its actual size. Without usage reports: the error of the estimates.
 
 use super::Shown;
-use crate::model::Role;
-use crate::model::context::Context;
-use crate::model::forecast::is_idle;
-use crate::model::session::Session;
-use crate::render::{number, text};
-use crate::tui::app::{App, Page};
-use crate::tui::paint::{Piece, Pieces, Tone, joined, piece, quiet, strong};
+use crate::app::{App, Page};
+use crate::paint::{Piece, Pieces, Tone, joined, piece, quiet, strong};
+use model::Role;
+use model::context::Context;
+use model::forecast::is_idle;
+use model::session::Session;
+use render::{number, text};
 
 pub(super) fn forecast(
     app: &App,

@@ -5,12 +5,12 @@
 
 use super::Shown;
 use super::status::trigger;
-use crate::model::Source;
-use crate::model::agent_estimate::AgentEstimate;
-use crate::model::context::Context;
-use crate::render::item::sign;
-use crate::render::number;
-use crate::tui::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
+use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
+use model::Source;
+use model::agent_estimate::AgentEstimate;
+use model::context::Context;
+use render::item::sign;
+use render::number;
 
 /// The columns under which the numbers are shortened.
 pub(super) const NARROW: usize = 60;
@@ -58,7 +58,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
 }
 
 /// The agent's own number and its difference to ours, or our count without it; as much of it as fits.
-pub(in crate::tui::views) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
+pub(in crate::views) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
     let tokens = number::tokens(estimate.tokens);
     let off = number::error(estimate.difference().unsigned_abs());
     let off = match estimate.difference() {

@@ -3,13 +3,13 @@
 
 use super::Shown;
 use super::numbers::{NARROW, agent};
-use crate::model::session::{Coverage, Session};
-use crate::model::window::Limits;
-use crate::render::own_count::own_count;
-use crate::render::{number, text, unknown};
-use crate::tui::app::Page;
-use crate::tui::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
-use crate::tui::views::detail;
+use crate::app::Page;
+use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
+use crate::views::detail;
+use model::session::{Coverage, Session};
+use model::window::Limits;
+use render::own_count::own_count;
+use render::{number, text, unknown};
 
 /// The status in at most `columns` columns. On a `low` screen it includes what has no row of its own.
 pub(super) fn status(
@@ -86,11 +86,7 @@ pub(super) fn status(
 }
 
 /// The agent's notice about its context; only its subject where the whole does not fit.
-pub(in crate::tui::views) fn notice(
-    session: &Session,
-    page: &Page,
-    columns: usize,
-) -> Option<Pieces> {
+pub(in crate::views) fn notice(session: &Session, page: &Page, columns: usize) -> Option<Pieces> {
     let notice = session.items().get(page.state.notice?)?;
     let text = match text::width(&notice.preview) {
         width if width > columns => notice.preview.split(':').next()?,
@@ -100,7 +96,7 @@ pub(in crate::tui::views) fn notice(
 }
 
 /// The window and its source.
-pub(in crate::tui::views) fn window(limits: &Limits) -> Pieces {
+pub(in crate::views) fn window(limits: &Limits) -> Pieces {
     vec![
         quiet("window "),
         plain(number::short(limits.window)),
@@ -109,7 +105,7 @@ pub(in crate::tui::views) fn window(limits: &Limits) -> Pieces {
 }
 
 /// The trigger and its source.
-pub(in crate::tui::views) fn trigger(limits: &Limits) -> Pieces {
+pub(in crate::views) fn trigger(limits: &Limits) -> Pieces {
     match limits.trigger {
         None => {
             let why = limits.no_trigger();

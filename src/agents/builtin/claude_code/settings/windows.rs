@@ -2,9 +2,9 @@
 //! keeps in its state (`.claude.json`). Source: its bundles of 2.1.183 to 2.1.330.
 
 use super::compact_window;
-use crate::agents::format::settings::Layers;
-use crate::agents::kit::lenient::MAX_WINDOW;
-use crate::model::window::ModelWindow;
+use format::settings::Layers;
+use kit::lenient::MAX_WINDOW;
+use model::window::ModelWindow;
 use serde_json::{Map, Value};
 
 /// The smallest window that the server can send.

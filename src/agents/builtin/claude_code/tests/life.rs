@@ -1,8 +1,8 @@
 //! The records of requests as sessions are lived: in a terminal, forked, upgraded, with another window.
 
 use super::*;
-use crate::model::session::Session;
-use crate::model::window::WindowSource;
+use model::session::Session;
+use model::window::WindowSource;
 
 const REQUESTS: &str = fixture!("requests_say_what_they_hold");
 

@@ -1,7 +1,7 @@
 //! Logs that come from the cache.
 
 use super::*;
-use crate::ingest::discover::roots::SearchRoot;
+use crate::discover::roots::SearchRoot;
 
 /// Watches a folder with a cache beside it, until all is read.
 fn with_cache(folder: &Path) -> Watching {

@@ -1,0 +1,49 @@
+//! What turns the bytes of a log into events.
+
+use super::sidecar::SidecarRecord;
+use model::event::Sink;
+
+/// How a decoder took what is beside its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateUpdate {
+    /// What was read of the log still holds.
+    Accepted,
+    /// A document is half written, or none.
+    Incomplete,
+    /// It concerns what was read long before: the log must be read again from its beginning.
+    RereadLog,
+}
+
+/// Reads one log, from any of its records on, and emits what it contains as events. Never fails and never
+/// panics, whatever the text.
+pub trait Decoder: Send {
+    /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
+    /// place.
+    fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
+
+    /// Decodes a whole document.
+    fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}
+
+    /// Takes the sidecar records of its session: before it reads anything, and again when there are more,
+    /// all of them.
+    fn read_sidecar(&mut self, _records: &[SidecarRecord]) -> StateUpdate {
+        StateUpdate::RereadLog
+    }
+
+    /// A copy of itself that has read the same, for documents with a [`Format::list`](super::Format::list): they are
+    /// read on from the first change. `None`: they are read as a whole whenever they change.
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        None
+    }
+
+    /// Takes a document beside the log ([`Format::states`](super::Format::states)): before it reads anything, and again
+    /// whenever the document has changed. Where there are several, they differ in content. A log
+    /// that is a document itself is then read again from its beginning. Never fails, whatever the bytes.
+    fn read_state(&mut self, _document: &[u8], _out: &mut Sink<'_>) -> StateUpdate {
+        StateUpdate::Accepted
+    }
+
+    /// Called whenever all complete lines or elements of the log have been read, for what only holds of its
+    /// end.
+    fn read_end(&mut self, _out: &mut Sink<'_>) {}
+}

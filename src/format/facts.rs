@@ -1,0 +1,249 @@
+//! What is known of each agent's logs, in words, and why a file of no known format is refused.
+
+use super::root::Base;
+use super::{Format, head};
+use model::window::Rules;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// What an agent's logs contain and what they do not: a row of `ctxgauge agents` and of
+/// `assets/docs/agents.md`. Where its logs are and when it compacts is in [`Format::roots`] and the models table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// What [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A
+    /// refusal of another file says that it has "no …".
+    pub mark: &'static str,
+    /// When its logs show what happens: `each line`.
+    pub live: &'static str,
+    /// The provider's numbers in its logs: `prompts, outputs, reasoning`. Empty: none, all is
+    /// estimated.
+    pub known: &'static str,
+    /// What is estimated although one would expect it to be known; empty: nothing. If nothing is known:
+    /// what the estimate leaves out.
+    pub estimated: &'static str,
+    /// Whether sub-agents show, and where.
+    pub sub_agents: &'static str,
+    /// Whether compactions show, and how.
+    pub compactions: &'static str,
+    /// The versions that it was tested with, real logs first.
+    pub tried: &'static str,
+}
+
+/// [`Facts::live`] of logs that grow line by line.
+pub const EACH_LINE: &str = "each line";
+/// [`Facts::live`] of documents that are rewritten.
+pub const EACH_REWRITE: &str = "each rewrite";
+
+impl Facts {
+    /// Nothing.
+    pub const NONE: Facts = Facts {
+        mark: "",
+        live: "",
+        known: "",
+        estimated: "",
+        sub_agents: "",
+        compactions: "",
+        tried: "",
+    };
+
+    /// What is known and what is not, in one sentence.
+    pub fn knowledge(&self) -> String {
+        match (self.known, self.estimated) {
+            ("", "") => "all estimated".to_owned(),
+            ("", unseen) => format!("all estimated, without {unseen}"),
+            (known, "") => known.to_owned(),
+            (known, estimated) => format!("{known}; estimated: {estimated}"),
+        }
+    }
+}
+
+/// When an agent compacts, by the models table: its usual rule, then those for some versions, models
+/// or windows.
+pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
+    let mut parts: Vec<(bool, String)> = Vec::new();
+    for policy in rules.policy.iter().filter(|policy| policy.agent == agent) {
+        let mut only: Vec<String> = Vec::new();
+        only.extend(policy.up_to.as_ref().map(|v| format!("up to {v}")));
+        only.extend(
+            policy
+                .until
+                .map(|last| format!("until {}", last.strftime("%Y-%m-%d"))),
+        );
+        only.extend(policy.models.iter().cloned());
+        if policy.window_from > 0 {
+            only.push(format!("windows from {}", grouped(policy.window_from)));
+        }
+        // It follows "compacts at".
+        let name = policy.name.strip_prefix("at ").unwrap_or(&policy.name);
+        let text = match only.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} ({})", only.join(", ")),
+        };
+        parts.push((!only.is_empty(), text));
+    }
+    parts.sort_by_key(|(special, _)| *special);
+    let parts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
+    match parts.is_empty() {
+        true => "not known".to_owned(),
+        false => parts.join("; "),
+    }
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The default folders of an agent's logs, as people write them, then the variables that name others.
+pub fn places(format: &Format) -> Vec<String> {
+    if !format.places.is_empty() {
+        return format
+            .places
+            .iter()
+            .map(|place| (*place).to_owned())
+            .collect();
+    }
+    let mut places: Vec<String> = Vec::new();
+    let mut named: Vec<String> = Vec::new();
+    for root in format.roots {
+        let base = match root.base {
+            Base::Home(below) => format!("~/{below}"),
+            Base::XdgConfig(below) => format!("~/.config/{below}"),
+            Base::XdgData(below) => format!("~/.local/share/{below}"),
+            Base::At(folder) => folder.to_owned(),
+        };
+        let below = |folder: &str| {
+            let folder = folder.trim_end_matches('/');
+            match root.logs {
+                "" => folder.to_owned(),
+                logs => format!("{folder}/{logs}"),
+            }
+        };
+        places.push(below(&base));
+        named.extend(root.env.map(|env| below(&format!("${env}"))));
+    }
+    places.extend(named);
+    let mut seen = HashSet::new();
+    places.retain(|place| seen.insert(place.clone()));
+    places
+}
+
+/// The most formats that a refusal names.
+const NEAREST: usize = 2;
+/// The most keys of a record that a refusal names.
+const KEYS: usize = 4;
+
+/// Why a file that begins with these bytes is not a log of these formats: what was found, the nearest
+/// formats, and what to do.
+pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
+    if head.trim_ascii().is_empty() {
+        return "it is empty, so its format cannot be recognised; name it with --agent".to_owned();
+    }
+    if let Some(encoding) = other_encoding(head) {
+        return format!(
+            "it is {encoding}, and logs are UTF-8: convert it (`iconv -f {encoding} -t UTF-8`)"
+        );
+    }
+    let nearest: Vec<String> = nearest(formats, head)
+        .map(|format| format!("{} (no {})", format.id, format.facts.mark))
+        .collect();
+    let nearest = match nearest.is_empty() {
+        true => String::new(),
+        false => format!("; the nearest: {}", nearest.join(", ")),
+    };
+    format!(
+        "{}, and its format is not known{nearest}; `ctxgauge agents` lists the formats, --agent NAME reads it as one",
+        describe(head)
+    )
+}
+
+/// The name of the encoding of a text that begins with these bytes, with or without a byte order mark, if it is none
+/// that can be read.
+pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
+    // The mark of UTF-32 begins with that of UTF-16.
+    const BEGINNINGS: [(&[u8], &str); 8] = [
+        (b"\xff\xfe\0\0", "UTF-32"),
+        (b"\0\0\xfe\xff", "UTF-32"),
+        (b"{\0\0\0", "UTF-32"),
+        (b"\0\0\0{", "UTF-32"),
+        (b"\xff\xfe", "UTF-16"),
+        (b"\xfe\xff", "UTF-16"),
+        (b"{\0", "UTF-16"),
+        (b"\0{", "UTF-16"),
+    ];
+    let known = BEGINNINGS.iter().find(|(begin, _)| head.starts_with(begin));
+    known.map(|(_, encoding)| *encoding)
+}
+
+/// The formats of which some names occur in the bytes, the most similar first.
+fn nearest<'f>(
+    formats: &'f [&'static Format],
+    head: &[u8],
+) -> impl Iterator<Item = &'f &'static Format> {
+    let share = |format: &Format| {
+        let names = format.facts.mark.split('`').skip(1).step_by(2);
+        let found = names.map(|name| head::has(head, &format!("\"{name}\"")));
+        let found: Vec<bool> = found.collect();
+        let present = found.iter().filter(|is_there| **is_there).count();
+        present * 100 / found.len().max(1)
+    };
+    let shares = formats.iter().map(|format| (share(format), format));
+    let mut shares: Vec<_> = shares.filter(|(share, _)| *share > 0).collect();
+    shares.sort_by_key(|(share, _)| std::cmp::Reverse(*share));
+    shares.into_iter().take(NEAREST).map(|(_, format)| format)
+}
+
+/// What a file's first bytes are.
+fn describe(head: &[u8]) -> String {
+    if memchr::memchr(0, head).is_some() {
+        return "it is a binary file".to_owned();
+    }
+    let line = head::first_line(head.trim_ascii_start());
+    match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(record)) => {
+            let plain = |key: &&String| {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                key.len() < 32 && key.chars().all(is_plain)
+            };
+            let keys = record.keys().filter(plain).take(KEYS);
+            let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+            match keys.is_empty() {
+                true => "its first line is a JSON object".to_owned(),
+                false => format!("its first line is a JSON object with {}", keys.join(", ")),
+            }
+        }
+        Ok(_) => "its first line is JSON, but not an object".to_owned(),
+        Err(error) if error.is_eof() => "it is a JSON document".to_owned(),
+        Err(_) => "its first line is not JSON".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trigger_rule_names_the_usual_one_first() {
+        let rules: Rules = toml::from_str(
+            "[[policy]]\nagent = \"a\"\nname = \"old\"\nup_to = \"1.2\"\n\
+             [[policy]]\nagent = \"a\"\nname = \"large\"\nwindow_from = 1_000_000\nmodels = [\"m*\"]\n\
+             [[policy]]\nagent = \"a\"\nname = \"at 100 tokens\"\n",
+        )
+        .unwrap();
+        let rule = trigger_rule(&rules, "a");
+        assert_eq!(
+            rule,
+            "100 tokens; old (up to 1.2); large (m*, windows from 1,000,000)"
+        );
+        assert_eq!(trigger_rule(&rules, "b"), "not known");
+    }
+}

@@ -1,0 +1,192 @@
+//! What is known of a log format before a file of it is read, as plain data.
+
+mod claim;
+pub mod database;
+mod decoder;
+pub mod facts;
+pub mod head;
+mod registry;
+mod root;
+pub mod settings;
+mod sidecar;
+mod stores;
+mod tier;
+
+pub use claim::{Claim, about_agent, is_uuid, names};
+pub use database::DatabaseSpec;
+pub use decoder::{Decoder, StateUpdate};
+pub use facts::Facts;
+pub use registry::{Registry, RegistryEntry};
+pub use root::{Base, Root};
+pub use settings::Settings;
+pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
+pub use stores::{ChainSpec, FolderSpec, List, StoreKind, TreeSpec};
+pub use tier::Tier;
+
+use model::event::{Billed, Node, Sink};
+use std::path::{Path, PathBuf};
+
+/// A log format: where its files are, how to recognise them, how to read them.
+///
+/// Most formats leave all but the first fields to [`Format::DEFAULT`].
+pub struct Format {
+    /// The agent's id, as in reports: `claude-code`.
+    pub id: &'static str,
+    /// The agent's name in a narrow column: `claude`.
+    pub label: &'static str,
+    /// The folders of its logs.
+    pub roots: &'static [Root],
+    /// Patterns of the folders of its logs, for formats with too many roots to list them; empty: they are
+    /// listed.
+    pub places: &'static [&'static str],
+    /// What its logs contain and what they do not.
+    pub facts: Facts,
+    /// What its decoder was tried with.
+    pub tier: Tier,
+    /// See [`Format::claims`].
+    pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
+    /// See [`Format::recognise`].
+    pub recognise: &'static (dyn Fn(&[u8]) -> bool + Sync),
+    /// What the formats have in common whose logs only differ in their paths; empty: no other is like this
+    /// one.
+    pub family: &'static str,
+    /// See [`Format::decoder`]; mostly [`decoder()`].
+    pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
+    /// See [`Format::store`]. The default is a file of lines or a document, by how the file begins.
+    pub store: &'static (dyn Fn(&[u8]) -> Option<StoreKind> + Sync),
+    /// The array that holds the records of a document. The decoder is given the document with this array
+    /// emptied, then each of its elements as a line.
+    pub list: Option<List>,
+    /// Byte strings, one of which is in every line that can reset the context. They are used to find the
+    /// last reset from the end of a log, and may be in other lines too.
+    pub reset_marks: &'static [&'static str],
+    /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
+    /// logged.
+    pub terms: &'static [Term],
+    /// Whether a log holds several sessions, none of them the parent of the others. Their order and
+    /// names depend on the beginning of the log, so such logs are always read from there.
+    pub holds_several: bool,
+    /// Whether a session has one log at a time: of several with its id, the one with the last name is
+    /// live, and the others are parts of its history.
+    pub one_log_a_session: bool,
+    /// The agent's settings files, if they can change when it compacts.
+    pub settings: Option<&'static Settings>,
+    /// The agent's registry of its running sessions, if it keeps one.
+    pub registry: Option<&'static Registry>,
+    /// The documents beside the log at this path that say more about it, if they are there; see
+    /// [`Decoder::read_state`].
+    pub states: fn(&Path) -> Vec<PathBuf>,
+    /// What the agent writes beside its logs about single requests.
+    pub sidecar: Option<&'static SidecarSpec>,
+    /// The types of records that do not concern the context, separated by white space. Records of other
+    /// types that the decoder does not read are shown as unknown.
+    pub harmless: &'static str,
+}
+
+/// One number of a provider's usage: its name in reports and where it is in [`Billed`].
+pub type Term = (&'static str, fn(&Billed) -> u64);
+
+/// The numbers of Google's agents, which call reasoning thoughts.
+pub const THOUGHTS: &[Term] = &[
+    ("input", |b| b.input),
+    ("cached", |b| b.cache_read),
+    ("output", |b| b.output),
+    ("thoughts", |b| b.reasoning),
+];
+
+impl Format {
+    /// A log of lines that reports usage. The id, the facts and the three functions after them are
+    /// placeholders.
+    pub const DEFAULT: Format = Format {
+        id: "",
+        label: "",
+        roots: &[],
+        places: &[],
+        facts: Facts::NONE,
+        tier: Tier::Sources,
+        claims: &|_| None,
+        recognise: &|_| false,
+        family: "",
+        decoder: &decoder::<Nothing>,
+        store: &head::lines_or_document,
+        list: None,
+        reset_marks: &[],
+        terms: &[
+            ("input", |b| b.input),
+            ("cached", |b| b.cache_read),
+            ("output", |b| b.output),
+            ("reasoning", |b| b.reasoning),
+        ],
+        holds_several: false,
+        one_log_a_session: false,
+        settings: None,
+        registry: None,
+        states: |_| Vec::new(),
+        sidecar: None,
+        harmless: "",
+    };
+
+    /// What the log at this path is, judged by the path alone; `None`: not a log of this agent.
+    pub fn claims(&self, path: &Path) -> Option<Claim> {
+        (self.claims)(path)
+    }
+
+    /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
+    pub fn recognise(&self, head: &[u8]) -> bool {
+        (self.recognise)(head)
+    }
+
+    /// Whether only the path of a log shows which of the two formats it has.
+    pub fn is_kin(&self, other: &Format) -> bool {
+        !self.family.is_empty() && self.family == other.family
+    }
+
+    /// The store of a log that begins with these bytes; `None`: its path decides.
+    pub fn store(&self, head: &[u8]) -> Option<StoreKind> {
+        (self.store)(head)
+    }
+
+    /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
+    /// otherwise as unknown.
+    pub fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
+        match has_word(self.harmless, kind) {
+            true => out.skip(kind),
+            false => out.unknown(kind),
+        }
+    }
+
+    /// The same, for a record that its conversation's chain includes.
+    pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
+        self.pass_over(kind, out);
+        out.node(node);
+    }
+
+    /// A decoder for one log.
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        (self.decoder)()
+    }
+}
+
+/// Whether a word is one of a list that white space separates. A search takes a tenth of the time of a comparison
+/// with each word, and a third of a log may be records that are passed over.
+fn has_word(list: &str, word: &str) -> bool {
+    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let list = list.as_bytes();
+    let mut found = memchr::memmem::find_iter(list, word);
+    let is_word = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| list.get(before));
+        is_space(before) && is_space(list.get(at + word.len()))
+    };
+    !word.is_empty() && !word.contains(|c: char| c.is_ascii_whitespace()) && found.any(is_word)
+}
+
+/// A new decoder of this type.
+pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
+    Box::<D>::default()
+}
+
+/// The placeholder of [`Format::DEFAULT`].
+#[derive(Default)]
+struct Nothing;
+
+impl Decoder for Nothing {}

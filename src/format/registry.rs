@@ -1,0 +1,25 @@
+//! The registry that an agent keeps of its running sessions: a folder with one small file a process.
+
+use model::running::Running;
+
+/// Where an agent's registry is and how to read an entry. An entry is named `<pid>.json`; files of other
+/// names in the folder are none and are not opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Registry {
+    /// The folder below the agent's folder, the one that [`super::Root::logs`] is in.
+    pub folder: &'static str,
+    /// Reads an entry; `None`: it has no session. Never fails.
+    pub read: fn(&[u8]) -> Option<RegistryEntry>,
+}
+
+/// A running process and its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryEntry {
+    /// The session's id.
+    pub session: String,
+    /// When the process started, in clock ticks since the boot of the machine, as in `/proc/<pid>/stat`
+    /// of Linux. It distinguishes the process from a later one with its id.
+    pub started: Option<String>,
+    /// What the process does.
+    pub running: Running,
+}

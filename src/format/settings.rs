@@ -1,0 +1,211 @@
+//! Settings files of agents: where they are, and how to read them without failing.
+
+use kit::lenient::MAX_WINDOW;
+use model::window::{Compaction, Overrides};
+use serde_json::Value;
+
+/// The settings of an agent, as far as they change its windows and triggers.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Its files, those with precedence first.
+    pub files: &'static [SettingsFile],
+    /// Variables of the environment that it reads as well. Where any is set, `{"env":{…}}` with them
+    /// comes after all files.
+    pub env: &'static [&'static str],
+    /// The settings in files of these contents, in that order. Never fails: what cannot be read is
+    /// ignored.
+    pub read: fn(&[&[u8]]) -> Overrides,
+}
+
+/// Where a settings file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingsFile {
+    /// Below the agent's folder, the one that [`super::Root::logs`] is in.
+    Agent(&'static str),
+    /// Beside the agent's folder.
+    Beside(&'static str),
+    /// Below the folder in which the session works.
+    Project(&'static str),
+    /// The machine's.
+    Machine {
+        /// On Linux and other systems.
+        unix: &'static str,
+        /// On macOS.
+        macos: &'static str,
+        /// On Windows.
+        windows: &'static str,
+    },
+}
+
+/// Settings files that could be read, the strongest first.
+#[derive(Debug, Default)]
+pub struct Layers(Vec<Value>);
+
+impl Settings {
+    /// Settings of these files alone.
+    pub const fn new(files: &'static [SettingsFile], read: fn(&[&[u8]]) -> Overrides) -> Settings {
+        let env = &[];
+        Settings { files, env, read }
+    }
+}
+
+impl Layers {
+    /// JSON, with comments or without.
+    pub fn json(files: &[&[u8]]) -> Layers {
+        let read = |bytes: &&[u8]| serde_json::from_slice(&without_comments(bytes)).ok();
+        Layers(files.iter().filter_map(read).collect())
+    }
+
+    /// TOML.
+    pub fn toml(files: &[&[u8]]) -> Layers {
+        let read = |bytes: &&[u8]| toml::from_str(std::str::from_utf8(bytes).ok()?).ok();
+        Layers(files.iter().filter_map(read).collect())
+    }
+
+    /// The first readable value at this path, a JSON pointer.
+    pub fn find<T>(&self, path: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let mut layers = self.0.iter();
+        layers.find_map(|layer| read(layer.pointer(path)?))
+    }
+
+    /// Calls `with` for every readable value at this path, the strongest first.
+    pub fn each(&self, path: &str, with: impl FnMut(&Value)) {
+        let values = self.0.iter().filter_map(|layer| layer.pointer(path));
+        values.for_each(with);
+    }
+
+    /// Whether the agent compacts by itself, by the first truth value at this path.
+    pub fn compaction(&self, path: &str) -> Compaction {
+        match self.find(path, Value::as_bool) {
+            Some(false) => Compaction::Off,
+            _ => Compaction::Usual,
+        }
+    }
+
+    /// The same for a number of tokens above 0.
+    pub fn tokens(&self, path: &str) -> Option<u64> {
+        self.find(path, tokens)
+    }
+
+    /// The same for a share: above 0, at most 1.
+    pub fn share(&self, path: &str) -> Option<f64> {
+        self.find(path, |value| {
+            value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0)
+        })
+    }
+}
+
+/// The settings in the `settings.json` of Gemini CLI, or of an agent derived from it: the share of the
+/// window at which it compacts, by its newest name, else by those that it had in both.
+pub fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
+    const OLDER: [&str; 2] = [
+        "/model/chatCompression/contextPercentageThreshold",
+        "/chatCompression/contextPercentageThreshold",
+    ];
+    let layers = Layers::json(files);
+    let mut names = std::iter::once(newest).chain(OLDER);
+    Overrides {
+        share: names.find_map(|path| layers.share(path)),
+        ..Overrides::default()
+    }
+}
+
+/// A number of tokens above 0, bare or as a string.
+pub fn tokens(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(text) => tokens_of(text),
+        other => believed(other.as_u64()?),
+    }
+}
+
+/// A number of tokens above 0, as text.
+pub fn tokens_of(text: &str) -> Option<u64> {
+    believed(text.trim().parse().ok()?)
+}
+
+/// A number of tokens that are kept free, 0 for none.
+pub fn kept_free(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|tokens| *tokens <= MAX_WINDOW)
+}
+
+fn believed(tokens: u64) -> Option<u64> {
+    (1..=MAX_WINDOW).contains(&tokens).then_some(tokens)
+}
+
+/// JSON as people write it: comments become blanks.
+fn without_comments(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let (mut at, mut in_string) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        let end = match (in_string, byte, bytes.get(at + 1)) {
+            (true, b'\\', _) => at + 2,
+            (_, b'"', _) => {
+                in_string = !in_string;
+                at + 1
+            }
+            (false, b'/', Some(b'/')) => {
+                let line = bytes[at..].iter().position(|b| *b == b'\n');
+                let end = line.map_or(bytes.len(), |len| at + len);
+                out[at..end].fill(b' ');
+                end
+            }
+            (false, b'/', Some(b'*')) => {
+                let close = bytes[at + 2..].windows(2).position(|two| two == b"*/");
+                let end = close.map_or(bytes.len(), |len| at + len + 4);
+                out[at..end].fill(b' ');
+                end
+            }
+            _ => at + 1,
+        };
+        at = end;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_blanks_and_strings_are_not() {
+        let text: &[u8] = br#"{ // of mine
+            "a": "x // \" y", /* and "this" */ "b": 2 }"#;
+        let layers = Layers::json(&[b"broken", text]);
+        let a = layers.find("/a", |v| v.as_str().map(str::to_owned));
+        assert_eq!(a.as_deref(), Some("x // \" y"));
+        assert_eq!(layers.tokens("/b"), Some(2));
+        for hostile in [&b"/*"[..], b"\"\\", b"//", b"/", b"{\"a\":/**/", b"[[[["] {
+            assert_eq!(Layers::json(&[hostile]).tokens("/a"), None);
+        }
+    }
+
+    #[test]
+    fn a_threshold_by_all_its_names() {
+        let share = |text: &str| threshold(&[text.as_bytes()], "/new/name").share;
+        let old = r#""chatCompression":{"contextPercentageThreshold":0.6}"#;
+        let older = format!("{{{old}}}");
+        assert_eq!(share(&older), Some(0.6));
+        assert_eq!(share(&format!("{{\"model\":{older}}}")), Some(0.6));
+        let both = format!("{{\"new\":{{\"name\":0.4}}, // early\n{old}}}");
+        assert_eq!(share(&both), Some(0.4));
+        for none in [
+            r#"{"new":{"name":40}}"#,
+            r#"{"new":{"name":0}}"#,
+            "{\"new\":[]}",
+        ] {
+            assert_eq!(share(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn the_first_that_says_it_readably_holds() {
+        let layers = Layers::json(&[b"{\"a\":-1}", b"{\"a\":\"7\"}", b"{\"a\":9}"]);
+        assert_eq!(layers.tokens("/a"), Some(7));
+        let large = Layers::json(&[
+            b"{\"a\":18446744073709551615}",
+            b"{\"a\":1e300}",
+            b"{\"a\":0}",
+        ]);
+        assert_eq!(large.tokens("/a"), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Finds logs, reads them from the end, follows them, and reads them through when there is nothing else
+//! to do.
+//!
+//! One thread, the worker, decides what is read and when: first all gauges, from the ends of the files; then the
+//! epoch of the session that is looked at, then all of it; then what is appended; then everything else.
+//!
+//! | thread | what it does |
+//! |---|---|
+//! | worker | looks for logs, reads ends and what is appended, folds, sends updates |
+//! | pool, as many as there are cores, at most 8 | read whole logs while nobody waits for them |
+//! | texts, at most 4 | read the text of an item |
+//! | hints | the system's notices of what was written; stat decides whether it was |
+//! | overseer | starts another worker when one does not come back from a file |
+//!
+//! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
+//! [`reader::each_usage`] without a thread. What a log is kept in is a [`log::Store`].
+//!
+//! The rooms, each of which uses those above it:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`source`] | the bytes of files |
+//! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
+//! | [`database`] | rows of databases that their agents write to |
+//! | [`lanes`], [`sidecar`] | the sessions of a log; files beside it |
+//! | [`log`] | what a log is: the contract of stores, cursors and readings |
+//! | [`store`] | the implementations of that contract |
+//! | [`reader`] | logs that are read through |
+//! | [`discover`] | where logs are, and the settings of their agents |
+//! | [`cache`] | what was read before |
+//! | `worker` | follows all logs |
+//! | [`demo`] | logs that are part of the program |
+
+pub mod cache;
+pub mod database;
+pub mod demo;
+pub mod discover;
+pub mod elide;
+#[cfg(test)]
+mod faults;
+pub mod lanes;
+pub mod lines;
+pub mod log;
+pub mod patience;
+mod problem;
+pub mod reader;
+pub mod sidecar;
+pub mod source;
+pub mod store;
+pub mod sync;
+#[cfg(test)]
+mod testing;
+mod text;
+mod worker;
+
+pub use worker::handle::{Handle, start};
+pub use worker::inbox::Options;
+pub use worker::job::{Done, TextJob};
+
+/// Of logs without usage reports that are no larger, all text is counted: nothing else of them is known.
+/// So many bytes take about a fifth of a second.
+pub const COUNTED: u64 = 1 << 20;

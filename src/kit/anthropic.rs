@@ -1,0 +1,304 @@
+//! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
+
+use super::image::{self, Formula};
+use super::lenient::{self, Piece, Pieces, Raw, Text, record};
+use super::pdf;
+use memchr::memmem::Finder;
+use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use model::names::Names;
+use model::{Kind, Role};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+record! {
+    /// A block of a message, with the fields of all its types.
+    pub struct Block<'a> {
+        pub kind: Text<'a> = "type",
+        pub text: Text<'a>,
+        pub thinking: Text<'a>,
+        pub signature: Text<'a>,
+        pub data: Option<Raw<'a>>,
+        pub id: Text<'a>,
+        pub name: Text<'a>,
+        pub input: Option<Raw<'a>>,
+        pub tool_use_id: Text<'a>,
+        pub tool_name: Text<'a>,
+        pub content: Option<Raw<'a>>,
+        pub source: Option<MediaSource<'a>>,
+    }
+
+    /// The file of an image or a document.
+    pub struct MediaSource<'a> {
+        pub data: Text<'a>,
+        pub media_type: Text<'a>,
+    }
+}
+
+/// The names of the tools that were called, by call, and what else earlier records say of later ones.
+#[derive(Debug, Clone, Default)]
+pub struct ToolNames {
+    by_call: HashMap<Key, Arc<str>>,
+    names: Names,
+    /// How the model counts images, once it is named.
+    pub images: Option<Formula>,
+    /// Whether the log contains the definitions of tools that are loaded when they are asked for.
+    pub with_definitions: bool,
+}
+
+impl ToolNames {
+    /// Remembers the tool of a call, if the call has an id.
+    pub fn insert(&mut self, call: Option<&str>, tool: &str) {
+        if let Some(call) = call {
+            self.by_call.insert(Key::of(call), self.names.share(tool));
+        }
+    }
+
+    /// The item of a call, whose tool is remembered.
+    pub fn call(
+        &mut self,
+        id: Option<&str>,
+        tool: Option<&str>,
+        arguments: Option<Raw<'_>>,
+        out: &mut Sink<'_>,
+    ) -> NewItem {
+        let name = tool.unwrap_or_default();
+        self.insert(id, name);
+        let item = out.tool_call(tool, id).text(name);
+        match arguments {
+            Some(arguments) => lenient::raw(item, arguments).done(),
+            None => item.done(),
+        }
+    }
+
+    /// The tool of a call.
+    pub fn get(&self, call: Option<&str>) -> Option<&str> {
+        self.by_call.get(&Key::of(call?)).map(|tool| &**tool)
+    }
+}
+
+/// The part of the exchange that a message is which the model did not write.
+pub fn part_of(items: &[NewItem]) -> Part {
+    if items.iter().any(|item| item.kind == Kind::ToolResult) {
+        Part::Result
+    } else if items.iter().any(|item| item.role == Role::User) {
+        Part::Input
+    } else if items.is_empty() {
+        Part::Link
+    } else {
+        Part::Injected
+    }
+}
+
+/// A message's content.
+pub type Content<'a> = Pieces<'a, Block<'a>>;
+
+/// The items of a user's message: typed text, tool results, and what the harness embedded in them.
+pub fn user_items(
+    content: &Content<'_>,
+    role: Role,
+    kind: Kind,
+    tools: &ToolNames,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let mut items = Vec::new();
+    for piece in &content.0 {
+        match piece {
+            Piece::Text(text) => text_items(text, role, kind, &mut items, out),
+            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
+                ("tool_result", _) => tool_result(block, tools, &mut items, out),
+                (_, Some(text)) => text_items(text, role, kind, &mut items, out),
+                (_, None) => {
+                    let item = out.item(role, kind);
+                    items.push(with_media(item, block, tools.images).done());
+                }
+            },
+        }
+    }
+    items
+}
+
+/// The items of a text. The harness's reminders in it are items of their own.
+fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+    let (role, kind) = match role {
+        Role::User => injected(text).map_or((role, kind), |kind| (Role::Container, kind)),
+        _ => (role, kind),
+    };
+    for (part, reminder) in split_reminders(text) {
+        if reminder && kind != Kind::Summary {
+            items.push(out.text(Role::Container, Kind::Reminder, part));
+        } else if !part.trim().is_empty() {
+            items.push(out.text(role, kind, part));
+        }
+    }
+}
+
+/// The kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
+fn injected(text: &str) -> Option<Kind> {
+    const NOTES: [&str; 6] = [
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<local-command-caveat>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<task-notification>",
+    ];
+    let start = text.trim_start();
+    NOTES
+        .iter()
+        .any(|tag| start.starts_with(tag))
+        .then_some(Kind::Reminder)
+}
+
+const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+/// Searches any text that a user or a tool sent, so it is made once.
+static REMINDER_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(REMINDER.0));
+
+/// A text's parts, each with whether it is a reminder. All parts together are the text.
+fn split_reminders(text: &str) -> Vec<(&str, bool)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(start) = REMINDER_BEGIN.find(rest.as_bytes()) {
+        let Some(len) = rest[start..].find(REMINDER.1) else {
+            break;
+        };
+        let end = start + len + REMINDER.1.len();
+        if start > 0 {
+            parts.push((&rest[..start], false));
+        }
+        parts.push((&rest[start..end], true));
+        rest = &rest[end..];
+    }
+    if !rest.is_empty() {
+        parts.push((rest, false));
+    }
+    parts
+}
+
+fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+    let call = block.tool_use_id.get();
+    let content: Content<'_> = lenient::value(block.content, "content", out);
+    let mut reminders = Vec::new();
+    let mut result = out.tool_result(tools.get(call), call);
+    for piece in &content.0 {
+        let text = match piece {
+            Piece::Text(text) => text,
+            Piece::Part(block) => match (block.text.get(), block.tool_name.get()) {
+                (Some(text), _) => text,
+                // A tool's definition, put in by the server.
+                (None, Some(name)) => {
+                    let tokens = match tools.with_definitions {
+                        true => TOOL_REFERENCE,
+                        false => TOOL_DEFINITION,
+                    };
+                    result = result.fixed(tokens, name);
+                    continue;
+                }
+                (None, None) => {
+                    result = with_media(result, block, tools.images);
+                    continue;
+                }
+            },
+        };
+        for (part, reminder) in split_reminders(text) {
+            match reminder {
+                true => reminders.push(part),
+                false => result = result.text(part),
+            }
+        }
+    }
+    items.push(result.done());
+    for text in reminders {
+        items.push(out.text(Role::Container, Kind::Reminder, text));
+    }
+}
+
+/// Tokens of a deferred tool's definition once it is loaded: a guess, for logs that do not hold its text.
+const TOOL_DEFINITION: u64 = 300;
+/// Tokens of the mention of a deferred tool whose definition is logged apart.
+const TOOL_REFERENCE: u64 = 15;
+/// Tokens of an image whose size cannot be read.
+const UNKNOWN_IMAGE: u64 = 1_500;
+
+/// Adds a block that is not text.
+fn with_media<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    block: &Block<'_>,
+    images: Option<Formula>,
+) -> ItemBuilder<'s, 'm> {
+    let (tokens, label) = media_tokens(block, images);
+    item.fixed(tokens, &label)
+}
+
+/// The tokens of an image or a document, and its label. `images`: how the model counts them, if it is known.
+pub fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, String) {
+    let source = block.source.as_ref();
+    match block.kind.get() {
+        Some("image") => {
+            let data = source.and_then(|source| source.data.get());
+            match data.and_then(image::dimensions) {
+                Some((w, h)) => (
+                    images.unwrap_or(image::claude)(w, h),
+                    format!("[image {w}×{h}]"),
+                ),
+                None => (UNKNOWN_IMAGE, "[image]".to_owned()),
+            }
+        }
+        Some("document") => {
+            let media = source.map_or("", |source| source.media_type.or_empty());
+            let data = source.map_or("", |source| source.data.or_empty());
+            let tokens = pdf::tokens(data, pdf::PAGE, pdf::PAGE);
+            (tokens, format!("[document {media}]"))
+        }
+        other => (0, format!("[{}]", other.unwrap_or("unknown block"))),
+    }
+}
+
+/// The items of an assistant's message. The names of the tools that it calls are added to `tools`.
+pub fn assistant_items(
+    content: &Content<'_>,
+    tools: &mut ToolNames,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let items = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
+        Piece::Part(block) => assistant_item(block, tools, out),
+    });
+    items.collect()
+}
+
+fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> NewItem {
+    match block.kind.or_empty() {
+        "thinking" => {
+            // The readable text is often empty or a summary; the signature grows with what is hidden.
+            out.item(Role::Assistant, Kind::Thinking)
+                .text(block.thinking.or_empty())
+                .opaque(block.signature.or_empty().len() as u64)
+                .done()
+        }
+        "redacted_thinking" => out
+            .item(Role::Assistant, Kind::Thinking)
+            .opaque(block.data.map_or(0, |raw| raw.get().len()) as u64)
+            .done(),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let name = block.name.or_empty();
+            tools.insert(block.id.get(), name);
+            out.tool_call(Some(name), block.id.get())
+                .text(name)
+                .text(block.input.map_or("", Raw::get))
+                .done()
+        }
+        kind => match (block.text.get(), block.content) {
+            (Some(text), _) => out.text(Role::Assistant, Kind::Text, text),
+            // The result of a tool that ran on the server.
+            (None, Some(content)) => {
+                let tool = Some(kind).filter(|kind| !kind.is_empty());
+                let result = out.tool_result(tool, block.tool_use_id.get());
+                result.text(content.get()).done()
+            }
+            (None, None) => {
+                let item = out.item(Role::Assistant, Kind::Text);
+                with_media(item, block, tools.images).done()
+            }
+        },
+    }
+}

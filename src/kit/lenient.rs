@@ -1,0 +1,278 @@
+//! Reading JSON whose shape cannot be relied on: a field of an unexpected type counts as absent and is
+//! reported, so that one odd field does not cost the whole line.
+
+mod record;
+pub mod scan;
+mod strings;
+
+pub use crate::lenient_record as record;
+pub use record::{At, Field, Lost, Record, Slot, object, parse, value};
+pub use scan::{NotJson, Raw, Scanner};
+
+use jiff::Timestamp;
+use model::event::{ELIDED, ItemBuilder, Key};
+use std::borrow::Cow;
+
+/// The largest plausible number of tokens: sums of such numbers cannot overflow.
+const MAX_TOKENS: u64 = 1_000_000_000_000;
+/// More tokens than any model's window has.
+pub const MAX_WINDOW: u64 = 1_000_000_000;
+
+/// A string, borrowed from the line where it holds no escapes; absent where it is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text<'a>(pub Option<Cow<'a, str>>);
+
+impl Text<'_> {
+    /// The string, if there is one.
+    pub fn get(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// The string, empty where there is none.
+    pub fn or_empty(&self) -> &str {
+        self.get().unwrap_or_default()
+    }
+
+    /// The string to keep, unless it is empty.
+    pub fn boxed(&self) -> Option<Box<str>> {
+        self.get().filter(|text| !text.is_empty()).map(Into::into)
+    }
+
+    /// The string to keep, unless it is empty or known already.
+    pub fn boxed_unless(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
+        match self.get() == known.as_deref() {
+            true => None,
+            false => self.boxed(),
+        }
+    }
+
+    /// The string as the key of an id.
+    pub fn key(&self) -> Option<Key> {
+        self.get().map(Key::of)
+    }
+
+    /// The string as a time.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.get()?.parse().ok()
+    }
+}
+
+/// A number of tokens; absent where it is negative, too large to be true, not whole, or no number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count(pub Option<u64>);
+
+impl Count {
+    /// The number that this JSON is.
+    pub fn of(json: &str) -> Count {
+        let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
+        Count(whole.or_else(|| {
+            let number: f64 = json.parse().ok()?;
+            let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
+            (is_plausible && number.fract() == 0.0).then_some(number as u64)
+        }))
+    }
+
+    /// The number, 0 where there is none.
+    pub fn or_zero(self) -> u64 {
+        self.0.unwrap_or(0)
+    }
+
+    /// The number as seconds since 1970, where it is either that or milliseconds.
+    pub fn seconds(self) -> u64 {
+        match self.or_zero() {
+            ms @ 100_000_000_000.. => ms / 1000,
+            seconds => seconds,
+        }
+    }
+
+    /// The same as a time.
+    pub fn time(self) -> Option<Timestamp> {
+        Timestamp::from_second(i64::try_from(self.seconds()).ok()?).ok()
+    }
+}
+
+/// A number of tokens of a usage report whose other parts are beside it in the same record. Of a report with an
+/// unreadable part nothing is used; see `whole` in `record`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reported {
+    /// It is not there, or null.
+    #[default]
+    Absent,
+    /// It is there.
+    Tokens(u64),
+    /// It is there, and no number of tokens.
+    Unreadable,
+}
+
+impl Reported {
+    /// The parts of a report, absent all of them where one is unreadable.
+    pub fn whole<const N: usize>(parts: [Reported; N]) -> [Count; N] {
+        let is_whole = !parts.contains(&Reported::Unreadable);
+        parts.map(|part| match part {
+            Reported::Tokens(tokens) if is_whole => Count(Some(tokens)),
+            _ => Count(None),
+        })
+    }
+
+    /// The only part of a report.
+    pub fn get(self) -> Option<u64> {
+        match self {
+            Reported::Tokens(tokens) => Some(tokens),
+            Reported::Absent | Reported::Unreadable => None,
+        }
+    }
+}
+
+/// A usage report, where it matters whether there was one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Report<T> {
+    /// There is none, or null.
+    #[default]
+    Absent,
+    /// This one.
+    Is(T),
+    /// There is one, and a number of it cannot be read.
+    Unreadable,
+}
+
+/// The size of a window, or the size at which an agent compacts; absent where it is 0, larger than any window,
+/// or no number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window(pub Option<u64>);
+
+/// A time in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// The time, if there is such a one.
+    pub fn time(self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.0).ok()
+    }
+}
+
+impl Field<'_> for Millis {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Millis> {
+        value.get().parse().ok().map(Millis)
+    }
+}
+
+/// Whether a number of tokens is not too large to be true.
+pub fn is_plausible(tokens: u64) -> bool {
+    tokens <= MAX_TOKENS
+}
+
+/// One piece of a content: bare text or an object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece<'a, B> {
+    /// Bare text.
+    Text(Cow<'a, str>),
+    /// An object.
+    Part(B),
+}
+
+/// The content of a message: a string, one object, or a list of either; empty if it is something else.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pieces<'a, B>(pub Vec<Piece<'a, B>>);
+
+impl<B> Pieces<'_, B> {
+    /// The objects among them.
+    pub fn parts(&self) -> impl Iterator<Item = &B> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Part(part) => Some(part),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// The bare texts among them.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(&**text),
+            Piece::Part(_) => None,
+        })
+    }
+}
+
+/// Strings of a list, or one bare string; absent where it is something else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts<'a>(pub Vec<Text<'a>>);
+
+impl Texts<'_> {
+    /// The strings.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(Text::get)
+    }
+}
+
+impl<B> Default for Pieces<'_, B> {
+    fn default() -> Self {
+        Pieces(Vec::new())
+    }
+}
+
+/// Adds a JSON value to an item as the text that it is. If the reader cut one of its strings, adds its
+/// strings one by one, since only a string can be marked as cut.
+pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
+    if value.get().contains(ELIDED) {
+        strings(item, value)
+    } else {
+        item.text(value.get())
+    }
+}
+
+/// Adds a JSON list of tools to an item.
+pub fn tools<'s, 'm>(item: ItemBuilder<'s, 'm>, list: Raw<'_>) -> ItemBuilder<'s, 'm> {
+    raw(item, list).tools(tool_count(list.get()))
+}
+
+/// How many tools a JSON list has, itself or as `tools` in an object; 1 for any other value.
+pub fn tool_count(json: &str) -> usize {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum List {
+        Plain(Vec<serde::de::IgnoredAny>),
+        Named { tools: Vec<serde::de::IgnoredAny> },
+    }
+    match serde_json::from_str(json) {
+        Ok(List::Plain(tools) | List::Named { tools }) => tools.len(),
+        Err(_) => 1,
+    }
+}
+
+/// Adds the strings in a JSON value to an item; the value as it is where it holds none.
+pub fn strings<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
+    let parsed: serde_json::Value = serde_json::from_str(value.get()).unwrap_or_default();
+    let mut found = Vec::new();
+    collect(&parsed, &mut found);
+    if found.is_empty() {
+        return item.text(value.get());
+    }
+    found.into_iter().fold(item, ItemBuilder::text)
+}
+
+fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
+    match value {
+        serde_json::Value::String(text) => found.push(text),
+        serde_json::Value::Array(list) => list.iter().for_each(|v| collect(v, found)),
+        serde_json::Value::Object(map) => map.values().for_each(|v| collect(v, found)),
+        _ => {}
+    }
+}
+
+/// The length of a text in JavaScript, which is what agents written in it count.
+pub fn utf16_length(text: &str) -> u64 {
+    match text.is_ascii() {
+        true => text.len() as u64,
+        false => text.encode_utf16().count() as u64,
+    }
+}
+
+/// A model's id without the provider's name, which gateways put before it.
+pub fn model_name(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    // Bedrock: `us.anthropic.claude-…`.
+    match name.split_once("anthropic.") {
+        Some((_, claude)) => claude,
+        None => name,
+    }
+}

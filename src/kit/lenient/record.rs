@@ -1,0 +1,692 @@
+//! Records of which no field is relied on.
+//!
+//! [`record!`](super::record) declares a struct and the names of its fields in the log. Reading one
+//! never fails once the text is a JSON object: a field that is absent or null has its default, a field
+//! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
+//! does not name are skipped unread.
+//!
+//! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
+//! not used, since the sum of the others would be wrong.
+//!
+//! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled
+//! once: it is given a [`Slot`] or a function in the place of a type.
+
+use super::scan::{NotJson, Raw, Scanner, VisitField, string};
+use super::{Count, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
+use model::event::{Event, Sink};
+use serde::de::IgnoredAny;
+use std::cell::{Cell, RefCell};
+
+/// What could not be read.
+#[derive(Debug, Default)]
+pub struct Lost {
+    /// The names of fields.
+    names: RefCell<Vec<&'static str>>,
+    /// How many of them hold numbers.
+    numbers: Cell<u64>,
+    /// Usage reports that are not used.
+    usages: Cell<u64>,
+    /// The values that the one that is being read is in.
+    depth: Cell<u32>,
+}
+
+/// Values in values that are read. No agent writes half as many; a forged log may.
+const DEPTH: u32 = 32;
+
+/// Where a value is read: the name of its field, and where a loss is noted.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'l> {
+    name: &'static str,
+    lost: &'l Lost,
+}
+
+impl<'l> At<'l> {
+    /// A field of this name, with the same place for losses.
+    pub fn field(self, name: &'static str) -> At<'l> {
+        At { name, ..self }
+    }
+
+    /// Notes that the value cannot be read.
+    pub fn lose(self) {
+        self.lost.note(self.name);
+    }
+
+    /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
+    pub fn read<'a, T: Field<'a>>(self, value: Raw<'a>) -> Option<T> {
+        if value.get() == "null" {
+            return None;
+        }
+        let read = match self.enter() {
+            true => self.leave(T::read(value, self)),
+            false => None,
+        };
+        if read.is_none() {
+            self.note(T::HOLDS_NUMBERS);
+        }
+        read
+    }
+
+    /// Reads the value at which the scanner is, and passes it. `None` as in [`At::read`].
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    pub fn scan<'a, T: Field<'a>>(self, json: &mut Scanner<'a>) -> Result<Option<T>, NotJson> {
+        let mut value = None;
+        self.fill(json, &mut value)?;
+        Ok(value)
+    }
+
+    /// Reads the value at which the scanner is into a field, and passes it. The field stays as it is where
+    /// [`At::scan`] finds no value.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    pub fn fill<'a>(self, json: &mut Scanner<'a>, field: &mut dyn Slot<'a>) -> Result<(), NotJson> {
+        let holds_numbers = field.holds_numbers();
+        self.scan_with(json, holds_numbers, &mut |json| field.fill(json, self))
+    }
+
+    /// The same with another way to read it, which returns whether it was of the type that is expected.
+    #[inline]
+    fn scan_with<'a>(
+        self,
+        json: &mut Scanner<'a>,
+        holds_numbers: bool,
+        read: &mut dyn FnMut(&mut Scanner<'a>) -> Result<bool, NotJson>,
+    ) -> Result<(), NotJson> {
+        if json.peek() == Some(b'n') {
+            return json.skip();
+        }
+        let place = json.place();
+        let is_read = self.enter() && self.leave(read(json))?;
+        if !is_read {
+            json.back_to(place);
+            json.skip()?;
+            self.note(holds_numbers);
+        }
+        Ok(())
+    }
+
+    /// Begins a value in the one that is being read. `false`: it is too deep.
+    #[inline]
+    fn enter(self) -> bool {
+        let depth = self.lost.depth.get();
+        let is_near = depth < DEPTH;
+        if is_near {
+            self.lost.depth.set(depth + 1);
+        }
+        is_near
+    }
+
+    /// Ends the value that was begun. Returns what was read.
+    #[inline]
+    fn leave<T>(self, read: T) -> T {
+        self.lost.depth.update(|depth| depth - 1);
+        read
+    }
+
+    #[cold]
+    fn note(self, holds_numbers: bool) {
+        self.lost.note(self.name);
+        if holds_numbers {
+            self.lost.numbers.update(|n| n + 1);
+        }
+    }
+}
+
+/// A value of a record. Each type implements one of the two methods: `scan` if it has parts that are read on the
+/// way, `read` if it needs the value's text.
+pub trait Field<'a>: Sized {
+    /// Whether it is a number of tokens or holds such numbers.
+    const HOLDS_NUMBERS: bool = false;
+
+    /// Reads a JSON value; `None` where it is of another type than expected.
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
+        Self::scan(&mut Scanner::new(value.get()), at)
+            .ok()
+            .flatten()
+    }
+
+    /// Reads the JSON value at which the scanner is, and passes it. After `None`, the scanner may be anywhere in
+    /// the value.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Self>, NotJson> {
+        Ok(Self::read(json.value()?, at))
+    }
+}
+
+/// A field of a record, whatever its type.
+pub trait Slot<'a> {
+    /// [`Field::HOLDS_NUMBERS`] of its type.
+    fn holds_numbers(&self) -> bool;
+
+    /// Reads the value at which the scanner is into the field. `false`: it is of another type than expected, and
+    /// the field is as it was; see [`Field::scan`].
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson>;
+}
+
+impl<'a, T: Field<'a>> Slot<'a> for T {
+    fn holds_numbers(&self) -> bool {
+        T::HOLDS_NUMBERS
+    }
+
+    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson> {
+        let read = T::scan(json, at)?;
+        let is_read = read.is_some();
+        if let Some(value) = read {
+            *self = value;
+        }
+        Ok(is_read)
+    }
+}
+
+/// An object whose fields have names; `record!` implements it.
+pub trait Record<'a>: Default {
+    /// Whether it is lost if one of its numbers is.
+    const IS_WHOLE: bool = false;
+
+    /// Reads the value of the field of this name, if it is one of the record's, and passes it.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn set(&mut self, name: &str, json: &mut Scanner<'a>, at: At<'_>) -> Result<(), NotJson>;
+}
+
+/// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
+/// Fields that are lost are reported as [`Event::Lost`].
+pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
+    let lost = Lost::default();
+    match parse(line, &lost) {
+        Ok(record) => {
+            lost.report(out);
+            Some(record)
+        }
+        Err(why) => {
+            out.unreadable(why);
+            None
+        }
+    }
+}
+
+/// Reads text that holds one JSON object. What is lost is noted, for [`Lost::report`].
+///
+/// # Errors
+///
+/// Why the text is no JSON object.
+pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
+    let (mut record, at) = (T::default(), lost.at(""));
+    let is_usable = whole_text(json, at, T::IS_WHOLE, &mut |name, json| {
+        record.set(name, json, at)
+    })?;
+    Ok(if is_usable { record } else { T::default() })
+}
+
+/// Visits the fields of the one object that a text holds. Returns what [`fields`] does.
+fn whole_text<'a>(
+    json: &'a str,
+    at: At<'_>,
+    is_whole: bool,
+    visit: VisitField<'_, 'a>,
+) -> Result<bool, Box<str>> {
+    if !json.trim_start().starts_with('{') {
+        return Err("not a JSON object".into());
+    }
+    let mut scanner = Scanner::new(json);
+    let read = fields(&mut scanner, at, is_whole, visit);
+    read.and_then(|is_usable| scanner.end().map(|()| is_usable))
+        .map_err(|NotJson| why_not(json))
+}
+
+/// Reads the object at which the scanner is. `None`: it is a usage report, and one of its numbers cannot be read.
+fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+    let mut record = T::default();
+    let is_usable = fields(json, at, T::IS_WHOLE, &mut |name, json| {
+        record.set(name, json, at)
+    })?;
+    Ok(is_usable.then_some(record))
+}
+
+/// Visits the fields of the object at which the scanner is. `false`: it is a usage report (`is_whole`), and one of
+/// its numbers cannot be read.
+fn fields<'a>(
+    json: &mut Scanner<'a>,
+    at: At<'_>,
+    is_whole: bool,
+    visit: VisitField<'_, 'a>,
+) -> Result<bool, NotJson> {
+    let (numbers, usages) = (at.lost.numbers.get(), at.lost.usages.get());
+    json.fields(visit)?;
+    let is_usable = !is_whole || at.lost.numbers.get() == numbers;
+    if !is_usable {
+        // Reports in it are parts of it.
+        at.lost.usages.set(usages + 1);
+    }
+    Ok(is_usable)
+}
+
+/// What is wrong with a text that is no JSON, and where.
+#[cold]
+fn why_not(json: &str) -> Box<str> {
+    match serde_json::from_str::<IgnoredAny>(json) {
+        Err(error) => error.to_string().into(),
+        Ok(IgnoredAny) => "not JSON".into(),
+    }
+}
+
+/// Reads a value that was kept as it is written. `name` is its field's, for the report of losses.
+pub fn value<'a, T: Field<'a> + Default>(
+    raw: Option<Raw<'a>>,
+    name: &'static str,
+    out: &mut Sink<'_>,
+) -> T {
+    let lost = Lost::default();
+    let value = raw
+        .and_then(|raw| lost.at(name).read(raw))
+        .unwrap_or_default();
+    lost.report(out);
+    value
+}
+
+impl Lost {
+    /// A value of the field of this name, whose losses are noted here.
+    pub fn at(&self, name: &'static str) -> At<'_> {
+        At { name, lost: self }
+    }
+
+    /// Notes that a field of this name was lost.
+    pub fn note(&self, name: &'static str) {
+        self.names.borrow_mut().push(name);
+    }
+
+    /// Notes that a usage report cannot be used.
+    pub fn note_usage(&self) {
+        self.usages.update(|n| n + 1);
+    }
+
+    /// Adds the losses that were noted elsewhere.
+    pub fn extend(&self, other: Lost) {
+        self.numbers.update(|n| n + other.numbers.get());
+        self.usages.update(|n| n + other.usages.get());
+        self.names
+            .borrow_mut()
+            .append(&mut other.names.into_inner());
+    }
+
+    /// Reports the losses as events of the current record.
+    pub fn report(self, out: &mut Sink<'_>) {
+        for name in self.names.into_inner() {
+            out.emit(Event::Lost(name));
+        }
+        for _ in 0..self.usages.get() {
+            out.emit(Event::UnreadableUsage);
+        }
+    }
+}
+
+impl<'a, T: Record<'a>> Field<'a> for T {
+    const HOLDS_NUMBERS: bool = true;
+
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+        match json.peek() {
+            Some(b'{') => record(json, at),
+            _ => {
+                if T::IS_WHOLE {
+                    at.lost.note_usage();
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
+
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Option<T>>, NotJson> {
+        Ok(T::scan(json, at)?.map(Some))
+    }
+}
+
+/// Any value, as it is written.
+impl<'a> Field<'a> for Raw<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Raw<'a>> {
+        Some(value)
+    }
+}
+
+impl<'a> Field<'a> for Text<'a> {
+    // The text of a value was checked when it was skipped.
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Text<'a>> {
+        string(value.get()).map(|text| Text(Some(text)))
+    }
+
+    fn scan(json: &mut Scanner<'a>, _: At<'_>) -> Result<Option<Text<'a>>, NotJson> {
+        match json.peek() {
+            Some(b'"') => Ok(Some(Text(Some(json.quoted()?.text())))),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Field<'_> for bool {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<bool> {
+        value.get().parse().ok()
+    }
+}
+
+impl Field<'_> for f64 {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<f64> {
+        value.get().parse().ok().filter(|n: &f64| n.is_finite())
+    }
+}
+
+impl Field<'_> for Window {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Window> {
+        let tokens = Count::of(value.get()).0.filter(|n| *n <= MAX_WINDOW)?;
+        Some(Window(Some(tokens).filter(|n| *n > 0)))
+    }
+}
+
+impl<'a, T: Record<'a>> Field<'a> for Report<T> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Report<T>> {
+        let read = at.read(value);
+        Some(read.map_or(Report::Unreadable, Report::Is))
+    }
+}
+
+impl Field<'_> for Reported {
+    fn read(value: Raw<'_>, at: At<'_>) -> Option<Reported> {
+        Some(match Count::of(value.get()).0 {
+            Some(tokens) => Reported::Tokens(tokens),
+            None => {
+                at.lost.note(at.name);
+                at.lost.note_usage();
+                Reported::Unreadable
+            }
+        })
+    }
+}
+
+impl Field<'_> for Count {
+    const HOLDS_NUMBERS: bool = true;
+
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Count> {
+        Some(Count::of(value.get())).filter(|count| count.0.is_some())
+    }
+}
+
+/// Elements of another type than expected are passed over, and noted.
+impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+    const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
+
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Vec<T>>, NotJson> {
+        if json.peek() != Some(b'[') {
+            return Ok(None);
+        }
+        let mut list = Vec::new();
+        json.elements(&mut |json| {
+            list.extend(at.scan(json)?);
+            Ok(())
+        })?;
+        Ok(Some(list))
+    }
+}
+
+/// A string or a list of strings.
+impl<'a> Field<'a> for Texts<'a> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Texts<'a>>, NotJson> {
+        let list = match json.peek() {
+            Some(b'[') => Vec::scan(json, at)?,
+            _ => Text::scan(json, at)?.map(|text| vec![text]),
+        };
+        Ok(list.map(Texts))
+    }
+}
+
+/// A string or an object.
+impl<'a, B: Record<'a>> Field<'a> for Piece<'a, B> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Piece<'a, B>>, NotJson> {
+        match json.peek() {
+            Some(b'"') => Ok(Some(Piece::Text(json.quoted()?.text()))),
+            _ => Ok(B::scan(json, at)?.map(Piece::Part)),
+        }
+    }
+}
+
+impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Pieces<'a, B>> {
+        match string(value.get()) {
+            Some(text) => Some(Pieces(vec![Piece::Text(text)])),
+            None => Pieces::scan(&mut Scanner::new(value.get()), at).ok()?,
+        }
+    }
+
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
+        let mut pieces = Vec::new();
+        let is_read = add_pieces(json, at, LISTS, &mut pieces)?;
+        Ok(is_read.then_some(Pieces(pieces)))
+    }
+}
+
+/// Lists in lists of content that are looked into. No agent writes more than one; a forged log may.
+const LISTS: usize = 16;
+
+fn add_pieces<'a, B: Record<'a>>(
+    json: &mut Scanner<'a>,
+    at: At<'_>,
+    lists: usize,
+    pieces: &mut Vec<Piece<'a, B>>,
+) -> Result<bool, NotJson> {
+    if json.peek() != Some(b'[') {
+        let piece = Piece::scan(json, at)?;
+        let is_read = piece.is_some();
+        pieces.extend(piece);
+        return Ok(is_read);
+    }
+    let Some(lists) = lists.checked_sub(1) else {
+        return Ok(false);
+    };
+    json.elements(&mut |json| {
+        at.scan_with(json, false, &mut |json| add_pieces(json, at, lists, pieces))
+    })?;
+    Ok(true)
+}
+
+/// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
+/// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
+/// written counts.
+///
+/// ```text
+/// record! {
+///     /// A message.
+///     struct Message<'a> {
+///         role: Text<'a>,
+///         stop_reason: Text<'a> = "stopReason" | "stop_reason",
+///         usage: Option<Usage>,
+///     }
+/// }
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! lenient_record {
+    () => {};
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [false] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [false] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    (@struct [$($head:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
+        // A field is what the log calls it.
+        #[allow(missing_docs)]
+        #[derive(Debug, Default, Clone)]
+        $($head)* {
+            $($(#[$meta])* $vis $field: $type,)*
+        }
+    };
+    (@impl [$life:lifetime] [$whole:literal] [$($name:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
+        impl<$life> $crate::lenient::Record<$life> for $($name)* {
+            const IS_WHOLE: bool = $whole;
+
+            fn set(
+                &mut self,
+                name: &str,
+                json: &mut $crate::lenient::Scanner<$life>,
+                at: $crate::lenient::At<'_>,
+            ) -> ::std::result::Result<(), $crate::lenient::NotJson> {
+                let (name, field): (_, &mut dyn $crate::lenient::Slot<$life>) = match name {
+                    $(
+                        $crate::lenient_record!(@names $field $($($key)|+)?) => (
+                            $crate::lenient_record!(@first $field $($($key)|+)?),
+                            &mut self.$field,
+                        ),
+                    )*
+                    _ => return json.skip(),
+                };
+                at.field(name).fill(json, field)
+            }
+        }
+    };
+    (@names $field:ident) => { stringify!($field) };
+    (@names $field:ident $($key:literal)|+) => { $($key)|+ };
+    (@first $field:ident) => { stringify!($field) };
+    (@first $field:ident $key:literal $(| $more:literal)*) => { $key };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record;
+    use super::*;
+    use model::event::ByLength;
+
+    record! {
+        /// Sample.
+        pub struct Sample<'a> {
+            name: Text<'a>,
+            tokens: Count = "inputTokens" | "tokens",
+            content: Pieces<'a, Inner<'a>>,
+            inner: Option<Inner<'a>>,
+            raw: Option<Raw<'a>>,
+            flags: Vec<Numbers>,
+        }
+    }
+
+    record! {
+        struct Inner<'a> {
+            text: Text<'a>,
+        }
+    }
+
+    record! {
+        struct Numbers {
+            ok: Option<bool>,
+            share: Option<f64>,
+        }
+    }
+
+    fn read(line: &str) -> (Option<Sample<'_>>, Vec<Event>) {
+        let mut out = Sink::new(&ByLength);
+        let sample = object(line, &mut out);
+        (sample, out.entries.into_iter().map(|e| e.event).collect())
+    }
+
+    #[test]
+    fn fields_are_read_by_their_names() {
+        let line = r#"{"name":"n","tokens":7,"inner":{"text":"i"},"raw":[1,2],"more":{},
+            "content":["a",{"text":"b"},[{"text":"c"}]],"flags":[{"ok":true,"share":0.5}]}"#;
+        let (sample, events) = read(line);
+        let sample = sample.unwrap();
+        assert_eq!(events, []);
+        assert_eq!(sample.name.get(), Some("n"));
+        assert_eq!(sample.tokens.0, Some(7));
+        assert_eq!(sample.inner.unwrap().text.get(), Some("i"));
+        assert_eq!(sample.raw.unwrap().get(), "[1,2]");
+        assert_eq!(sample.content.0.len(), 3);
+        assert_eq!(sample.flags[0].ok, Some(true));
+        assert_eq!(sample.flags[0].share, Some(0.5));
+    }
+
+    #[test]
+    fn fields_of_another_type_cost_themselves_and_are_named() {
+        let line = r#"{"name":{"a":[1,{}]},"tokens":-1,"inner":7,"flags":[{"ok":"yes"},9],
+            "content":true,"raw":null}"#;
+        let (sample, events) = read(line);
+        let sample = sample.unwrap();
+        assert_eq!(sample.name.get(), None);
+        assert!(sample.inner.is_none() && sample.raw.is_none());
+        let names = ["name", "inputTokens", "inner", "ok", "flags", "content"];
+        assert_eq!(events, names.map(Event::Lost));
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_true_are_lost() {
+        let count = |json: &str| {
+            let line = format!("{{\"tokens\":{json}}}");
+            read(&line).0.and_then(|sample| sample.tokens.0)
+        };
+        assert_eq!(count("12207"), Some(12_207));
+        assert_eq!(count("12.0"), Some(12));
+        for odd in [
+            "-1",
+            "18446744073709551615",
+            "1e300",
+            "null",
+            "\"7\"",
+            "[1]",
+            "true",
+        ] {
+            assert_eq!(count(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn null_is_absent_and_no_loss() {
+        let line =
+            r#"{"name":null,"tokens":null,"inner":null,"flags":null,"content":[null],"raw":null}"#;
+        let (sample, events) = read(line);
+        assert!(sample.unwrap().content.0.is_empty());
+        assert_eq!(events, []);
+    }
+
+    #[test]
+    fn what_is_no_object_is_unreadable() {
+        for line in ["", "7", "[{}]", "{\"name\":", "{} x", "{\"a\":\"\u{1}\"}"] {
+            let (sample, events) = read(line);
+            assert!(sample.is_none(), "{line}");
+            assert!(matches!(&events[..], [Event::Unreadable(_)]), "{line}");
+        }
+    }
+
+    #[test]
+    fn huge_numbers_and_lone_surrogates_cost_themselves() {
+        let (sample, events) = read(r#"{"tokens":1e999,"name":"a\ud83d","skipped":1e999}"#);
+        assert_eq!(sample.unwrap().name.get(), Some("a\u{fffd}"));
+        assert_eq!(events, [Event::Lost("inputTokens")]);
+    }
+}

@@ -1,0 +1,432 @@
+//! One conversation: what its context holds now, and what a new request changes about it. Every request
+//! carries its whole history, so what it no longer carries has left.
+
+mod losses;
+
+use super::block::{Block, Content};
+use super::held::{Held, HeldContent, Mark};
+pub use losses::Losses;
+use model::event::{Event, Key, Node, Parent, Part, Sink, Usage};
+use model::{Gone, Kind, Role};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The n-th block of this fingerprint among all that the context holds.
+type Name = (u64, u32);
+
+/// Whether a request continues the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The same conversation, perhaps rewound or compacted.
+    Continue,
+    /// Another one takes its place.
+    Replace,
+}
+
+/// What a request carries.
+#[derive(Clone, Copy)]
+pub struct Prompt<'p, 'a> {
+    /// The system prompt and the tools on offer.
+    pub front: &'p [Block<'a>],
+    /// How many of the things that are held it builds on without carrying them.
+    pub kept: usize,
+    /// The history.
+    pub blocks: &'p [Block<'a>],
+    /// What it is beside the request before it.
+    pub step: Step,
+}
+
+impl<'p, 'a> Prompt<'p, 'a> {
+    /// A request that carries these blocks, the system prompt and the tools first.
+    pub fn of(blocks: &'p [Block<'a>]) -> Prompt<'p, 'a> {
+        let front = blocks.iter().take_while(|block| block.is_front()).count();
+        Prompt {
+            front: &blocks[..front],
+            kept: 0,
+            blocks: &blocks[front..],
+            step: Step::Continue,
+        }
+    }
+}
+
+/// A conversation. Its events go to the sink's current lane.
+#[derive(Default)]
+pub struct Conversation {
+    losses: Losses,
+    /// The blocks of the system prompt and the tools, with hashes of their content.
+    front: Vec<(Key, u64)>,
+    live: Vec<Held>,
+    /// Nodes by the blocks they hold.
+    names: HashMap<Name, Key>,
+    /// Nodes that were emitted.
+    emitted: HashSet<Key>,
+    /// Of these, the ones whose items have left for good: they must be emitted again.
+    emptied: HashSet<Key>,
+    /// The names of tools, by the call.
+    tools: HashMap<Key, Arc<str>>,
+    epoch: u64,
+}
+
+impl Conversation {
+    /// A conversation from its first request on; `losses` says how parts leave it.
+    pub fn new(losses: Losses) -> Conversation {
+        Conversation {
+            losses,
+            ..Conversation::default()
+        }
+    }
+
+    /// How many things the context holds, for requests that build on it as it is now.
+    pub fn held(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Grows whenever something leaves: lengths noted before no longer hold.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// What identifies the history so far, in its order.
+    pub fn marks(&self) -> impl Iterator<Item = Mark> {
+        self.live.iter().filter_map(Held::mark)
+    }
+
+    /// Whether the response to this request was recorded before.
+    pub fn has_response(&self, request: Key) -> bool {
+        self.emitted.contains(&start_key(request))
+    }
+
+    /// Whether it holds nothing yet, or something that these blocks contain as well.
+    pub fn shares(&self, blocks: &[Block<'_>]) -> bool {
+        let is_empty = self.front.is_empty() && self.live.iter().all(Held::is_start);
+        is_empty || self.shared_with(blocks).next().is_some()
+    }
+
+    /// How many blocks these have in common with it, if one of them was an answer here: `None` where
+    /// none was, since examples in a prompt look like answers.
+    pub fn repeats(&self, blocks: &[Block<'_>]) -> Option<usize> {
+        let is_answer = |key: &Key| {
+            let held = self.live.iter().find(|held| held.key == *key);
+            held.is_some_and(|held| held.request.is_some())
+        };
+        let mut shared = self.shared_with(blocks);
+        let repeats = self.shared_with(blocks).any(|key| is_answer(&key));
+        repeats.then(|| shared.by_ref().count())
+    }
+
+    /// What these blocks and the context have in common.
+    fn shared_with<'s>(&'s self, blocks: &'s [Block<'_>]) -> impl Iterator<Item = Key> + 's {
+        let prompt = Prompt::of(blocks);
+        let live: HashSet<Key> = self.live.iter().map(|held| held.key).collect();
+        let mut counts = HashMap::new();
+        let keys = prompt.blocks.iter().filter_map(move |block| {
+            let name = next_name(&mut counts, block.fingerprint());
+            self.names.get(&name).copied()
+        });
+        let front = front_of(prompt.front).into_iter();
+        let front = front.filter(|block| self.front.contains(block));
+        let front = front.map(|(key, _)| key);
+        front.chain(keys.filter(move |key| live.contains(key)))
+    }
+
+    /// Takes in a request.
+    pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut Sink<'_>) {
+        let Prompt {
+            front,
+            blocks,
+            step,
+            ..
+        } = *prompt;
+        let kept = prompt.kept.min(self.live.len());
+        let new = self.match_blocks(kept, blocks);
+        let mut starts = self.starts_that_stay(kept, &new);
+        let front = Vec::from_iter(front_of(front).into_iter().zip(front));
+        let summary = match self.losses {
+            Losses::ByText => self.summary_at(kept, &new, blocks),
+            Losses::BySize => None,
+        };
+        let cause = match step {
+            Step::Replace => Gone::Clear,
+            Step::Continue if self.losses == Losses::BySize => self.cause_by_size(&new),
+            Step::Continue if summary.is_some() => Gone::Compaction,
+            Step::Continue if self.lost_its_beginning(kept, &new) => Gone::Cleared,
+            Step::Continue => Gone::Rewind,
+        };
+        let held = self.live[..kept].iter().chain(&new);
+        let held = held.chain(starts.iter().map(|(_, start)| start));
+        let stays: Vec<Key> = front
+            .iter()
+            .map(|((key, _), _)| *key)
+            .chain(held.map(|held| held.key))
+            .collect();
+        self.drop_missing(&stays, &new, cause, out);
+        self.emit_front(&front, out);
+        self.front = front.into_iter().map(|(named, _)| named).collect();
+
+        let mut live: Vec<Held> = self.live.drain(..kept).collect();
+        // Output of the model that no line showed, or in other words than it was shown.
+        let mut owner = None;
+        for (n, (mut held, block)) in new.into_iter().zip(blocks).enumerate() {
+            while let Some(ix) = starts.iter().position(|(at, _)| *at == n) {
+                let (_, start) = starts.remove(ix);
+                owner = start.request;
+                live.push(start);
+            }
+            let is_new = self.is_missing(held.key);
+            if !held.is_output() {
+                owner = None;
+            } else if is_new {
+                held.request = held.request.or(owner);
+            }
+            if is_new && summary == Some(n) {
+                self.emit_block(&held, &as_summary(block), out);
+            } else if is_new {
+                self.emit_block(&held, block, out);
+            }
+            live.push(held);
+        }
+        live.extend(starts.into_iter().map(|(_, start)| start));
+        self.live = live;
+        self.settle_starts(out);
+    }
+
+    /// Takes in the first blocks of a request of which more may follow: nothing leaves.
+    pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut Sink<'_>) {
+        let prompt = Prompt::of(blocks);
+        let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
+        self.emit_front(&front, out);
+        for (named, _) in front {
+            self.front.retain(|(key, _)| *key != named.0);
+            self.front.push(named);
+        }
+        let hidden = self.live.last().filter(|held| held.is_start());
+        let mut owner = hidden.and_then(|start| start.request);
+        for (held, block) in self
+            .match_blocks(0, prompt.blocks)
+            .iter_mut()
+            .zip(prompt.blocks)
+        {
+            if self.live.iter().any(|other| other.key == held.key) {
+                continue;
+            }
+            owner = owner.filter(|_| held.is_output());
+            held.request = owner;
+            self.emit_block(held, block, out);
+            self.live.push(held.clone());
+        }
+        self.settle_starts(out);
+    }
+
+    /// Takes in the response to a request, and its usage.
+    pub fn add_response(
+        &mut self,
+        request: Key,
+        blocks: &[Block<'_>],
+        usage: impl IntoIterator<Item = Usage>,
+        out: &mut Sink<'_>,
+    ) {
+        let key = start_key(request);
+        if self.live.iter().all(|held| held.key != key) {
+            self.add_output(request, blocks, out);
+        }
+        usage.into_iter().for_each(|usage| out.usage(usage));
+    }
+
+    fn add_output(&mut self, request: Key, blocks: &[Block<'_>], out: &mut Sink<'_>) {
+        let start = Held {
+            key: start_key(request),
+            content: HeldContent::Start {
+                shown: !blocks.is_empty(),
+            },
+            bytes: 0,
+            request: Some(request),
+        };
+        let mut counts = self.counts(self.live.len());
+        let mut outputs = Vec::new();
+        for (n, block) in blocks.iter().enumerate() {
+            let key = Key::of_number("output", hash(&(request, n)));
+            let name = next_name(&mut counts, block.fingerprint());
+            self.names.insert(name, key);
+            outputs.push(Held::of(block, key, Some(request)));
+        }
+        let keys = || std::iter::once(start.key).chain(outputs.iter().map(|held| held.key));
+        if keys().any(|key| self.emitted.contains(&key)) {
+            // The same response again: a line that was written twice.
+            let keys = self.keys().chain(keys()).collect();
+            let cause = Gone::Rewind;
+            out.emit(Event::Retain { keys, cause });
+        }
+        if !self.emitted.contains(&start.key) {
+            self.emit_start(&start, out);
+        }
+        for (held, block) in outputs.iter().zip(blocks) {
+            if !self.emitted.contains(&held.key) {
+                self.emit_block(held, block, out);
+            }
+        }
+        self.live.push(start);
+        self.live.extend(outputs);
+    }
+
+    /// Takes in the usage of a request that is older than the newest one: it counts, and the context
+    /// stays as it is.
+    pub fn add_late_response(
+        &mut self,
+        request: Key,
+        usage: impl IntoIterator<Item = Usage>,
+        out: &mut Sink<'_>,
+    ) {
+        out.node(Node {
+            key: Some(Key::of_number("late", request.get())),
+            parent: Parent::Root,
+            part: Part::Output,
+            request: Some(request),
+            ..Node::default()
+        });
+        usage.into_iter().for_each(|usage| out.usage(usage));
+        let keys = self.keys().collect();
+        let cause = Gone::Rewind;
+        out.emit(Event::Retain { keys, cause });
+    }
+
+    /// The nodes in the context.
+    fn keys(&self) -> impl Iterator<Item = Key> {
+        let front = self.front.iter().map(|(key, _)| *key);
+        front.chain(self.live.iter().map(|held| held.key))
+    }
+
+    /// Whether the items of a node are yet to be emitted.
+    fn is_missing(&self, key: Key) -> bool {
+        !self.emitted.contains(&key) || self.emptied.contains(&key)
+    }
+
+    /// How often each block is held among the first `upto`.
+    fn counts(&self, upto: usize) -> HashMap<u64, u32> {
+        let mut counts = HashMap::new();
+        for held in &self.live[..upto] {
+            if let HeldContent::Block { fingerprint, .. } = held.content {
+                next_name(&mut counts, fingerprint);
+            }
+        }
+        counts
+    }
+
+    /// The blocks as they will be held, known ones under the keys they have.
+    fn match_blocks(&mut self, kept: usize, blocks: &[Block<'_>]) -> Vec<Held> {
+        let mut counts = self.counts(kept);
+        let by_key: HashMap<Key, Option<Key>> = self
+            .live
+            .iter()
+            .map(|held| (held.key, held.request))
+            .collect();
+        let held = blocks.iter().map(|block| {
+            let name = next_name(&mut counts, block.fingerprint());
+            let key = self.names.entry(name);
+            let key = *key.or_insert_with(|| Key::of_number("block", hash(&name)));
+            Held::of(block, key, by_key.get(&key).copied().flatten())
+        });
+        held.collect()
+    }
+
+    fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut Sink<'_>) {
+        for (named, block) in front {
+            if !self.front.contains(named) || self.emptied.contains(&named.0) {
+                let held = Held::of(block, named.0, None);
+                self.emit_block(&held, block, out);
+            }
+        }
+    }
+
+    fn emit_block(&mut self, held: &Held, block: &Block<'_>, out: &mut Sink<'_>) {
+        self.emitted.insert(held.key);
+        self.emptied.remove(&held.key);
+        let part = block.part();
+        let mut item = block.item(out);
+        match (item.call, &item.tool) {
+            (Some(call), Some(tool)) => {
+                self.tools.insert(call, tool.clone());
+            }
+            (Some(call), None) => item.tool = self.tools.get(&call).cloned(),
+            _ => {}
+        }
+        out.node(Node {
+            key: Some(held.key),
+            part,
+            request: held.request.filter(|_| part == Part::Output),
+            turn: block.begins_turn,
+            items: vec![item],
+            ..Node::default()
+        });
+    }
+
+    /// Emits where a response starts; once more, when its output has been shown.
+    fn emit_start(&mut self, held: &Held, out: &mut Sink<'_>) {
+        self.emitted.insert(held.key);
+        out.node(Node {
+            key: Some(held.key),
+            part: Part::Output,
+            request: held.request,
+            ..Node::default()
+        });
+    }
+
+    /// Notes which earlier responses have their output shown now: nothing takes its place any more.
+    fn settle_starts(&mut self, out: &mut Sink<'_>) {
+        for ix in 0..self.live.len() {
+            let (start, rest) = (&self.live[ix], &self.live[ix + 1..]);
+            if start.content != (HeldContent::Start { shown: false }) {
+                continue;
+            }
+            let mut outputs = rest.iter().take_while(|held| !held.is_start());
+            if outputs.any(|held| held.request == start.request) {
+                self.live[ix].content = HeldContent::Start { shown: true };
+                let start = self.live[ix].clone();
+                self.emit_start(&start, out);
+            }
+        }
+    }
+}
+
+fn start_key(request: Key) -> Key {
+    Key::of_number("start", request.get())
+}
+
+fn as_summary<'a>(block: &Block<'a>) -> Block<'a> {
+    let mut summary = block.clone();
+    (summary.role, summary.kind) = (Role::Container, Kind::Summary);
+    summary.begins_turn = false;
+    summary
+}
+
+/// The keys of the system prompt's blocks and the tools, with hashes of their content.
+pub fn front_of(front: &[Block<'_>]) -> Vec<(Key, u64)> {
+    let mut counts: HashMap<Kind, u64> = HashMap::new();
+    let named = front.iter().map(|block| {
+        let n = counts.entry(block.kind).or_default();
+        *n += 1;
+        let json = block.content.iter().filter_map(|content| match content {
+            Content::Json(raw) => Some(raw.get()),
+            _ => None,
+        });
+        let json: Vec<&str> = json.collect();
+        let hash = hash(&(block.fingerprint(), block.bytes(), json));
+        (Key::of_number(block.kind.name(), *n), hash)
+    });
+    named.collect()
+}
+
+fn next_name(counts: &mut HashMap<u64, u32>, fingerprint: u64) -> Name {
+    let count = counts.entry(fingerprint).or_default();
+    *count += 1;
+    (fingerprint, *count)
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! What a new request no longer carries, and why.
+
+use super::super::block::Block;
+use super::super::held::Held;
+use super::Conversation;
+use model::Gone;
+use model::event::{Event, Key, Sink};
+use std::collections::{HashMap, HashSet};
+
+/// How it is inferred why blocks have left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Losses {
+    /// By the summary that takes their place.
+    #[default]
+    ByText,
+    /// By the size of what is left: texts may not be logged, nor answers.
+    BySize,
+}
+
+impl Conversation {
+    /// Which of the responses' starts stay, and before which block. One does where some of its output
+    /// stays, or where output that no line has shown takes its place.
+    pub(super) fn starts_that_stay(&self, kept: usize, new: &[Held]) -> Vec<(usize, Held)> {
+        let at: HashMap<Key, usize> = (0..).zip(new).map(|(n, held)| (held.key, n)).collect();
+        let is_lost = |held: &Held| !held.is_start() && !at.contains_key(&held.key);
+        let loses_talk = self
+            .live
+            .iter()
+            .any(|held| is_lost(held) && !held.is_thinking());
+        let stays_anyway = self.losses == Losses::BySize && !loses_talk;
+        let mut stay = Vec::new();
+        let mut before = Some(0);
+        for (ix, held) in self.live.iter().enumerate().skip(kept) {
+            if !held.is_start() {
+                before = at.get(&held.key).map(|n| n + 1);
+                continue;
+            }
+            let rest = &self.live[ix + 1..];
+            let own = |other: &&Held| !other.is_start() && other.request == held.request;
+            let first_output = rest
+                .iter()
+                .take_while(|held| !held.is_start())
+                .filter(own)
+                .find_map(|held| at.get(&held.key).copied());
+            let is_output = |n: &usize| {
+                new.get(*n)
+                    .is_some_and(|held| held.is_output() && !self.emitted.contains(&held.key))
+            };
+            let next = rest.iter().find_map(|held| at.get(&held.key).copied());
+            let end = match self.losses {
+                Losses::BySize => next.or(stays_anyway.then(|| before.unwrap_or(new.len()))),
+                Losses::ByText => None,
+            };
+            let place = first_output.or(before.filter(is_output)).or(end);
+            stay.extend(place.map(|n| (n, held.clone())));
+        }
+        stay
+    }
+
+    /// Emits what is no longer in the context, and why: thinking that is not sent again and results that
+    /// were cleared leave for good, whatever happens to the rest.
+    pub(super) fn drop_missing(
+        &mut self,
+        stays: &[Key],
+        new: &[Held],
+        cause: Gone,
+        out: &mut Sink<'_>,
+    ) {
+        let staying: HashSet<Key> = stays.iter().copied().collect();
+        let results: HashSet<Key> = new.iter().filter_map(Held::result_of).collect();
+        let is_whole = matches!(cause, Gone::Compaction | Gone::Clear);
+        let cause_of = |held: &Held| match held.result_of() {
+            _ if is_whole => cause,
+            _ if held.is_thinking() => Gone::Stripped,
+            Some(call) if results.contains(&call) => Gone::Cleared,
+            _ => cause,
+        };
+        let front = self.front.iter().map(|(key, _)| (*key, Gone::Replaced));
+        let lost = self.live.iter().map(|held| (held.key, cause_of(held)));
+        let lost: Vec<(Key, Gone)> = front
+            .chain(lost)
+            .filter(|(key, _)| !staying.contains(key))
+            .collect();
+        self.epoch += u64::from(!lost.is_empty());
+
+        let mut held: Vec<Key> = self.keys().collect();
+        for cause in [Gone::Replaced, Gone::Stripped, Gone::Cleared] {
+            let of_cause = lost.iter().filter(|(_, why)| *why == cause);
+            let of_cause: HashSet<Key> = of_cause.map(|(key, _)| *key).collect();
+            if !of_cause.is_empty() {
+                held.retain(|key| !of_cause.contains(key));
+                let keys = held.clone();
+                out.emit(Event::Retain { keys, cause });
+                self.emptied.extend(of_cause);
+            }
+        }
+        let more = held.iter().any(|key| !staying.contains(key));
+        let held: HashSet<Key> = held.into_iter().collect();
+        let returns = |key: &Key| self.emitted.contains(key) && !held.contains(key);
+        if more || stays.iter().any(returns) {
+            let keys = stays.to_vec();
+            let cause = match more {
+                true => cause,
+                false => Gone::Rewind,
+            };
+            out.emit(Event::Retain { keys, cause });
+        }
+    }
+
+    /// Which block is the summary that took the place of what left, if the conversation was compacted: it
+    /// reads like one, or a shorter history begins with something new though the old one continues
+    /// behind it.
+    pub(super) fn summary_at(
+        &self,
+        kept: usize,
+        new: &[Held],
+        blocks: &[Block<'_>],
+    ) -> Option<usize> {
+        let is_new = |held: &Held| !self.emitted.contains(&held.key);
+        let (before, after) = (size(&self.live[kept..]), size(new));
+        let mut old = self.live[kept..].iter().filter(|held| !held.is_start());
+        let is_lost = |held: &Held| !new.iter().any(|other| other.key == held.key);
+        let oldest = old.clone().next()?;
+        let mut pairs = new.iter().zip(blocks);
+        let like_one = pairs.position(|(held, block)| is_new(held) && block.is_like_a_summary());
+        if like_one.is_some() {
+            return like_one.filter(|_| old.any(is_lost) && after < before);
+        }
+        let first = new.first()?;
+        let continues = new.iter().any(|held| !is_new(held));
+        (is_new(first) && is_lost(oldest) && continues && after * 2 < before).then_some(0)
+    }
+
+    /// Whether the oldest are missing, and nothing has taken their place.
+    pub(super) fn lost_its_beginning(&self, kept: usize, new: &[Held]) -> bool {
+        let is_held = |held: &Held| self.live.iter().any(|old| old.key == held.key);
+        let oldest = self.live[kept..].iter().find(|held| !held.is_start());
+        let (Some(oldest), Some(first)) = (oldest, new.first()) else {
+            return false;
+        };
+        oldest.key != first.key && is_held(first)
+    }
+
+    /// Why blocks have left, where their texts may not be logged: a rewind cuts off the end, a
+    /// compaction leaves less than there was.
+    pub(super) fn cause_by_size(&self, new: &[Held]) -> Gone {
+        let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
+        let is_carried = |held: &Held| carried.contains(&held.key);
+        let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
+        let mut lost = self.live.iter().filter(|held| is_lost(held));
+        if lost.all(Held::is_thinking) {
+            return Gone::Stripped;
+        }
+        let first_lost = self.live.iter().position(is_lost);
+        match self.live.iter().rposition(is_carried) {
+            Some(kept) if Some(kept) < first_lost => Gone::Rewind,
+            _ if size(new) < size(&self.live) => Gone::Compaction,
+            _ => Gone::Cleared,
+        }
+    }
+}
+
+fn size(held: &[Held]) -> u64 {
+    held.iter().map(|held| held.bytes).sum()
+}

@@ -1,0 +1,100 @@
+//! What a conversation's context holds, block by block.
+
+use super::block::Block;
+use model::event::Key;
+use model::{Kind, Role};
+
+/// Something in the context.
+#[derive(Debug, Clone)]
+pub struct Held {
+    pub(super) key: Key,
+    pub(super) content: HeldContent,
+    pub(super) bytes: u64,
+    /// The request whose output it is.
+    pub(super) request: Option<Key>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeldContent {
+    /// The start of a response: no content of its own. It stays as long as anything of the response
+    /// does, so that its usage report does. Whether the log shows what the response contained.
+    Start { shown: bool },
+    /// A block, by its fingerprint.
+    Block {
+        fingerprint: u64,
+        role: Role,
+        kind: Kind,
+        call: Option<Key>,
+    },
+}
+
+impl Held {
+    pub(super) fn of(block: &Block<'_>, key: Key, request: Option<Key>) -> Held {
+        Held {
+            key,
+            content: HeldContent::Block {
+                fingerprint: block.fingerprint(),
+                role: block.role,
+                kind: block.kind,
+                call: block.call.as_deref().map(Key::of),
+            },
+            bytes: block.bytes(),
+            request,
+        }
+    }
+
+    pub(super) fn is_start(&self) -> bool {
+        matches!(self.content, HeldContent::Start { .. })
+    }
+
+    pub(super) fn is_thinking(&self) -> bool {
+        matches!(self.content, HeldContent::Block { kind, .. } if kind == Kind::Thinking)
+    }
+
+    pub(super) fn is_output(&self) -> bool {
+        matches!(self.content, HeldContent::Block { role, .. } if role == Role::Assistant)
+    }
+
+    pub(super) fn result_of(&self) -> Option<Key> {
+        match self.content {
+            HeldContent::Block {
+                kind: Kind::ToolResult,
+                call,
+                ..
+            } => call,
+            _ => None,
+        }
+    }
+
+    /// By what other requests may be recognised; none of thinking, which clients leave out.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        match self.content {
+            HeldContent::Block {
+                fingerprint,
+                role,
+                kind,
+                call,
+            } if kind != Kind::Thinking => Some(Mark {
+                fingerprint,
+                role,
+                weight: match call {
+                    Some(_) => u64::MAX,
+                    None if role == Role::Assistant => self.bytes,
+                    None => 0,
+                },
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// What identifies a block in other requests.
+pub struct Mark {
+    /// The hash of its content.
+    pub fingerprint: u64,
+    /// Whose it is.
+    pub role: Role,
+    /// How well it distinguishes a conversation from others: a call's id best, the model's text the
+    /// better the longer it is, in bytes.
+    pub weight: u64,
+}

@@ -1,0 +1,200 @@
+//! The domain, without I/O: what a context window is made of and how each number is known.
+//!
+//! Nothing here reads a file, a clock or the terminal. Decoders (`agents`) turn log bytes
+//! into [`event::Entry`]s; a [`session::Session`] folds them. Its state has owners: `chain` (the tree of
+//! records), `items` (sizes and running sums), `ledger` (requests and what they settled), `past` (earlier
+//! states). All other modules compute something from a session.
+//!
+//! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
+//! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
+//! a compaction, clear or rewind.
+
+pub mod agent_estimate;
+pub mod alerts;
+pub mod calibration;
+mod calibrations;
+pub mod calls;
+pub mod carried;
+mod chain;
+pub mod children;
+pub mod compaction;
+mod content;
+pub mod context;
+pub mod earlier;
+mod estimator;
+pub mod estimators;
+pub mod event;
+mod expected;
+mod file_id;
+pub mod fleet;
+pub mod forecast;
+mod history;
+mod items;
+mod lazy;
+mod ledger;
+mod limits;
+pub mod names;
+pub mod own_count;
+mod past;
+pub mod pictures;
+#[cfg(test)]
+mod properties;
+pub mod recurring;
+pub mod repeats;
+pub mod replay;
+pub mod running;
+pub mod session;
+mod small;
+mod stored;
+mod sums;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod text;
+pub mod thinking;
+pub mod threshold;
+pub mod tools;
+pub mod version;
+pub mod whatif;
+pub mod window;
+
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+/// Who put an item into the context.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Role {
+    /// The unlogged prefix: system prompt, tool schemas, and text that no log shows.
+    System,
+    /// Added by the harness: skills, plugins, tool lists, memory files, reminders, summaries.
+    Container,
+    /// Typed by a person.
+    User,
+    /// Text, thinking and tool calls of the model.
+    Assistant,
+    /// The result of a tool.
+    Tool,
+}
+
+impl Role {
+    /// All roles, in the order of a gauge: those that change least come first.
+    pub const ALL: [Role; 5] = [
+        Role::System,
+        Role::Container,
+        Role::User,
+        Role::Assistant,
+        Role::Tool,
+    ];
+
+    /// The role's name, as screens and reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The role's index in [`Role::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// How a number is known.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Source {
+    /// The provider reported this number for this item or request.
+    Reported,
+    /// The rest of a delta in which one item was unknown.
+    Derived,
+    /// A part of a known sum, shared out by local counts.
+    Shared,
+    /// The agent's own estimate.
+    Agent,
+    /// Counted here.
+    Estimated,
+}
+
+impl Source {
+    /// Whether the number, or the sum that it is part of, came from the provider.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Source::Reported | Source::Derived | Source::Shared)
+    }
+
+    /// The source's name, as screens and reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What kind of content an item is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Kind {
+    /// Plain text of a user or the assistant.
+    Text,
+    /// Thinking or reasoning of the model, readable or encrypted.
+    Thinking,
+    /// A tool call as the model wrote it.
+    ToolCall,
+    /// The result of a tool.
+    ToolResult,
+    /// A compaction's summary.
+    Summary,
+    /// A reminder or other note of the harness.
+    Reminder,
+    /// A skill's or a slash command's body.
+    Skill,
+    /// A list of tools, agents or skills on offer.
+    ToolList,
+    /// A memory or instruction file.
+    Memory,
+    /// A system prompt that the log contains.
+    Prompt,
+    /// A reported output whose text is not in the log.
+    Unlogged,
+}
+
+impl Kind {
+    /// The kind's name, as screens and reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Why an item is no longer in the context.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Gone {
+    /// A compaction replaced it by a summary.
+    Compaction,
+    /// The conversation was cleared.
+    Clear,
+    /// It is on a branch that was left.
+    Rewind,
+    /// Its content was cleared or masked, though no compaction took place.
+    Cleared,
+    /// Thinking that the provider strips when a new turn begins.
+    Stripped,
+    /// A later record of the same id took its place.
+    Replaced,
+    /// It lived only until the end of its turn.
+    TurnEnd,
+}
+
+impl Gone {
+    /// The reason's name, as screens and reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}

@@ -1,0 +1,207 @@
+//! Reports without a screen, for people, scripts and pipes.
+//!
+//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] writes any of them. Another
+//! format is an entry there and a file beside `text` and `json`.
+
+pub mod agents;
+pub mod audit;
+pub mod check;
+mod json;
+pub mod ls;
+pub mod patience;
+pub mod session;
+mod text;
+
+use anyhow::{Context, Result, bail};
+use files::paths::User;
+use format::Format;
+use ingest::discover::roots::SearchRoot;
+use ingest::discover::{Found, Scanner};
+use jiff::Timestamp;
+use model::window::Rules;
+use patience::{BUSY, Patience};
+use render::text::inert;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a command shows.
+#[derive(Clone, Copy)]
+pub enum Output<'a> {
+    /// One session.
+    Session(&'a session::Report<'a>),
+    /// A session that is followed, after a change.
+    Change(&'a session::Report<'a>),
+    /// A list of sessions.
+    Sessions(&'a ls::Sessions),
+    /// The errors of estimators.
+    Audit(&'a audit::Audit),
+    /// The models table.
+    Models(&'a Rules),
+    /// The agents.
+    Agents(&'a [agents::Agent]),
+    /// The first records of a log.
+    Records(&'a check::Records),
+}
+
+/// A way to write an [`Output`].
+#[derive(Debug)]
+pub struct OutputFormat {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is for, on the command line.
+    pub help: &'static str,
+    /// Whether people read it.
+    pub for_people: bool,
+    write: fn(&Output<'_>, &mut dyn Write) -> Result<()>,
+    /// ASCII for a character that is none.
+    ascii: fn(char, &mut String),
+}
+
+/// All output formats, the default first.
+pub static FORMATS: [OutputFormat; 2] = [
+    OutputFormat {
+        name: "text",
+        help: "For people",
+        for_people: true,
+        write: text::write,
+        ascii: text::ascii,
+    },
+    OutputFormat {
+        name: "json",
+        help: "For programs: one JSON document on one line",
+        for_people: false,
+        write: json::write,
+        ascii: json::ascii,
+    },
+];
+
+/// Which characters a report may contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charset {
+    /// All.
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// The format.
+    pub format: &'static OutputFormat,
+    /// Its characters.
+    pub charset: Charset,
+}
+
+impl Style {
+    /// Writes a report.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    pub fn print(&self, output: Output<'_>, out: &mut dyn Write) -> Result<()> {
+        if self.charset == Charset::Unicode {
+            return (self.format.write)(&output, out);
+        }
+        let mut text = Vec::new();
+        (self.format.write)(&output, &mut text)?;
+        let mut plain = String::with_capacity(text.len());
+        for c in String::from_utf8_lossy(&text).chars() {
+            match c.is_ascii() {
+                true => plain.push(c),
+                false => (self.format.ascii)(c, &mut plain),
+            }
+        }
+        Ok(out.write_all(plain.as_bytes())?)
+    }
+}
+
+/// What reports are made from.
+pub struct ReportContext {
+    /// The formats to recognise.
+    pub formats: Vec<&'static Format>,
+    /// The format of every file and pipe that the user names; `None`: the content decides.
+    pub forced: Option<&'static Format>,
+    /// Where the logs are.
+    pub roots: Vec<SearchRoot>,
+    /// The models table.
+    pub rules: Arc<Rules>,
+    /// Whose logs they are.
+    pub user: User,
+    /// The folder for caches; `None`: nothing is kept.
+    pub cache: Option<PathBuf>,
+    /// The clock, to find out which sessions are idle.
+    pub now: fn() -> Timestamp,
+    /// How long the command has waited for databases.
+    pub patience: Patience,
+}
+
+impl ReportContext {
+    /// A file or folder that the user names.
+    pub fn given(&self, path: PathBuf) -> SearchRoot {
+        match self.forced {
+            Some(format) => SearchRoot::Forced(format, path),
+            None => SearchRoot::Given(path),
+        }
+    }
+
+    /// Finds all logs.
+    fn find(&self) -> Found {
+        self.find_in(self.roots.clone())
+    }
+
+    /// Finds the logs below these roots. A database that is locked all the time is a problem.
+    fn find_in(&self, roots: Vec<SearchRoot>) -> Found {
+        let env = self.user.env.look_up();
+        let mut scanner = Scanner::new(roots, self.formats.clone(), env);
+        let mut found = self.patience.look(&mut scanner);
+        for (path, _) in &found.locked {
+            found.problems.retain(|(of, _)| *of != **path);
+            found.problems.push((path.to_path_buf(), BUSY.to_owned()));
+        }
+        found
+    }
+
+    /// An error if databases were locked, or a path that the user named is among the problems, which have been
+    /// printed already.
+    fn check(&self, problems: &[(PathBuf, String)]) -> Result<()> {
+        let is_busy = |(_, what): &&(PathBuf, String)| what == BUSY;
+        let busy = problems.iter().filter(is_busy).count();
+        if busy > 0 {
+            let error = io::Error::from(io::ErrorKind::ResourceBusy);
+            return Err(error).context(format!("{busy} of the logs were busy, see above"));
+        }
+        let is_named = |path: &Path| self.roots.iter().any(|root| root.names(path));
+        match problems.iter().filter(|(path, _)| is_named(path)).count() {
+            0 => Ok(()),
+            unread => bail!("{unread} of the given paths could not be read, see above"),
+        }
+    }
+}
+
+/// Prints what could not be read, a line each.
+///
+/// # Errors
+///
+/// If `err` cannot be written to.
+pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Result<()> {
+    for (path, what) in problems {
+        writeln!(err, "{}: {what}", inert(&path.to_string_lossy()))?;
+    }
+    Ok(())
+}
+
+/// The ids of formats, for a sentence.
+pub fn names(formats: &[&'static Format]) -> String {
+    let names: Vec<&str> = formats.iter().map(|format| format.id).collect();
+    names.join(", ")
+}
+
+/// A share in percent, to one decimal.
+fn percent(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        whole => (part as f64 / whole as f64 * 1000.0).round() / 10.0,
+    }
+}

@@ -1,0 +1,289 @@
+//! Token counts as tiktoken-rs makes them, behind one type: o200k, and cl100k beside it where an estimator needs
+//! it, with caches and guards.
+//!
+//! tiktoken-rs has the vocabularies and counts words. It takes them from a text by regular expressions, at 20 to
+//! 25 MB a second; so `split` takes them, and the count of a word is remembered. Measured on one core,
+//! `o200k_base`: 100 ms and 45 MB to begin with, then 100 to 500 MB of code, JSON or
+//! prose a second, 10 MB of base64. So nothing is loaded before it is
+//! needed, and no long text is counted twice while its count is remembered.
+
+mod classes;
+mod split;
+mod words;
+
+use model::estimators::Estimator;
+use model::event::{ByLength, Measure, Size};
+use split::{Pattern, Split};
+use std::collections::HashMap;
+use std::ops::Add;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use words::Words;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The most bytes that are split at once, and so the longest word that tiktoken-rs gets. Version 0.12 panics
+/// on 1,000,000 spaces in a row (the stack of its regular expressions); a sixteenth of that is far below.
+const PIECE: usize = 64 << 10;
+/// A good place to cut is searched this far back from the end of a piece.
+const SEARCH: usize = 4 << 10;
+/// Shorter texts are counted faster than they are remembered.
+const WORTH_REMEMBERING: usize = 256;
+/// Counts in one generation of the cache. Two are held: 64k counts, 1 MB.
+const GENERATION: usize = 32 << 10;
+
+/// Counts o200k tokens exactly. Shared between threads.
+pub struct Counter {
+    o200k: Vocabulary,
+    /// If cl100k tokens are counted too.
+    cl100k: Option<Vocabulary>,
+    seen: Mutex<Seen>,
+}
+
+/// What splits texts, counts their words, and has counted words.
+struct Vocabulary {
+    pattern: Pattern,
+    load: fn() -> &'static CoreBPE,
+    loaded: OnceLock<&'static CoreBPE>,
+    words: OnceLock<Words>,
+}
+
+/// The tokens of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    o200k: u32,
+    /// The same as `o200k` where it is not counted.
+    cl100k: u32,
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            o200k: self.o200k.saturating_add(other.o200k),
+            cl100k: self.cl100k.saturating_add(other.cl100k),
+        }
+    }
+}
+
+/// Counts by hash of the text, in two generations: when the young one is full, the old one is dropped.
+#[derive(Default)]
+struct Seen {
+    young: HashMap<u64, Counts>,
+    old: HashMap<u64, Counts>,
+}
+
+impl Seen {
+    fn get(&mut self, hash: u64) -> Option<Counts> {
+        if let Some(count) = self.young.get(&hash) {
+            return Some(*count);
+        }
+        let count = self.old.get(&hash).copied()?;
+        self.put(hash, count);
+        Some(count)
+    }
+
+    fn put(&mut self, hash: u64, count: Counts) {
+        if self.young.len() >= GENERATION {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(hash, count);
+    }
+}
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter {
+            o200k: Vocabulary::new(Pattern::O200k, o200k_base_singleton),
+            cl100k: None,
+            seen: Mutex::default(),
+        }
+    }
+}
+
+impl Counter {
+    /// A counter that has not loaded its vocabulary yet.
+    pub fn new() -> Counter {
+        Counter::default()
+    }
+
+    /// One that counts cl100k tokens too, which takes twice the time.
+    pub fn with_cl100k() -> Counter {
+        Counter {
+            cl100k: Some(Vocabulary::new(Pattern::Cl100k, cl100k_base_singleton)),
+            ..Counter::default()
+        }
+    }
+
+    /// One that counts what this estimator needs.
+    pub fn for_estimator(estimator: Estimator) -> Counter {
+        match estimator.counts_cl100k() {
+            true => Counter::with_cl100k(),
+            false => Counter::new(),
+        }
+    }
+
+    /// Loads the vocabulary, unless it is loaded: a tenth of a second.
+    pub fn warm_up(&self) {
+        for vocabulary in self.vocabularies() {
+            vocabulary.bpe();
+        }
+    }
+
+    /// Whether the vocabulary is loaded, so that a count costs microseconds.
+    pub fn is_warm(&self) -> bool {
+        self.vocabularies()
+            .all(|vocabulary| vocabulary.loaded.get().is_some())
+    }
+
+    fn vocabularies(&self) -> impl Iterator<Item = &Vocabulary> {
+        std::iter::once(&self.o200k).chain(&self.cl100k)
+    }
+
+    /// The o200k tokens of a text, in 64 KiB pieces: a piece's end may add one token where it has to
+    /// cut a word. `None`: the tokenizer failed on it.
+    pub fn count(&self, text: &str) -> Option<u64> {
+        Some(self.counts(text)?.o200k.into())
+    }
+
+    fn counts(&self, text: &str) -> Option<Counts> {
+        if text.len() < WORTH_REMEMBERING {
+            return self.encode(text);
+        }
+        let hash = xxh3_64(text.as_bytes());
+        // A poisoned cache is still a cache: no count is half written.
+        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = seen().get(hash);
+        if known.is_some() {
+            return known;
+        }
+        let mut parts = pieces(text).map(|piece| self.encode(piece));
+        let counts = parts.try_fold(Counts::default(), |sum, part| Some(sum + part?))?;
+        seen().put(hash, counts);
+        Some(counts)
+    }
+
+    fn encode(&self, text: &str) -> Option<Counts> {
+        let o200k = self.o200k.count(text)?;
+        let cl100k = self.cl100k.as_ref();
+        let cl100k = cl100k.map_or(Some(o200k), |cl100k| cl100k.count(text))?;
+        Some(Counts { o200k, cl100k })
+    }
+}
+
+impl Vocabulary {
+    fn new(pattern: Pattern, load: fn() -> &'static CoreBPE) -> Vocabulary {
+        Vocabulary {
+            pattern,
+            load,
+            loaded: OnceLock::new(),
+            words: OnceLock::new(),
+        }
+    }
+
+    fn bpe(&self) -> &'static CoreBPE {
+        self.loaded.get_or_init(self.load)
+    }
+
+    /// The tokens of a piece.
+    fn count(&self, text: &str) -> Option<u32> {
+        let bpe = self.bpe();
+        let words = self.words.get_or_init(Words::default);
+        let (split, bytes) = (Split::new(text, self.pattern), text.as_bytes());
+        let (mut at, mut sum) = (0, 0_u32);
+        while at < bytes.len() {
+            let end = split.word_end(at);
+            // Every byte is a token.
+            if end == at + 1 {
+                sum = sum.saturating_add(1);
+                at = end;
+                continue;
+            }
+            let hash = words::hash(bytes, at, end);
+            let count = match words.get(hash) {
+                Some(count) => count,
+                None => {
+                    let count = tokens(bpe, text.get(at..end)?)?;
+                    words.put(hash, count);
+                    count
+                }
+            };
+            sum = sum.saturating_add(count);
+            at = end;
+        }
+        Some(sum)
+    }
+}
+
+/// The tokens of a word.
+fn tokens(bpe: &CoreBPE, word: &str) -> Option<u32> {
+    // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all known
+    // causes.
+    let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(word).len()));
+    u32::try_from(tokens.ok()?).ok()
+}
+
+impl Measure for Counter {
+    fn text(&self, text: &str) -> Size {
+        let guess = ByLength.text(text);
+        match self.counts(text) {
+            Some(Counts { o200k, cl100k }) => Size {
+                local: o200k,
+                cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
+                counted: true,
+                ..guess
+            },
+            None => guess,
+        }
+    }
+
+    fn call_id(&self, id: &str) -> u16 {
+        let cl100k = self.cl100k.as_ref();
+        let count = cl100k.and_then(|cl100k| cl100k.count(id));
+        count.map_or(0, |count| u16::try_from(count).unwrap_or(0))
+    }
+}
+
+/// Cuts a text into pieces the tokenizer can take.
+fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        if text.is_empty() {
+            return None;
+        }
+        let (piece, rest) = text.split_at(cut(text));
+        text = rest;
+        Some(piece)
+    })
+}
+
+/// Where the first piece ends: after a line or before a word's space, where o200k never joins both
+/// sides; inside a word only if there is neither.
+fn cut(text: &str) -> usize {
+    if text.len() <= PIECE {
+        return text.len();
+    }
+    let bytes = text.as_bytes();
+    let from = PIECE - SEARCH;
+    let line_end = |at: &usize| bytes[at - 1] == b'\n' && is_word(bytes[*at]);
+    let word_end =
+        |at: &usize| bytes[*at] == b' ' && is_word(bytes[at - 1]) && is_word(bytes[at + 1]);
+    (from..PIECE)
+        .rev()
+        .find(line_end)
+        .or_else(|| (from..PIECE).rev().find(word_end))
+        .unwrap_or_else(|| {
+            (from..=PIECE)
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+                .unwrap_or(PIECE)
+        })
+}
+
+/// Whether it is certainly part of a word: an ASCII letter or digit. White space and punctuation may join.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests;
