@@ -13,7 +13,7 @@ pub use pipe::{check_reader, is_pipe, open_pipe};
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Opens the file at a path, to be read. Links are followed.
 ///
@@ -255,7 +255,7 @@ fn leads_out() -> io::Error {
 /// The last folder that two paths are both in.
 fn common(one: &Path, other: &Path) -> PathBuf {
     let both = one.components().zip(other.components());
-    let same = both.take_while(|(a, b)| a == b && *a != Component::ParentDir);
+    let same = both.take_while(|(a, b)| a == b);
     same.map(|(part, _)| part).collect()
 }
 

@@ -110,6 +110,15 @@ fn a_link_that_leads_out_of_the_folder_of_a_log_is_not_followed() {
     symlink(at("home"), at("linked")).unwrap();
     assert!(beside(&at("linked/logs/log"), &at("linked/state/file")).is_ok());
     assert!(beside(Path::new("log"), Path::new("Cargo.toml")).is_ok());
+    // The user names a log by way of a parent.
+    assert!(beside(&at("home/logs/../logs/log"), &at("home/logs/../state/file")).is_ok());
+    assert!(
+        beside(
+            &at("home/logs/../logs/log"),
+            &at("home/logs/../../elsewhere/state/file")
+        )
+        .is_err()
+    );
 }
 
 #[test]
