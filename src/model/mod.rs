@@ -11,6 +11,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+mod by_estimator;
 pub mod calibration;
 mod calibrations;
 pub mod calls;

@@ -32,7 +32,6 @@ const LEFT: &[&[&str]] = &[
         "model::session",
         "model::sums",
     ],
-    &["model::estimators::decisions", "model::estimators::replay"],
     &[
         "tui::views::detail",
         "tui::views::roles",
