@@ -18,7 +18,7 @@ pub(super) use grown::Grown;
 
 use super::context::Context;
 use super::own_count::Counts;
-use super::replay::State;
+use super::replay::Snapshot;
 use super::session::Session;
 use crate::model::history::{Request, RequestIx};
 use jiff::Timestamp;
@@ -281,10 +281,12 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
 }
 
 /// The forecast as of an earlier state, from what had been reported by then.
-pub fn forecast_at(session: &Session, state: &State) -> Result<Forecast, NoForecast> {
-    let so_far = (state.requests, state.resets);
-    let mut forecast = project(session, so_far, state.limits.trigger, || state.context)?;
-    if state.at.is_none() {
+pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, NoForecast> {
+    let so_far = (snapshot.requests, snapshot.resets);
+    let mut forecast = project(session, so_far, snapshot.limits.trigger, || {
+        snapshot.context
+    })?;
+    if snapshot.at.is_none() {
         forecast.minutes = None;
     }
     Ok(forecast)

@@ -167,7 +167,7 @@ mod tests {
 
     fn limits(log: &Log) -> (u64, WindowSource) {
         let limits = log.session.limits();
-        assert_eq!(log.session.state().limits, limits);
+        assert_eq!(log.session.snapshot().limits, limits);
         (limits.window, limits.window_source)
     }
 
@@ -185,7 +185,7 @@ mod tests {
         let timeline = Timeline::of(&log.session);
         let before = timeline.end().checked_sub(1);
         let before = before.and_then(|ix| timeline.moment(ix));
-        let then = before.map(|moment| log.session.state_at(moment).limits.window);
+        let then = before.map(|moment| log.session.snapshot_at(moment).limits.window);
         assert_eq!(then, Some(200_000));
     }
 }

@@ -433,7 +433,7 @@ mod tests {
         let log = thinks(says(log, "2"), "b", 11_000, None).compact(12_000);
         let timeline = Timeline::of(&log.session);
         let moment = timeline.moment(at).expect("a moment");
-        assert_eq!(log.session.state_at(moment).context.own, Some(then));
+        assert_eq!(log.session.snapshot_at(moment).context.own, Some(then));
     }
 
     #[test]

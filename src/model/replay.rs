@@ -1,11 +1,11 @@
 //! A session as of any moment of its log: its context at that time, as far as it was known.
 //!
 //! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
-//! list of the moments; a [`State`] is the session as of one of them, with its numbers at that time: an
+//! list of the moments; a [`Snapshot`] is the session as of one of them, with its numbers at that time: an
 //! item that had not been settled has its estimate from then. Its present number is
 //! [`Session::tokens`].
 //!
-//! The state at the end is the live one. Before it, the state at a moment is the live state of a session
+//! The snapshot at the end is the live one. Before it, the snapshot at a moment is the live one of a session
 //! whose log ended there.
 
 mod sizes;
@@ -235,7 +235,7 @@ fn count(step: Step, ix: usize, moment: &Moment) -> usize {
 
 /// A session as of a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct Snapshot {
     /// How full the context was.
     pub context: Context,
     /// The window and the trigger as they were known.
@@ -271,15 +271,15 @@ pub struct Hindsight {
 
 impl Session {
     /// The session as it is now.
-    pub fn state(&self) -> State {
-        self.state_of(self.content(), self.limits(), self.updated_at)
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot_of(self.content(), self.limits(), self.updated_at)
     }
 
     /// The session as of a moment of its [`Timeline`].
-    pub fn state_at(&self, moment: &Moment) -> State {
+    pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content);
-        self.state_of(content, limits, moment.at)
+        self.snapshot_of(content, limits, moment.at)
     }
 
     /// The items that had come by a moment and were not in the context, in the order of the log.
@@ -292,10 +292,10 @@ impl Session {
             .map(|(ix, _)| ix)
     }
 
-    fn state_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> State {
+    fn snapshot_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> Snapshot {
         let inputs = content.inputs;
         let requests = inputs.requests as usize;
-        State {
+        Snapshot {
             context: self.context_of(&content),
             limits,
             requests,

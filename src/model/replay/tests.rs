@@ -38,7 +38,7 @@ fn records(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
     entries.chunk_by(|a, b| a.place == b.place)
 }
 
-fn sums_hold(state: &State) {
+fn sums_hold(state: &Snapshot) {
     let context = &state.context;
     let roles: u64 = context.roles.iter().map(|share| share.tokens).sum();
     assert_eq!(roles, context.used, "roles sum to the total");
@@ -54,13 +54,13 @@ fn ends_as_it_is(session: &Session, timeline: &Timeline) {
         assert!(session.items().is_empty() && session.requests().is_empty());
         return;
     };
-    let (then, now) = (session.state_at(last), session.state());
-    assert_eq!(State { at: now.at, ..then }, now);
+    let (then, now) = (session.snapshot_at(last), session.snapshot());
+    assert_eq!(Snapshot { at: now.at, ..then }, now);
 }
 
 /// A state without what only hindsight tells.
-fn then(state: State) -> State {
-    State {
+fn then(state: Snapshot) -> Snapshot {
+    Snapshot {
         hindsight: None,
         at: None,
         ..state
@@ -85,7 +85,7 @@ struct Lived {
 
 /// What a session told while it grew.
 struct Told {
-    state: State,
+    state: Snapshot,
     forecast: Result<Forecast, NoForecast>,
     timeline: Timeline,
 }
@@ -98,7 +98,7 @@ impl Lived {
                 session.apply(entry.clone());
             }
             let now = Told {
-                state: session.state(),
+                state: session.snapshot(),
                 forecast: forecast(&session, None),
                 timeline: Timeline::of(&session),
             };
@@ -120,7 +120,7 @@ proptest! {
             let timeline = Timeline::of(&session);
             ends_as_it_is(&session, &timeline);
             for moment in &timeline.moments {
-                let replayed = session.state_at(moment);
+                let replayed = session.snapshot_at(moment);
                 sums_hold(&replayed);
                 let told = &told[&moment.record];
                 let left = forecast_at(&session, &replayed);
@@ -187,7 +187,7 @@ proptest! {
         let events = events.into_iter().filter(told).collect();
         entries(events).into_iter().for_each(|entry| session.apply(entry));
         let timeline = Timeline::of(&session);
-        let used = timeline.moments.iter().map(|m| session.state_at(m).context.used);
+        let used = timeline.moments.iter().map(|m| session.snapshot_at(m).context.used);
         prop_assert_eq!(timeline.sizes(&session), used.collect::<Vec<_>>());
     }
 
@@ -256,7 +256,7 @@ fn hand_written_logs_are_told_as_they_were_then() {
             ends_as_it_is(&session, &timeline);
             moments += timeline.len();
             for moment in &timeline.moments {
-                let (replayed, told) = (session.state_at(moment), &told[&moment.record]);
+                let (replayed, told) = (session.snapshot_at(moment), &told[&moment.record]);
                 sums_hold(&replayed);
                 assert_eq!(forecast_at(&session, &replayed), told.forecast);
                 let at = format!("{}, line {}", path.display(), moment.place.line);
@@ -307,7 +307,7 @@ fn what_stood_then_and_what_was_learned_later_are_told_apart() {
         .position(|item| item.kind == Kind::ToolResult)
         .unwrap();
     let came = timeline.of_item(&session.items()[result]).unwrap();
-    let then = session.state_at(timeline.moment(came).unwrap());
+    let then = session.snapshot_at(timeline.moment(came).unwrap());
     let &(_, guessed, source) = then.items.iter().find(|(ix, ..)| *ix == result).unwrap();
     let (learned, source_now) = session.tokens(result);
     assert_eq!((source, source_now), (Source::Estimated, Source::Derived));
@@ -319,7 +319,7 @@ fn what_stood_then_and_what_was_learned_later_are_told_apart() {
     assert_eq!((hindsight.request, hindsight.came), (1, 20_100));
     assert_eq!(hindsight.expected.tokens, then.context.used);
 
-    let settled = session.state_at(timeline.moment(came + 1).unwrap());
+    let settled = session.snapshot_at(timeline.moment(came + 1).unwrap());
     assert!(settled.items.contains(&(result, 70, Source::Derived)));
     assert_eq!(
         (settled.context.known, settled.context.estimated),
@@ -385,7 +385,7 @@ fn without_reports_the_sizes_of_all_moments_are_those_of_their_states() {
                 continue;
             }
             let timeline = Timeline::of(&session);
-            let states = timeline.moments.iter().map(|m| session.state_at(m));
+            let states = timeline.moments.iter().map(|m| session.snapshot_at(m));
             let states: Vec<u64> = states.map(|state| state.context.used).collect();
             moments += states.len();
             assert_eq!(timeline.sizes(&session), states, "{}", path.display());
@@ -450,7 +450,7 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
     let said = timeline
         .moments
         .iter()
-        .map(|m| session.state_at(m).agent_estimate);
+        .map(|m| session.snapshot_at(m).agent_estimate);
     let said: Vec<_> = said
         .map(|said| said.map(|it| (it.tokens, it.ours, it.difference())))
         .collect();
@@ -512,7 +512,10 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
         }
     }
     let timeline = Timeline::of(&session);
-    let told = timeline.moments.iter().map(|m| session.state_at(m).notice);
+    let told = timeline
+        .moments
+        .iter()
+        .map(|m| session.snapshot_at(m).notice);
     assert_eq!(told.collect::<Vec<_>>(), [Some(0), None, Some(1), None]);
     assert!(session.items().iter().all(Item::is_notice));
 }

@@ -136,11 +136,11 @@ mod tests {
         let left = former.tokens(1).0 + former.tokens(2).0;
         assert_eq!(reset.dropped.iter().sum::<u64>(), left);
         assert_eq!(session.context(), context);
-        assert_eq!(session.state().context, context);
+        assert_eq!(session.snapshot().context, context);
         let timeline = Timeline::of(&session);
         let moment = timeline.of_reset(0).unwrap();
         assert_eq!(timeline.moment(moment).unwrap().place, reset.place);
-        let first = session.state_at(timeline.moment(0).unwrap());
+        let first = session.snapshot_at(timeline.moment(0).unwrap());
         assert_eq!(first.resets, 0);
     }
 
@@ -158,7 +158,7 @@ mod tests {
         second.take_over(&grown, None);
         let two = (used(&grown), Some(used(&second)));
         assert_eq!(sizes(&second), [one, two]);
-        assert_eq!(second.state().context, second.context());
+        assert_eq!(second.snapshot().context, second.context());
     }
 
     #[test]

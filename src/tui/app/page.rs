@@ -7,7 +7,7 @@ use crate::model::children::{Child, children};
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast_at};
 use crate::model::repeats::{Repeats, repeats};
-use crate::model::replay::{State, Step, Timeline};
+use crate::model::replay::{Snapshot, Step, Timeline};
 use crate::model::session::SizedItem;
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::whatif::without;
@@ -27,7 +27,7 @@ pub struct Page {
     /// The steps before which compactions took place.
     pub resets: Vec<usize>,
     /// Its state at the moment on screen.
-    pub state: State,
+    pub state: Snapshot,
     /// The forecast at that moment.
     pub forecast: Result<Forecast, NoForecast>,
     /// What the context then contained more than once.
@@ -115,7 +115,7 @@ impl Page {
             pace,
             sizes,
             resets,
-            state: session.state(),
+            state: session.snapshot(),
             turns: session.turns,
             agents,
             list: None,
@@ -165,8 +165,8 @@ impl App {
         let moment = page.timeline.moment(replay.moment(&page.timeline));
         let moment = moment.copied().filter(|_| replay.is_on());
         page.state = match &moment {
-            Some(moment) => session.state_at(moment),
-            None => session.state(),
+            Some(moment) => session.snapshot_at(moment),
+            None => session.snapshot(),
         };
         page.forecast = forecast_at(session, &page.state);
         page.repeats = repeats(session, page.state.items.iter().copied());

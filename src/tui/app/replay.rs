@@ -3,7 +3,7 @@
 use super::items::contains;
 use super::{App, Pace};
 use crate::model::event::Place;
-use crate::model::replay::{State, Step, Timeline, What};
+use crate::model::replay::{Snapshot, Step, Timeline, What};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -314,7 +314,7 @@ impl App {
     }
 
     /// The session on screen as of the moment on screen.
-    pub fn state(&self) -> Option<&State> {
+    pub fn state(&self) -> Option<&Snapshot> {
         self.shown.page.as_ref().map(|page| &page.state)
     }
 }
