@@ -5,7 +5,7 @@ use super::context::{Basis, Context, Share};
 use super::estimator::Estimator;
 use super::history::{Item, Request, RequestIx};
 use super::past::Unlogged;
-use super::session::Session;
+use super::state::State;
 use super::{Kind, Role};
 use std::collections::HashSet;
 
@@ -15,20 +15,20 @@ mod rfc029;
 pub(super) use measure::{Measured, schema_framing};
 
 /// The request whose reported output an item is part of.
-pub(super) fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
-    let request = session.ledger().request_of(item.output_of?)?;
-    session.requests()[request].output.map(|_| request)
+pub(super) fn reported_output(state: &State, item: &Item) -> Option<RequestIx> {
+    let request = state.ledger().request_of(item.output_of?)?;
+    state.requests()[request].output.map(|_| request)
 }
 
-pub(super) fn has_reported_output(session: &Session, item: &Item) -> bool {
-    reported_output(session, item).is_some()
+pub(super) fn has_reported_output(state: &State, item: &Item) -> bool {
+    reported_output(state, item).is_some()
 }
 
 pub(super) fn capped(tokens: i128) -> u64 {
     u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
 }
 
-impl Session {
+impl State {
     /// The estimator of context sizes.
     pub fn estimator(&self) -> Estimator {
         self.rules().estimator

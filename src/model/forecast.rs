@@ -10,19 +10,16 @@
 //! never a shorter one. [`backtest`](backtest()) forecasts past compactions.
 
 mod backtest;
-mod grown;
 mod words;
 
+pub use super::growth::{Growth, Step};
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
-pub(super) use grown::Grown;
 
 use super::context::Context;
 use super::own_count::Counts;
 use super::replay::Snapshot;
 use super::session::Session;
-use crate::model::history::{Request, RequestIx};
 use jiff::Timestamp;
-use std::ops::Range;
 
 /// Half-life of a step's weight, in requests. 15 to 30 do equally well.
 const HALF_LIFE: f64 = 20.0;
@@ -103,40 +100,7 @@ pub enum NoForecast {
     NoGrowth,
 }
 
-/// The growth from one request to the next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// Tokens the prompt grew by; below 0 where something left it.
-    pub tokens: f64,
-    /// User turns that began.
-    pub turns: f64,
-    /// Seconds that passed; `None`: the log has no times.
-    pub seconds: Option<f64>,
-}
-
-/// How a context has grown so far: all that a forecast is made from, beside the way to go.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Growth {
-    /// The steps of this epoch, oldest first.
-    pub steps: Vec<Step>,
-    /// The steps of the session's earlier epochs.
-    pub earlier: Vec<Step>,
-    /// Tokens by which the agent's own count jumps when the user's next turn begins.
-    pub jump: f64,
-}
-
 impl Growth {
-    /// How the session's context had grown when a request of it had been reported.
-    fn until(session: &Session, request: RequestIx) -> Growth {
-        let epoch = epoch_of(session, request);
-        let counts = Counts::until(session, request.saturating_add(1));
-        Growth {
-            steps: counts.steps(epoch.start..request.saturating_add(1)),
-            earlier: counts.steps(0..epoch.start),
-            jump: counts.running as f64,
-        }
-    }
-
     /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
         self.forecast_around(self.median(), to_go)
@@ -270,7 +234,7 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
     let so_far = (session.requests().len(), session.resets().len());
     let trigger = session.limits().trigger;
-    let mut forecast = match trigger.and_then(|trigger| grown::forecast(session, trigger)) {
+    let mut forecast = match trigger.and_then(|trigger| at_hand(session, trigger)) {
         Some(forecast) => forecast?,
         None => project(session, so_far, trigger, || session.context())?,
     };
@@ -278,6 +242,14 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
         forecast.minutes = None;
     }
     Ok(forecast)
+}
+
+/// The forecast of a session that keeps its growth; `None`: it does not.
+fn at_hand(session: &Session, trigger: u64) -> Option<Result<Forecast, NoForecast>> {
+    session.with_growth(|growth, median| {
+        let to_go = session.context().headroom(trigger);
+        growth.forecast_around(median, to_go)
+    })
 }
 
 /// The forecast as of an earlier state, from what had been reported by then.
@@ -323,41 +295,6 @@ pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
         (Some(_), None) => false,
         (None, _) => true,
     }
-}
-
-/// The requests of the epoch that a request belongs to.
-fn epoch_of(session: &Session, request: RequestIx) -> Range<RequestIx> {
-    let mut starts = session.resets().iter().map(|reset| reset.request);
-    let end = starts.clone().find(|start| *start > request);
-    Range {
-        start: starts.rfind(|start| *start <= request).unwrap_or(0),
-        end: end.unwrap_or(session.requests().len()),
-    }
-}
-
-impl Counts<'_> {
-    /// The steps that led to these requests, each from the report it was settled against. The first of
-    /// an epoch has none, nor one that another model counted.
-    fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {
-        let all = self.session.requests();
-        let steps = requests.filter_map(|ix| step(all, &self.prompts, ix));
-        steps.collect()
-    }
-}
-
-/// The step that led to a request, whose agent counted these prompts.
-fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<Step> {
-    let request = all.get(ix)?;
-    let previous = request.previous?;
-    let before = all.get(previous)?;
-    let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
-    let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
-    Some(Step {
-        tokens: tokens(ix)? - tokens(previous)?,
-        turns: f64::from(request.turn.saturating_sub(before.turn)),
-        seconds: Option::zip(request.at, before.at)
-            .map(|(at, before)| seconds(at) - seconds(before)),
-    })
 }
 
 /// No step begins more turns.

@@ -2,29 +2,14 @@
 
 use super::event::Cause;
 use super::past::Facts;
-use super::session::Session;
+use super::state::State;
 use super::window::{Limits, PastSize, Seen, WindowSource};
 use crate::model::content::Content;
 use crate::model::history::{PastReset, Request, RequestIx};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-impl Session {
-    /// The window and the trigger, and how both are known.
-    pub fn limits(&self) -> Limits {
-        let facts = self.facts();
-        if let Some(stored) = self.stored() {
-            let limits = |least| self.limits_from(&facts, &stored.sizes, least);
-            return raised(stored.sizes.has_requests, limits, || stored.low);
-        }
-        let sizes = Sizes::now(self);
-        raised(
-            sizes.has_requests,
-            |least| self.limits_from(&facts, &sizes, least),
-            || self.calibrated_context().low,
-        )
-    }
-
+impl State {
     /// The window and the trigger as they were known right after this request: from what had been
     /// requested and compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
@@ -59,11 +44,19 @@ impl Session {
         let requests = &self.requests()[..inputs.requests as usize];
         let resets = &self.resets()[..inputs.resets as usize];
         let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
-        raised(
-            sizes.has_requests,
-            |least| self.limits_from(&facts, &sizes, least),
-            || self.calibrated(content).low,
-        )
+        self.limits_by(&facts, &sizes, || self.calibrated(content).low)
+    }
+
+    /// The window and the trigger that follow from these sizes. `low` is the low end of the context, which is asked
+    /// for only where they depend on it.
+    pub(super) fn limits_by(
+        &self,
+        facts: &Facts,
+        sizes: &Sizes,
+        low: impl FnOnce() -> u64,
+    ) -> Limits {
+        let limits = |least| self.limits_from(facts, sizes, least);
+        raised(sizes.has_requests, limits, low)
     }
 
     /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
@@ -100,10 +93,10 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Of the model in use, as they are now.
-    pub(super) fn now(session: &Session) -> Sizes {
-        let model = session.model_shared();
-        let largest = session.ledger().largest_prompt(model);
-        Sizes::new(model, largest, session.requests(), session.resets())
+    pub(super) fn now(state: &State) -> Sizes {
+        let model = state.model_shared();
+        let largest = state.ledger().largest_prompt(model);
+        Sizes::new(model, largest, state.requests(), state.resets())
     }
 
     fn of(model: Option<&Arc<str>>, requests: &[Request], resets: &[PastReset]) -> Sizes {

@@ -3,7 +3,7 @@
 //! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
 //! list of the moments; a [`Snapshot`] is the session as of one of them, with its numbers at that time: an
 //! item that had not been settled has its estimate from then. Its present number is
-//! [`Session::tokens`].
+//! [`State::tokens`].
 //!
 //! The snapshot at the end is the live one. Before it, the snapshot at a moment is the live one of a session
 //! whose log ended there.
@@ -17,7 +17,7 @@ use super::context::Context;
 use super::event::Place;
 use super::history::PreviousSize;
 use super::past::{Inputs, Mark};
-use super::session::Session;
+use super::state::State;
 use super::window::Limits;
 use crate::model::content::Content;
 use crate::model::history::{Item, ItemIx, RequestIx, SizedItem};
@@ -26,7 +26,7 @@ use jiff::Timestamp;
 /// What happened at a moment. If one record did several things, the first variant that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum What {
-    /// A compaction or clear, by its index in [`Session::resets`].
+    /// A compaction or clear, by its index in [`State::resets`].
     Reset(usize),
     /// A request was reported.
     Report(RequestIx),
@@ -77,10 +77,10 @@ pub struct Timeline {
 impl Timeline {
     /// The moments of a session as it is now; made anew when it has grown. Linear in its items and
     /// requests. A trimmed session has only the last moment.
-    pub fn of(session: &Session) -> Timeline {
+    pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
-        let mut marks = session.past().marks().iter().peekable();
-        let mut items = session.items().iter().enumerate().peekable();
+        let mut marks = state.past().marks().iter().peekable();
+        let mut items = state.items().iter().enumerate().peekable();
         // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
         let mut now = Moment::default();
@@ -193,10 +193,10 @@ impl Timeline {
 
     /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
     /// it grow has come by then. `None`: none has grown.
-    pub fn largest_growth(&self, session: &Session) -> Option<usize> {
-        let requests = session.requests().iter().enumerate();
+    pub fn largest_growth(&self, state: &State) -> Option<usize> {
+        let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = session.requests().get(request.previous?)?;
+            let before = state.requests().get(request.previous?)?;
             let grown = request.prompt.checked_sub(before.prompt)?;
             (grown > 0).then_some((grown, ix))
         });
@@ -269,12 +269,7 @@ pub struct Hindsight {
     pub came: u64,
 }
 
-impl Session {
-    /// The session as it is now.
-    pub fn snapshot(&self) -> Snapshot {
-        self.snapshot_of(self.content(), self.limits(), self.updated_at)
-    }
-
+impl State {
     /// The session as of a moment of its [`Timeline`].
     pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
@@ -292,7 +287,13 @@ impl Session {
             .map(|(ix, _)| ix)
     }
 
-    fn snapshot_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> Snapshot {
+    /// The session when this was its context.
+    pub(super) fn snapshot_of(
+        &self,
+        content: Content,
+        limits: Limits,
+        at: Option<Timestamp>,
+    ) -> Snapshot {
         let inputs = content.inputs;
         let requests = inputs.requests as usize;
         Snapshot {

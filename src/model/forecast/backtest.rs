@@ -1,6 +1,7 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
-use super::{Band, Growth, epoch_of};
+use super::{Band, Growth};
+use crate::model::growth::epoch_of;
 use crate::model::history::RequestIx;
 use crate::model::own_count::Counts;
 use crate::model::session::Session;

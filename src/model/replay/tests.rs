@@ -7,6 +7,7 @@ use crate::model::event::{
 };
 use crate::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::model::properties::{any_estimator, events, session};
+use crate::model::session::Session;
 use crate::model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};

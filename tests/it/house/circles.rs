@@ -23,15 +23,6 @@ const LEFT: &[&[&str]] = &[
     ],
     &["ingest::store::backwards", "ingest::store::lines"],
     &["ingest::worker::inbox", "ingest::worker::pool"],
-    // A session keeps the answers that it was asked for.
-    &[
-        "model::context",
-        "model::forecast",
-        "model::own_count",
-        "model::replay",
-        "model::session",
-        "model::sums",
-    ],
     &[
         "tui::views::detail",
         "tui::views::roles",
