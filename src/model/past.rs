@@ -21,10 +21,19 @@ pub(super) struct Past {
     marks: Vec<Mark>,
     /// The model and its limits, in order.
     facts: Vec<Facts>,
-    /// The agent's own numbers, in order, each with its record.
-    estimates: Vec<(Option<AgentEstimate>, u32)>,
+    /// The agent's own numbers, in order.
+    estimates: Vec<DatedEstimate>,
     /// Whether earlier states were forgotten.
     forgotten: bool,
+}
+
+/// The agent's own number at some time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct DatedEstimate {
+    /// `None`: it has none that is about the context of that time.
+    estimate: Option<AgentEstimate>,
+    /// The record of its newest number.
+    record: u32,
 }
 
 /// A record that changed what a context is computed from.
@@ -177,19 +186,20 @@ impl Past {
     /// Notes the agent's own number and its record (0: none), if they are new.
     pub(super) fn note_estimate(&mut self, estimate: Option<AgentEstimate>, record: u32) {
         let last = self.estimates.last().copied().unwrap_or_default();
-        if last != (estimate, record) {
-            self.estimates.push((estimate, record));
+        let new = DatedEstimate { estimate, record };
+        if last != new {
+            self.estimates.push(new);
         }
     }
 
     /// The agent's own number for its context as it was then.
     pub(super) fn estimate_at(&self, inputs: &Inputs) -> Option<AgentEstimate> {
-        newest(&self.estimates, inputs.estimates)?.0
+        newest(&self.estimates, inputs.estimates)?.estimate
     }
 
     /// The record of the agent's newest number by then; 0: none.
     pub(super) fn estimate_record_at(&self, inputs: &Inputs) -> u32 {
-        newest(&self.estimates, inputs.estimates).map_or(0, |(_, record)| *record)
+        newest(&self.estimates, inputs.estimates).map_or(0, |dated| dated.record)
     }
 
     /// Forgets the earlier states.

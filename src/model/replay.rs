@@ -15,7 +15,7 @@ use super::agent_estimate::AgentEstimate;
 use super::calibration::Expected;
 use super::context::Context;
 use super::event::Place;
-use super::history::PreviousSize;
+use super::items::OlderSize;
 use super::past::{Inputs, Mark};
 use super::state::State;
 use super::window::Limits;
@@ -348,24 +348,24 @@ impl State {
     }
 
     /// The size of an item after a record, as it was known then.
-    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, PreviousSize)]) -> (u64, Source) {
+    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
         let previous = self.items()[ix].previous;
         let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };
-        let found = older.binary_search_by_key(&ix, |(item, _)| *item as usize);
-        let size = found.map_or(previous, |at| older[at].1);
+        let found = older.binary_search_by_key(&ix, |older| older.item as usize);
+        let size = found.map_or(previous, |at| older[at].size);
         (size.tokens, size.source)
     }
 
     /// The older sizes of the first items as of a record, by item.
-    fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<(u32, PreviousSize)> {
+    fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
         let sizes = self.ledger().items().older_sizes().iter().copied();
-        let mut held: Vec<(u32, PreviousSize)> = sizes
-            .filter(|(ix, size)| size.until > record && (*ix as usize) < so_far)
+        let mut held: Vec<OlderSize> = sizes
+            .filter(|older| older.size.until > record && (older.item as usize) < so_far)
             .collect();
-        held.sort_unstable_by_key(|(ix, size)| (*ix, size.until));
-        held.dedup_by_key(|(ix, _)| *ix);
+        held.sort_unstable_by_key(|older| (older.item, older.size.until));
+        held.dedup_by_key(|older| older.item);
         held
     }
 

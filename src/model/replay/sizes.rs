@@ -1,6 +1,7 @@
 //! The size of a context at every moment at once.
 
 use super::Timeline;
+use crate::model::items::OlderSize;
 use crate::model::state::State;
 use std::collections::HashMap;
 
@@ -62,8 +63,8 @@ impl Timeline {
 /// The sizes of items before their previous size, by item, each with the record that changed it.
 fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
-    for (ix, size) in state.ledger().items().older_sizes() {
-        let of_item = sizes.entry(*ix as usize).or_default();
+    for OlderSize { item, size } in state.ledger().items().older_sizes() {
+        let of_item = sizes.entry(*item as usize).or_default();
         of_item.push((size.until, size.tokens));
     }
     sizes
