@@ -3,7 +3,7 @@
 //! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
 //! total.
 
-use super::content::{Content, Part, Tally};
+use super::content::{Content, ContextSums, Contribution};
 use super::history::SizedItem;
 use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
@@ -150,13 +150,13 @@ impl State {
 
     /// How full a context is, by the session's own calibration.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = Tally::default();
+        let mut tally = ContextSums::default();
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
             let part = self.part(item, *tokens, *source, anchor);
             let is_here = true;
-            tally.add(item, Part { is_here, ..part }, 1);
+            tally.add(item, Contribution { is_here, ..part }, 1);
         }
         self.context_from(&content.inputs, &tally)
     }
@@ -168,8 +168,8 @@ impl State {
         tokens: u64,
         source: Source,
         anchor: Option<RequestIx>,
-    ) -> Part {
-        Part {
+    ) -> Contribution {
+        Contribution {
             tokens,
             is_here: item.in_context(),
             is_known: source.is_known(),
@@ -180,7 +180,7 @@ impl State {
     }
 
     /// The context whose items have these sums.
-    pub(super) fn context_from(&self, inputs: &Inputs, tally: &Tally) -> Context {
+    pub(super) fn context_from(&self, inputs: &Inputs, tally: &ContextSums) -> Context {
         let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
         let mut roles = tally.roles.map(|[tokens, known, items]| Share {
             tokens: whole(tokens),

@@ -12,7 +12,7 @@
 mod backtest;
 mod words;
 
-pub use super::growth::{Growth, Step};
+pub use super::growth::{Growth, GrowthStep};
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
 
 use super::context::Context;
@@ -128,7 +128,7 @@ impl Growth {
             0 => Band::default(),
             _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
         };
-        let seconds = |step: &Step| Some(step.seconds?.clamp(0.0, PAUSE));
+        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE));
         let seconds = self.pace(USUAL_SECONDS, PAUSE, seconds);
         Ok(Forecast {
             requests,
@@ -140,7 +140,7 @@ impl Growth {
     /// Tokens a request, above 0.
     fn rate(&self, median: f64, irregularity: f64) -> Result<f64, NoForecast> {
         let cap = STEP_CAP.max(2.0 * median);
-        let capped = |step: &Step| Some(step.tokens.clamp(-cap, cap));
+        let capped = |step: &GrowthStep| Some(step.tokens.clamp(-cap, cap));
         let (sum, weight) = weigh(&self.steps, cap, capped);
         let shrinks = sum <= 0.0 && self.steps.len() >= STEPS_TO_JUDGE;
         let prior = PRIOR_STEPS * irregularity;
@@ -165,13 +165,13 @@ impl Growth {
     }
 
     /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
-    fn pace(&self, prior: f64, most: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
+    fn pace(&self, prior: f64, most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, weight) = weigh(&self.steps, most, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
     }
 
     /// What is usual: the earlier epochs' mean, shrunk towards the prior.
-    fn usual(&self, prior: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
+    fn usual(&self, prior: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, n) = self
             .earlier
             .iter()
@@ -187,7 +187,7 @@ impl Growth {
 
 /// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights. No value is further
 /// than `most` from 0.
-fn weigh(steps: &[Step], most: f64, of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
+fn weigh(steps: &[GrowthStep], most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> (f64, f64) {
     let fading = 0.5_f64.powf(1.0 / HALF_LIFE);
     let mut weight = 1.0;
     let (mut sum, mut weights) = (0.0, 0.0);

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The growth from one request to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct GrowthStep {
     /// Tokens the prompt grew by; below 0 where something left it.
     pub tokens: f64,
     /// User turns that began.
@@ -22,9 +22,9 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Growth {
     /// The steps of this epoch, oldest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<GrowthStep>,
     /// The steps of the session's earlier epochs.
-    pub earlier: Vec<Step>,
+    pub earlier: Vec<GrowthStep>,
     /// Tokens by which the agent's own count jumps when the user's next turn begins.
     pub jump: f64,
 }
@@ -55,7 +55,7 @@ pub(super) fn epoch_of(state: &State, request: RequestIx) -> Range<RequestIx> {
 impl Counts<'_> {
     /// The steps that led to these requests, each from the report it was settled against. The first of
     /// an epoch has none, nor one that another model counted.
-    pub(super) fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {
+    pub(super) fn steps(&self, requests: Range<RequestIx>) -> Vec<GrowthStep> {
         let all = self.state.requests();
         let steps = requests.filter_map(|ix| step(all, &self.prompts, ix));
         steps.collect()
@@ -63,13 +63,13 @@ impl Counts<'_> {
 }
 
 /// The step that led to a request, whose agent counted these prompts.
-fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<Step> {
+fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
     let previous = request.previous?;
     let before = all.get(previous)?;
     let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
     let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
-    Some(Step {
+    Some(GrowthStep {
         tokens: tokens(ix)? - tokens(previous)?,
         turns: f64::from(request.turn.saturating_sub(before.turn)),
         seconds: Option::zip(request.at, before.at)

@@ -89,8 +89,8 @@ pub(super) struct Items {
     /// What dropped prompts have made of the settled sizes, not worked out yet.
     #[serde(skip)]
     rescaled: Option<Rescaled>,
-    /// How many items have shared a number anew, all in all.
-    shared_anew: usize,
+    /// How many items were resized by walks, all in all.
+    resized_by_walk: usize,
     /// Items that have left, come back or changed.
     #[serde(skip)]
     touched: Touched,
@@ -510,20 +510,20 @@ impl Items {
         MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
     }
 
-    /// So many items are about to share a number anew. Returns whether sizes in between are worth it: where
-    /// that happens so often that they would not be kept, only the last ones are.
-    pub(super) fn may_share_anew(&mut self, items: usize) -> bool {
-        self.shared_anew = self.shared_anew.saturating_add(items);
-        let may = self.shared_anew <= self.most_history();
+    /// A walk is about to resize this many items. Returns whether it may: where walks are so frequent that the sizes in
+    /// between would not be kept, it may not, and sizes are worked out later.
+    pub(super) fn may_resize_by_walk(&mut self, items: usize) -> bool {
+        self.resized_by_walk = self.resized_by_walk.saturating_add(items);
+        let may = self.resized_by_walk <= self.most_history();
         if !may {
-            self.shared_anew -= items;
+            self.resized_by_walk -= items;
         }
         may
     }
 
     /// Keeps the sizes of what is not settled: its estimates are about to change.
     fn keep_unsettled(&mut self) {
-        if !self.may_share_anew(self.pending.len()) {
+        if !self.may_resize_by_walk(self.pending.len()) {
             return;
         }
         for ix in self.unsettled().collect::<Vec<_>>() {

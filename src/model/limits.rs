@@ -1,7 +1,7 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
 use super::event::Cause;
-use super::past::Facts;
+use super::past::ModelFacts;
 use super::state::State;
 use super::window::{Limits, PastSize, Seen, WindowSource};
 use crate::model::content::Content;
@@ -17,7 +17,7 @@ impl State {
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
-        let facts = Facts {
+        let facts = ModelFacts {
             model: requests.last().and_then(|r| r.model.clone()),
             ..self.facts()
         };
@@ -29,7 +29,7 @@ impl State {
     /// The window and the trigger with a model of this session, as all of the session shows them.
     pub(super) fn limits_with(&self, model: Option<&str>) -> Limits {
         let model = model.map(Arc::from);
-        let facts = Facts {
+        let facts = ModelFacts {
             model,
             ..self.facts()
         };
@@ -51,7 +51,7 @@ impl State {
     /// for only where they depend on it.
     pub(super) fn limits_by(
         &self,
-        facts: &Facts,
+        facts: &ModelFacts,
         sizes: &Sizes,
         low: impl FnOnce() -> u64,
     ) -> Limits {
@@ -60,7 +60,7 @@ impl State {
     }
 
     /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
-    fn limits_from(&self, facts: &Facts, sizes: &Sizes, least: u64) -> Limits {
+    fn limits_from(&self, facts: &ModelFacts, sizes: &Sizes, least: u64) -> Limits {
         self.rules().limits(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),

@@ -20,7 +20,7 @@ pub(super) struct Past {
     /// In the order of the log, at most one a record.
     marks: Vec<Mark>,
     /// The model and its limits, in order.
-    facts: Vec<Facts>,
+    facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
     estimates: Vec<DatedEstimate>,
     /// Whether earlier states were forgotten.
@@ -85,7 +85,7 @@ pub(super) enum Unlogged {
 
 /// The model, its window and its trigger, as the log names them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct ModelFacts {
     #[serde(with = "crate::model::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
@@ -170,14 +170,14 @@ impl Past {
     }
 
     /// Notes the model and its limits, if they are new.
-    pub(super) fn note_facts(&mut self, facts: Facts) {
+    pub(super) fn note_facts(&mut self, facts: ModelFacts) {
         if self.facts.last() != Some(&facts) {
             self.facts.push(facts);
         }
     }
 
     /// The model and its limits as they were then.
-    pub(super) fn facts_at(&self, inputs: &Inputs) -> Facts {
+    pub(super) fn facts_at(&self, inputs: &Inputs) -> ModelFacts {
         newest(&self.facts, inputs.facts)
             .cloned()
             .unwrap_or_default()

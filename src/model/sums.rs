@@ -5,7 +5,7 @@
 
 use super::history::{ItemIx, RequestIx};
 use super::state::State;
-use crate::model::content::{Content, Part, Tally};
+use crate::model::content::{Content, ContextSums, Contribution};
 use std::collections::BTreeSet;
 
 /// The sums as of some record.
@@ -15,8 +15,8 @@ pub(super) struct RunningSums {
     /// How many touches, and changes of all estimates, have been seen.
     touches: u64,
     estimates: u32,
-    parts: Vec<Part>,
-    tally: Tally,
+    parts: Vec<Contribution>,
+    tally: ContextSums,
     /// Items in the context that the anchor's prompt did not hold.
     unsent: BTreeSet<ItemIx>,
 }
@@ -72,7 +72,7 @@ impl RunningSums {
     /// Takes in the items that are new.
     fn extend(&mut self, state: &State) {
         for ix in self.parts.len()..state.items().len() {
-            self.parts.push(Part::default());
+            self.parts.push(Contribution::default());
             self.update(ix, state);
         }
     }
@@ -92,7 +92,7 @@ impl RunningSums {
     }
 
     /// What is summed up, and the part of it that the anchor's prompt did not hold.
-    pub(super) fn content(&self, state: &State) -> (Tally, Content) {
+    pub(super) fn content(&self, state: &State) -> (ContextSums, Content) {
         let sized = |ix: &ItemIx| {
             let (tokens, source) = state.tokens(*ix);
             (*ix, tokens, source)

@@ -3,13 +3,13 @@
 
 use super::Session;
 use super::restored::Stored;
-use crate::model::content::{Content, Tally};
+use crate::model::content::{Content, ContextSums};
 use crate::model::context::Context;
 use crate::model::estimator::Estimator;
 use crate::model::growth::{Growth, RunningGrowth};
 use crate::model::history::Coverage;
 use crate::model::limits::Sizes;
-use crate::model::past::Facts;
+use crate::model::past::ModelFacts;
 use crate::model::replay::Snapshot;
 use crate::model::sums::RunningSums;
 use crate::model::window::Limits;
@@ -85,7 +85,7 @@ impl Session {
 
     /// What is in the context, summed up, and the part of it that the anchor's prompt did not hold. `None`: a walk
     /// through the context does as well.
-    fn sums(&self) -> Option<(Tally, Content)> {
+    fn sums(&self) -> Option<(ContextSums, Content)> {
         let state = &self.state;
         RunningSums::are_worth_it(state).then(|| {
             self.sums.get(
@@ -116,7 +116,7 @@ impl Session {
     pub fn limits(&self) -> Limits {
         match self.stored() {
             Some(stored) => {
-                let facts = Facts {
+                let facts = ModelFacts {
                     model: stored.model.clone(),
                     window: self.meta.window,
                     trigger: self.meta.trigger,

@@ -3,15 +3,15 @@
 use super::State;
 use crate::model::calibration::Calibration;
 use crate::model::event::{Meta, Place};
-use crate::model::past::Facts;
+use crate::model::past::ModelFacts;
 use crate::model::pictures::Media;
 use crate::model::window::Overrides;
 use std::sync::Arc;
 
 impl State {
     /// The model and its limits, as the log names them now.
-    pub(in crate::model) fn facts(&self) -> Facts {
-        Facts {
+    pub(in crate::model) fn facts(&self) -> ModelFacts {
+        ModelFacts {
             model: self.model_shared().cloned(),
             window: self.meta.window,
             trigger: self.meta.trigger,
