@@ -51,7 +51,7 @@ fn long_log() {
     );
     let requests = session.requests().len();
     let go = |to: Option<usize>| {
-        let state = session.state_at(timeline.moment(to.unwrap()).unwrap());
+        let state = session.snapshot_at(timeline.moment(to.unwrap()).unwrap());
         black_box(forecast_at(session, &state).ok());
     };
     let mut at = timeline.of_request(requests / 2).unwrap();
@@ -96,10 +96,10 @@ fn go_back(epoch: u64) {
         .collect();
     println!("{} moments", timeline.len());
     tell("state", MOMENTS, |n| {
-        black_box(session.state_at(timeline.moment(moments[n]).unwrap()));
+        black_box(session.snapshot_at(timeline.moment(moments[n]).unwrap()));
     });
     tell("state and forecast", MOMENTS, |n| {
-        let state = session.state_at(timeline.moment(moments[n]).unwrap());
+        let state = session.snapshot_at(timeline.moment(moments[n]).unwrap());
         black_box(forecast_at(&session, &state).ok());
     });
     tell("step", MOMENTS, |n| {
@@ -107,7 +107,7 @@ fn go_back(epoch: u64) {
         black_box(timeline.previous(Step::Reset, moments[n]));
     });
     tell("live state", MOMENTS, |_| {
-        black_box(session.state());
+        black_box(session.snapshot());
     });
 }
 

@@ -46,10 +46,10 @@
 //!
 //! Where to find things:
 //!
-//! - What a log can contain: [`model::event`]. The state that follows from it: [`model::session`], whose
-//!   parts are private modules (the tree of records, items, requests, earlier states). How full a context
-//!   is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
-//!   [`model::window`]. The state as of any record: [`model::replay`]. All sessions: [`model::fleet`].
+//! - What a log can contain: [`model::event`]. The state that is folded of it: [`model::state`], whose
+//!   parts are private modules (the tree of records, items, requests, earlier states); what takes in events and
+//!   keeps answers: [`model::session`]. How full a context is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
+//!   [`model::window`]. The session as of any record: [`model::replay`]. All sessions: [`model::fleet`].
 //! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].

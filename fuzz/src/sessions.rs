@@ -70,7 +70,7 @@ fn holds(session: &Session) {
     if session.anchor().is_none() {
         assert_eq!(context.known, 0, "nothing is known without a report");
     }
-    let state = session.state();
+    let state = session.snapshot();
     assert_eq!(
         state.context, context,
         "the newest state is the present one"
@@ -86,7 +86,7 @@ fn holds(session: &Session) {
     let timeline = Timeline::of(session);
     for moment in [0, timeline.len() / 2, timeline.end()] {
         if let Some(moment) = timeline.moment(moment) {
-            let _ = session.state_at(moment);
+            let _ = session.snapshot_at(moment);
         }
     }
 }

@@ -1,12 +1,11 @@
-//! An agent's own numbers for its context, and its notices.
+//! An agent's own numbers for its context.
 //!
 //! A number of the agent's own is no usage report. It is shown beside ours for as long as it is about
 //! the present context: until another request is reported, or a compaction or clear takes place.
 
+use super::Source;
 use super::event::{Key, Usage};
-use super::history::Item;
 use super::ledger::Ledger;
-use super::{Kind, Source};
 use serde::{Deserialize, Serialize};
 
 /// The agent's own number for its context, and ours to compare it with.
@@ -90,14 +89,5 @@ impl Logged {
             },
             None => self.estimate,
         })
-    }
-}
-
-impl Item {
-    /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
-    pub fn is_notice(&self) -> bool {
-        let left = self.left.map(|left| left.record);
-        let gone = self.away.first().map(|away| away.gone).or(left);
-        self.kind == Kind::Reminder && gone == Some(self.record)
     }
 }

@@ -13,16 +13,24 @@ use std::collections::HashMap;
 pub struct Carried<'s> {
     session: &'s Session,
     requests: RequestIx,
-    /// The prices of the requests before each, summed up, and how many of them have no price.
-    paid: Vec<(f64, u32)>,
+    /// What the requests before each have paid.
+    paid: Vec<Paid>,
+}
+
+/// What the first requests paid for all that they read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Paid {
+    usd: f64,
+    /// How many of them have no price.
+    unpriced: u32,
 }
 
 impl<'s> Carried<'s> {
     /// The costs by the end of the first `requests` requests.
     pub fn by(session: &'s Session, requests: RequestIx) -> Carried<'s> {
         let requests = requests.min(session.requests().len());
-        let mut paid = vec![(0.0, 0)];
-        let (mut sum, mut unknown) = (0.0, 0);
+        let mut paid = vec![Paid::default()];
+        let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
         for request in &session.requests()[..requests] {
             let row = request.model.as_deref().and_then(|id| {
@@ -31,10 +39,10 @@ impl<'s> Carried<'s> {
             });
             let price = row.map(|row| row.cached_read(request.prompt));
             match price {
-                Some(price) => sum += price,
-                None => unknown += 1,
+                Some(price) => sum.usd += price,
+                None => sum.unpriced += 1,
             }
-            paid.push((sum, unknown));
+            paid.push(sum);
         }
         Carried {
             session,
@@ -54,10 +62,10 @@ impl<'s> Carried<'s> {
         let mut dollars = 0.0;
         for span in self.session.items()[ix].spans_held(self.requests) {
             let (from, to) = (self.paid[span.start], self.paid[span.end]);
-            if from.1 != to.1 {
+            if from.unpriced != to.unpriced {
                 return None;
             }
-            dollars += to.0 - from.0;
+            dollars += to.usd - from.usd;
         }
         Some(tokens as f64 * dollars / 1e6)
     }

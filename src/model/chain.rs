@@ -34,6 +34,13 @@ pub(super) struct BranchChange {
     pub(super) joined: Vec<NodeIx>,
 }
 
+/// The ends of the list of nodes that hold a request's output.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Outputs {
+    first: MaybeIx,
+    last: MaybeIx,
+}
+
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
@@ -42,8 +49,8 @@ pub(super) struct Chain {
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
     by_key: HashMap<Key, NodeIx>,
-    /// The first and the last node of each request's output.
-    outputs: HashMap<Key, (MaybeIx, MaybeIx)>,
+    /// The nodes of each request's output.
+    outputs: HashMap<Key, Outputs>,
     /// The live branch's nodes, in the order of the log.
     path: Vec<NodeIx>,
     /// The record that the next one follows.
@@ -126,7 +133,7 @@ impl Chain {
 
     /// The first node of a request's output.
     pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
-        self.outputs.get(&request)?.0.get()
+        self.outputs.get(&request)?.first.get()
     }
 
     /// The nodes of a request's output, live or not, in the order of the log.
@@ -164,7 +171,7 @@ impl Chain {
             self.by_key.insert(key, ix);
         }
         if let Some(request) = request {
-            let (first, last) = self.outputs.entry(request).or_default();
+            let Outputs { first, last } = self.outputs.entry(request).or_default();
             match last.get() {
                 Some(before) => self.nodes[before].next_output = ix.into(),
                 None => *first = ix.into(),

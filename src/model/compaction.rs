@@ -13,7 +13,7 @@ pub const LARGEST: usize = 3;
 /// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Compaction {
-    /// Its index in [`Session::resets`].
+    /// Its index in the session's resets.
     pub reset: usize,
     /// The size after: the first prompt reported since, else the agent's own number; while nothing has
     /// been sent since, the context as it is now.

@@ -17,7 +17,7 @@ pub(super) struct Content {
 
 /// The sums of a context's items.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tally {
+pub(super) struct ContextSums {
     /// By role: tokens, those of them that the anchor reported, and items.
     pub(super) roles: [[i128; 3]; 5],
     /// Tokens of system prompt and tools.
@@ -33,7 +33,7 @@ pub(super) struct Tally {
 
 /// What an item counts for in the sums.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Part {
+pub(super) struct Contribution {
     pub(super) tokens: u64,
     pub(super) is_here: bool,
     pub(super) is_known: bool,
@@ -42,9 +42,9 @@ pub(super) struct Part {
     pub(super) pictures: Media<u64>,
 }
 
-impl Tally {
+impl ContextSums {
     /// Adds what is in the context of an item, or takes it out: then `sign` is below 0.
-    pub(super) fn add(&mut self, item: &Item, part: Part, sign: i128) {
+    pub(super) fn add(&mut self, item: &Item, part: Contribution, sign: i128) {
         if !part.is_here {
             return;
         }

@@ -3,12 +3,12 @@
 //! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
 //! total.
 
-use super::content::{Content, Part, Tally};
+use super::content::{Content, ContextSums, Contribution};
 use super::history::SizedItem;
 use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
 use super::pictures::Media;
-use super::session::Session;
+use super::state::State;
 use super::{Role, Source};
 use crate::estimator::Estimator;
 use crate::history::{Coverage, Item, ItemIx, RequestIx};
@@ -101,7 +101,7 @@ impl Context {
     }
 }
 
-impl Session {
+impl State {
     /// The size of an item in tokens, and how it is known.
     pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
         self.ledger().items().tokens(ix)
@@ -115,59 +115,15 @@ impl Session {
         })
     }
 
-    /// How full the context is now, by the estimator that the user chose.
-    pub fn context(&self) -> Context {
-        match self.stored() {
-            Some(stored) => stored.context,
-            None => self
-                .context_by_sums()
-                .unwrap_or_else(|| self.context_of(&self.content())),
-        }
-    }
-
     /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
     /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
-    pub fn is_final(&self, context: &Context) -> bool {
-        if let Some(stored) = self.stored() {
-            return stored.is_final;
-        }
+    pub(super) fn is_size_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
             return self.coverage >= Coverage::Epoch || self.has_all_that_left();
         }
         let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
         let mut estimated = self.ledger().estimated();
         self.coverage == Coverage::Whole && estimated.all(|ix| is_counted(&ix))
-    }
-
-    /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
-    /// context. Where it is not, it is too small.
-    pub fn is_own_count_final(&self) -> bool {
-        self.coverage >= Coverage::Epoch
-            || self.count_rule().is_none_or(|rule| !rule.earlier_reasoning)
-    }
-
-    /// How full the context is now, by the session's own calibration.
-    pub(super) fn calibrated_context(&self) -> Context {
-        match self.sums() {
-            Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
-            None => self.calibrated(&self.content()),
-        }
-    }
-
-    /// [`Session::context`] from running sums; `None`: there are none, or none by this estimator.
-    fn context_by_sums(&self) -> Option<Context> {
-        if self.rules().estimator != Estimator::Calibrated {
-            return None;
-        }
-        let (tally, unsent) = self.sums()?;
-        let own = match self.counts_from_report(&unsent.inputs) {
-            true => self.own_count_of(&unsent),
-            false => self.own_count(),
-        };
-        Some(Context {
-            own,
-            ..self.context_from(&unsent.inputs, &tally)
-        })
     }
 
     /// What the context is computed from now.
@@ -192,15 +148,15 @@ impl Session {
         }
     }
 
-    /// [`Session::calibrated_context`] of any content.
+    /// How full a context is, by the session's own calibration.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = Tally::default();
+        let mut tally = ContextSums::default();
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
             let part = self.part(item, *tokens, *source, anchor);
             let is_here = true;
-            tally.add(item, Part { is_here, ..part }, 1);
+            tally.add(item, Contribution { is_here, ..part }, 1);
         }
         self.context_from(&content.inputs, &tally)
     }
@@ -212,8 +168,8 @@ impl Session {
         tokens: u64,
         source: Source,
         anchor: Option<RequestIx>,
-    ) -> Part {
-        Part {
+    ) -> Contribution {
+        Contribution {
             tokens,
             is_here: item.in_context(),
             is_known: source.is_known(),
@@ -224,7 +180,7 @@ impl Session {
     }
 
     /// The context whose items have these sums.
-    fn context_from(&self, inputs: &Inputs, tally: &Tally) -> Context {
+    pub(super) fn context_from(&self, inputs: &Inputs, tally: &ContextSums) -> Context {
         let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
         let mut roles = tally.roles.map(|[tokens, known, items]| Share {
             tokens: whole(tokens),

@@ -4,153 +4,57 @@
 //! [`Estimator::Calibrated`], whose prediction the session keeps, are computed afterwards: an item has
 //! the requests whose prompts held it, so sums over all prompts take one walk through the items.
 
-use super::context::{Basis, Context, Share};
-use super::past::Unlogged;
+use super::history::{ItemIx, RequestIx};
 use super::session::Session;
-use super::{Kind, Role};
-use crate::content::Content;
-use crate::history::{Item, Request, RequestIx};
-use std::collections::HashSet;
 
 mod decisions;
-mod measure;
-mod replay;
-mod rfc029;
+mod held;
+mod prediction;
 #[cfg(test)]
 mod tests;
 
 pub use super::estimator::{ESTIMATORS, Estimator};
 pub use decisions::Decision;
-use measure::{Sums, schema_framing};
-pub use replay::{Prediction, Replay, between, predictions, replay};
+use held::Held;
+pub use prediction::Prediction;
 
-/// The request whose reported output an item is part of.
-fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
-    let request = session.ledger().request_of(item.output_of?)?;
-    session.requests()[request].output.map(|_| request)
+/// The predictions and decisions of each estimator for a session that was read whole.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trial {
+    /// The predictions of those requests that [`Estimator::Calibrated`] predicted, so that all compare.
+    pub predictions: Vec<Prediction>,
+    /// What they would have decided at these requests, and where the agent compacted by itself.
+    pub decisions: Vec<Decision>,
 }
 
-fn has_reported_output(session: &Session, item: &Item) -> bool {
-    reported_output(session, item).is_some()
+/// [`Trial::predictions`] alone.
+pub fn predictions(session: &Session) -> Vec<Prediction> {
+    trial(session).predictions
 }
 
-fn capped(tokens: i128) -> u64 {
-    u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
-}
-
-impl Session {
-    /// The estimator of context sizes.
-    pub fn estimator(&self) -> Estimator {
-        self.rules().estimator
-    }
-
-    /// How full the context is, by the estimator that the user chose: what is known stays known where
-    /// that estimator builds on reports. The interval remains the calibrated one, widened to hold the
-    /// other number: no other rule has an error estimate.
-    pub(super) fn context_by(
-        &self,
-        estimator: Estimator,
-        content: &Content,
-        calibrated: &Context,
-    ) -> Context {
-        let anchor = content.inputs.anchor();
-        let anchor = anchor.filter(|_| estimator.builds_on_report());
-        let facts = self.past().facts_at(&content.inputs);
-        let mut roles = [Share::default(); 5];
-        let mut before = None;
-        for (ix, tokens, source) in &content.items {
-            let item = &self.items()[*ix];
-            let share = &mut roles[item.role.index()];
-            share.items += 1;
-            let is_known = source.is_known() && self.holds(estimator, item, anchor);
-            if is_known && self.is_anchored(item, anchor) {
-                share.known += tokens;
-            } else {
-                let reported = reported_output(self, item).filter(|request| {
-                    source.is_known() && *request < content.inputs.requests as usize
-                });
-                let sums = Sums::of(item, before, facts.model.as_deref());
-                share.estimated += price(estimator, &sums, anchor, reported.map(|_| *tokens));
-            }
-            before = Some(item);
-        }
-        let system = &mut roles[Role::System.index()];
-        match (anchor, content.inputs.unlogged) {
-            (Some(_), Unlogged::Reported(tokens)) => system.known += tokens,
-            _ => system.estimated += self.unlogged_by(estimator, content),
-        }
-        for share in &mut roles {
-            share.tokens = share.known + share.estimated;
-        }
-        let sum = |part: fn(&Share) -> u64| roles.iter().map(part).sum::<u64>();
-        let (known, estimated) = (sum(|share| share.known), sum(|share| share.estimated));
-        let used = known + estimated;
-        Context {
-            used,
-            known,
-            estimated,
-            low: calibrated.low.min(used),
-            high: calibrated.high.max(used),
-            basis: Basis::of(anchor, estimated),
-            roles,
-            own: None,
-        }
-    }
-
-    /// Whether an estimator takes an item's tokens from the anchor's report.
-    fn holds(&self, estimator: Estimator, item: &Item, anchor: Option<RequestIx>) -> bool {
-        estimator.takes_outputs()
-            || anchor.is_some_and(|anchor| self.ledger().was_sent(item, anchor))
-    }
-
-    /// What an estimator adds to the items where it has no report to build on.
-    fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
-        match estimator {
-            Estimator::O200kTools | Estimator::Delta => {
-                let so_far = &self.items()[..content.so_far];
-                let calls = so_far.iter().filter(|i| i.kind == Kind::ToolCall);
-                let called: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
-                let here = content.items.iter().map(|(ix, ..)| &self.items()[*ix].size);
-                let offered = here.map(|size| i128::from(size.tools)).sum();
-                capped(schema_framing(offered, called.len() as i128))
-            }
-            Estimator::LastTotal => {
-                let so_far = &self.requests()[..content.inputs.requests as usize];
-                so_far.last().map_or(0, |last| last.total().min(MOST))
-            }
-            Estimator::Cumulative => {
-                let reset = (content.inputs.resets as usize).checked_sub(1);
-                let start = reset.map_or(0, |ix| self.resets()[ix].request);
-                let requests = self.requests().get(start..content.inputs.requests as usize);
-                let totals = requests.unwrap_or_default().iter().map(Request::total);
-                totals.fold(0, u64::saturating_add).min(MOST)
-            }
-            _ => 0,
-        }
+/// Tries each estimator on a session that was read whole.
+pub fn trial(session: &Session) -> Trial {
+    let held = Held::of(session);
+    let predictions = held.predictions(session);
+    let decisions = decisions::decisions(session, &held, &predictions);
+    Trial {
+        predictions,
+        decisions,
     }
 }
 
-/// What an item that is not part of the anchor's report costs by an estimator's rule. `output` is its
-/// part of a reported output.
-fn price(estimator: Estimator, sums: &Sums, anchor: Option<RequestIx>, output: Option<u64>) -> u64 {
-    let reported = output.map_or(0, i128::from);
-    let tokens = match estimator {
-        Estimator::Outputs => reported,
-        Estimator::OutputsTools => reported + sums.results * 2 / 7,
-        Estimator::Chars4 => sums.chars / 4,
-        Estimator::Chars35 => sums.chars * 2 / 7,
-        Estimator::Json4 => sums.json / 4,
-        Estimator::Cl100k => sums.cl100k,
-        Estimator::O200k => sums.o200k,
-        Estimator::O200kTools | Estimator::Delta => sums.with_schemas(),
-        Estimator::Rfc029 => match anchor {
-            Some(_) => sums.rfc029.messages,
-            None => sums.rfc029.all(),
-        },
-        Estimator::Cumulative | Estimator::LastTotal | Estimator::Calibrated => 0,
-    };
-    capped(tokens).min(MOST)
+/// The items that came between a request and the report it was settled against, the output of that one
+/// included, and the items that left.
+pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
+    let previous = session.requests().get(request).and_then(|r| r.previous);
+    let (mut came, mut went) = (Vec::new(), Vec::new());
+    for (ix, item) in session.items().iter().enumerate() {
+        let was_there = previous.is_some_and(|previous| item.held_by(previous));
+        match (was_there, item.held_by(request)) {
+            (false, true) => came.push(ix),
+            (true, false) => went.push(ix),
+            _ => {}
+        }
+    }
+    (came, went)
 }
-
-/// The largest size of an item, whatever a log has: sums of them must not overflow.
-const MOST: u64 = 1_000_000_000_000;

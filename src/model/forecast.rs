@@ -10,19 +10,16 @@
 //! never a shorter one. [`backtest`](backtest()) forecasts past compactions.
 
 mod backtest;
-mod grown;
 mod words;
 
+pub use super::growth::{Growth, GrowthStep};
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
-pub(super) use grown::Grown;
 
 use super::context::Context;
 use super::own_count::Counts;
-use super::replay::State;
+use super::replay::Snapshot;
 use super::session::Session;
-use crate::history::{Request, RequestIx};
 use jiff::Timestamp;
-use std::ops::Range;
 
 /// Half-life of a step's weight, in requests. 15 to 30 do equally well.
 const HALF_LIFE: f64 = 20.0;
@@ -103,40 +100,7 @@ pub enum NoForecast {
     NoGrowth,
 }
 
-/// The growth from one request to the next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// Tokens the prompt grew by; below 0 where something left it.
-    pub tokens: f64,
-    /// User turns that began.
-    pub turns: f64,
-    /// Seconds that passed; `None`: the log has no times.
-    pub seconds: Option<f64>,
-}
-
-/// How a context has grown so far: all that a forecast is made from, beside the way to go.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Growth {
-    /// The steps of this epoch, oldest first.
-    pub steps: Vec<Step>,
-    /// The steps of the session's earlier epochs.
-    pub earlier: Vec<Step>,
-    /// Tokens by which the agent's own count jumps when the user's next turn begins.
-    pub jump: f64,
-}
-
 impl Growth {
-    /// How the session's context had grown when a request of it had been reported.
-    fn until(session: &Session, request: RequestIx) -> Growth {
-        let epoch = epoch_of(session, request);
-        let counts = Counts::until(session, request.saturating_add(1));
-        Growth {
-            steps: counts.steps(epoch.start..request.saturating_add(1)),
-            earlier: counts.steps(0..epoch.start),
-            jump: counts.running as f64,
-        }
-    }
-
     /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
         self.forecast_around(self.median(), to_go)
@@ -164,7 +128,7 @@ impl Growth {
             0 => Band::default(),
             _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
         };
-        let seconds = |step: &Step| Some(step.seconds?.clamp(0.0, PAUSE));
+        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE));
         let seconds = self.pace(USUAL_SECONDS, PAUSE, seconds);
         Ok(Forecast {
             requests,
@@ -176,7 +140,7 @@ impl Growth {
     /// Tokens a request, above 0.
     fn rate(&self, median: f64, irregularity: f64) -> Result<f64, NoForecast> {
         let cap = STEP_CAP.max(2.0 * median);
-        let capped = |step: &Step| Some(step.tokens.clamp(-cap, cap));
+        let capped = |step: &GrowthStep| Some(step.tokens.clamp(-cap, cap));
         let (sum, weight) = weigh(&self.steps, cap, capped);
         let shrinks = sum <= 0.0 && self.steps.len() >= STEPS_TO_JUDGE;
         let prior = PRIOR_STEPS * irregularity;
@@ -201,13 +165,13 @@ impl Growth {
     }
 
     /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
-    fn pace(&self, prior: f64, most: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
+    fn pace(&self, prior: f64, most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, weight) = weigh(&self.steps, most, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
     }
 
     /// What is usual: the earlier epochs' mean, shrunk towards the prior.
-    fn usual(&self, prior: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
+    fn usual(&self, prior: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, n) = self
             .earlier
             .iter()
@@ -223,7 +187,7 @@ impl Growth {
 
 /// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights. No value is further
 /// than `most` from 0.
-fn weigh(steps: &[Step], most: f64, of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
+fn weigh(steps: &[GrowthStep], most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> (f64, f64) {
     let fading = 0.5_f64.powf(1.0 / HALF_LIFE);
     let mut weight = 1.0;
     let (mut sum, mut weights) = (0.0, 0.0);
@@ -270,7 +234,7 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
     let so_far = (session.requests().len(), session.resets().len());
     let trigger = session.limits().trigger;
-    let mut forecast = match trigger.and_then(|trigger| grown::forecast(session, trigger)) {
+    let mut forecast = match trigger.and_then(|trigger| at_hand(session, trigger)) {
         Some(forecast) => forecast?,
         None => project(session, so_far, trigger, || session.context())?,
     };
@@ -280,11 +244,21 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
     Ok(forecast)
 }
 
+/// The forecast of a session that keeps its growth; `None`: it does not.
+fn at_hand(session: &Session, trigger: u64) -> Option<Result<Forecast, NoForecast>> {
+    session.with_growth(|growth, median| {
+        let to_go = session.context().headroom(trigger);
+        growth.forecast_around(median, to_go)
+    })
+}
+
 /// The forecast as of an earlier state, from what had been reported by then.
-pub fn forecast_at(session: &Session, state: &State) -> Result<Forecast, NoForecast> {
-    let so_far = (state.requests, state.resets);
-    let mut forecast = project(session, so_far, state.limits.trigger, || state.context)?;
-    if state.at.is_none() {
+pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, NoForecast> {
+    let so_far = (snapshot.requests, snapshot.resets);
+    let mut forecast = project(session, so_far, snapshot.limits.trigger, || {
+        snapshot.context
+    })?;
+    if snapshot.at.is_none() {
         forecast.minutes = None;
     }
     Ok(forecast)
@@ -321,41 +295,6 @@ pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
         (Some(_), None) => false,
         (None, _) => true,
     }
-}
-
-/// The requests of the epoch that a request belongs to.
-fn epoch_of(session: &Session, request: RequestIx) -> Range<RequestIx> {
-    let mut starts = session.resets().iter().map(|reset| reset.request);
-    let end = starts.clone().find(|start| *start > request);
-    Range {
-        start: starts.rfind(|start| *start <= request).unwrap_or(0),
-        end: end.unwrap_or(session.requests().len()),
-    }
-}
-
-impl Counts<'_> {
-    /// The steps that led to these requests, each from the report it was settled against. The first of
-    /// an epoch has none, nor one that another model counted.
-    fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {
-        let all = self.session.requests();
-        let steps = requests.filter_map(|ix| step(all, &self.prompts, ix));
-        steps.collect()
-    }
-}
-
-/// The step that led to a request, whose agent counted these prompts.
-fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<Step> {
-    let request = all.get(ix)?;
-    let previous = request.previous?;
-    let before = all.get(previous)?;
-    let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
-    let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
-    Some(Step {
-        tokens: tokens(ix)? - tokens(previous)?,
-        turns: f64::from(request.turn.saturating_sub(before.turn)),
-        seconds: Option::zip(request.at, before.at)
-            .map(|(at, before)| seconds(at) - seconds(before)),
-    })
 }
 
 /// No step begins more turns.

@@ -24,9 +24,9 @@ pub enum Coverage {
     Whole,
 }
 
-/// An item's index in [`super::session::Session::items`].
+/// An item's index in [`super::state::State::items`].
 pub type ItemIx = usize;
-/// A request's index in [`super::session::Session::requests`].
+/// A request's index in [`super::state::State::requests`].
 pub type RequestIx = usize;
 
 /// An item, its tokens, and how they are known.
@@ -41,7 +41,7 @@ pub struct Item {
     /// The item as the log has it; its fields can be read through [`Item`].
     #[deref]
     pub logged: NewItem,
-    /// Its size in tokens, once a usage report has settled it; see [`super::session::Session::tokens`].
+    /// Its size in tokens, once a usage report has settled it; see [`super::state::State::tokens`].
     pub settled: Option<(u64, Source)>,
     /// The request whose output it is.
     pub output_of: Option<Key>,

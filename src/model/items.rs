@@ -17,13 +17,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 mod kept;
+mod lists;
 mod pictures;
 mod rescaled;
+mod results;
 mod thinking;
 mod touched;
 
+pub(super) use lists::OlderSize;
+use lists::{ContentSize, OfNode, Sent};
 use rescaled::Rescaled;
 pub(super) use rescaled::parts;
+use results::Results;
+use touched::Touched;
 
 /// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
@@ -56,8 +62,8 @@ pub(super) struct Items {
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
     record: u32,
-    /// Items in the context that are not settled or that no request has sent, by node and index.
-    pending: BTreeSet<(u32, u32)>,
+    /// Items in the context that are not settled or that no request has sent.
+    pending: BTreeSet<OfNode>,
     /// The record of the newest item, if items were forgotten.
     newest_forgotten: u32,
     /// Settled items in the context.
@@ -66,37 +72,37 @@ pub(super) struct Items {
     estimated: Option<Tally>,
     /// Items that leave at the end of their turn, perhaps gone already.
     ephemeral: Vec<ItemIx>,
-    /// Thinking in the context, by node and index.
-    thinking: BTreeSet<(u32, u32)>,
+    /// Thinking in the context.
+    thinking: BTreeSet<OfNode>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
     /// What of it was stripped because of what becomes of thinking, not because the log has it so.
     stripped: BTreeSet<ItemIx>,
     /// Items that were out of the context for a time.
     returned: BTreeSet<ItemIx>,
-    /// The request that was settled last, and the items that it was the first to send.
-    newest_sent: (RequestIx, Vec<ItemIx>),
+    /// What the request that was settled last was the first to send.
+    newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
-    older_sizes: Vec<(u32, PreviousSize)>,
+    older_sizes: Vec<OlderSize>,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
     #[serde(skip)]
     rescaled: Option<Rescaled>,
-    /// How many items have shared a number anew, all in all.
-    shared_anew: usize,
-    /// Items that have left, come back or changed, the newest last, and how many were forgotten before them.
+    /// How many items were resized by walks, all in all.
+    resized_by_walk: usize,
+    /// Items that have left, come back or changed.
     #[serde(skip)]
-    touched: (Vec<ItemIx>, u64),
+    touched: Touched,
     /// How often all estimates have changed.
     #[serde(skip)]
     estimates: u32,
-    /// Tool results by their calls, as far as they were looked up: up to this item.
+    /// Tool results by their calls, as far as they were looked up.
     #[serde(skip)]
-    by_call: (BTreeSet<(Key, ItemIx)>, usize),
+    results: Results,
     /// Tool results that reports settled one by one, with their sizes: the same content costs the same
     /// again.
-    sizes_by_hash: HashMap<u64, (ItemIx, u64)>,
+    sizes_by_hash: HashMap<u64, ContentSize>,
 }
 
 impl Items {
@@ -114,8 +120,7 @@ impl Items {
     /// The items, to be changed behind the sums' back.
     #[cfg(test)]
     pub(super) fn all_mut(&mut self) -> &mut [Item] {
-        self.touched.1 += self.touched.0.len() as u64 + 1;
-        self.touched.0.clear();
+        self.touched.forget_all();
         &mut self.list
     }
 
@@ -139,17 +144,17 @@ impl Items {
     }
 
     /// Sizes of items before their [`Item::previous`], in no order.
-    pub(super) fn older_sizes(&self) -> &[(u32, PreviousSize)] {
+    pub(super) fn older_sizes(&self) -> &[OlderSize] {
         &self.older_sizes
     }
 
     pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
         let item = &self.list[ix];
-        if let Some((of, tokens)) = self.sizes_by_hash.get(&item.hash)
-            && *of != ix
+        if let Some(known) = self.sizes_by_hash.get(&item.hash)
+            && known.of != ix
             && is_content(item)
         {
-            return *tokens as f64;
+            return known.tokens as f64;
         }
         let sample = Sample::of(item);
         self.calibrations.current().estimate(&sample)
@@ -194,7 +199,7 @@ impl Items {
 
     /// The items in the context that no report has settled.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
-        let pending = self.pending.iter().map(|(_, ix)| *ix as ItemIx);
+        let pending = self.pending.iter().map(|it| it.item as ItemIx);
         pending.filter(|ix| self.list[*ix].settled.is_none())
     }
 
@@ -231,30 +236,17 @@ impl Items {
         ix
     }
 
-    /// The results of a call, in the context or not. The first time, costs a walk through all items.
-    pub(super) fn results_of(&mut self, call: Key) -> impl Iterator<Item = ItemIx> + '_ {
-        let (by_call, seen) = &mut self.by_call;
-        for (ix, item) in self.list.iter().enumerate().skip(*seen) {
-            if let (Kind::ToolResult, Some(call)) = (item.kind, item.call) {
-                by_call.insert((call, ix));
-            }
-        }
-        *seen = self.list.len();
-        let results = by_call.range((call, 0)..=(call, ItemIx::MAX));
-        results.map(|(_, ix)| *ix)
-    }
-
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn enlist(&mut self, ix: ItemIx) {
         let item = &self.list[ix];
         if item.settled.is_none() || item.entered.is_none() {
-            self.pending.insert((item.node, short(ix)));
+            self.pending.insert(OfNode::new(ix, item));
         }
         if item.ephemeral {
             self.ephemeral.push(ix);
         }
         if item.kind == Kind::Thinking {
-            self.thinking.insert((item.node, short(ix)));
+            self.thinking.insert(OfNode::new(ix, item));
         }
     }
 
@@ -287,9 +279,9 @@ impl Items {
         });
         self.touch(ix);
         let item = &self.list[ix];
-        self.pending.remove(&(item.node, short(ix)));
+        self.pending.remove(&OfNode::new(ix, item));
         if item.kind == Kind::Thinking {
-            self.thinking.remove(&(item.node, short(ix)));
+            self.thinking.remove(&OfNode::new(ix, item));
         }
         self.changes = self.changes.wrapping_add(1);
     }
@@ -359,15 +351,16 @@ impl Items {
         if let Some((tokens, Source::Derived | Source::Reported)) = settled
             && is_content(item)
         {
-            let before = self.sizes_by_hash.insert(item.hash, (ix, tokens));
-            if before.is_none_or(|(_, before)| before != tokens) {
+            let known = ContentSize { of: ix, tokens };
+            let before = self.sizes_by_hash.insert(item.hash, known);
+            if before.is_none_or(|before| before.tokens != tokens) {
                 self.forget_estimates();
             }
         }
         let item = &self.list[ix];
         match settled.is_some() && !item.entered.is_none() {
-            true => self.pending.remove(&(item.node, short(ix))),
-            false => self.pending.insert((item.node, short(ix))),
+            true => self.pending.remove(&OfNode::new(ix, item)),
+            false => self.pending.insert(OfNode::new(ix, item)),
         };
     }
 
@@ -384,19 +377,22 @@ impl Items {
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
         self.keep_unsettled();
         let start = short(start);
-        let later = self.pending.split_off(&(start, 0));
+        let later = self.pending.split_off(&OfNode::first(start));
         let sent = std::mem::replace(&mut self.pending, later);
-        if self.newest_sent.0 != request {
-            self.newest_sent = (request, Vec::new());
+        if self.newest_sent.request != request {
+            self.newest_sent = Sent {
+                request,
+                items: Vec::new(),
+            };
         }
         let mut fresh = Vec::new();
-        for (_, ix) in sent {
-            let ix = ix as ItemIx;
+        for OfNode { item, .. } in sent {
+            let ix = item as ItemIx;
             self.touch(ix);
             let item = &mut self.list[ix];
             if item.entered.is_none() {
                 item.entered = request.into();
-                self.newest_sent.1.push(ix);
+                self.newest_sent.items.push(ix);
             }
             match (item.settled, item.size.reported) {
                 (Some(_), _) => {}
@@ -413,7 +409,7 @@ impl Items {
         let item = &mut self.list[ix];
         if item.entered.is_none() {
             item.entered = request.into();
-            self.newest_sent.1.push(ix);
+            self.newest_sent.items.push(ix);
         }
     }
 
@@ -422,8 +418,8 @@ impl Items {
     /// an older one, to which a rewind led back, a walk through all items.
     pub(super) fn take_back(&mut self, request: RequestIx, start: NodeIx) {
         let all = 0..self.list.len();
-        let sent = match self.newest_sent.0 == request {
-            true => self.newest_sent.1.clone(),
+        let sent = match self.newest_sent.request == request {
+            true => self.newest_sent.items.clone(),
             false => all.collect(),
         };
         for ix in sent {
@@ -434,7 +430,7 @@ impl Items {
             item.entered = MaybeIx::default();
             self.touch(ix);
             let item = &self.list[ix];
-            self.pending.insert((item.node, short(ix)));
+            self.pending.insert(OfNode::new(ix, item));
             // An output keeps what was reported for it.
             if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_settled(ix, None);
@@ -442,8 +438,7 @@ impl Items {
         }
         // Their times away are about to change: no sums made so far hold.
         if !self.returned.is_empty() {
-            self.touched.1 += self.touched.0.len() as u64 + 1;
-            self.touched.0.clear();
+            self.touched.forget_all();
         }
         for ix in &self.returned {
             let item = &mut self.list[*ix];
@@ -503,7 +498,10 @@ impl Items {
         if let Some(older) = self.list[ix].previous.replace(size)
             && has_room
         {
-            self.older_sizes.push((short(ix), older));
+            self.older_sizes.push(OlderSize {
+                item: short(ix),
+                size: older,
+            });
         }
     }
 
@@ -512,20 +510,20 @@ impl Items {
         MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
     }
 
-    /// So many items are about to share a number anew. Returns whether sizes in between are worth it: where
-    /// that happens so often that they would not be kept, only the last ones are.
-    pub(super) fn may_share_anew(&mut self, items: usize) -> bool {
-        self.shared_anew = self.shared_anew.saturating_add(items);
-        let may = self.shared_anew <= self.most_history();
+    /// A walk is about to resize this many items. Returns whether it may: where walks are so frequent that the sizes in
+    /// between would not be kept, it may not, and sizes are worked out later.
+    pub(super) fn may_resize_by_walk(&mut self, items: usize) -> bool {
+        self.resized_by_walk = self.resized_by_walk.saturating_add(items);
+        let may = self.resized_by_walk <= self.most_history();
         if !may {
-            self.shared_anew -= items;
+            self.resized_by_walk -= items;
         }
         may
     }
 
     /// Keeps the sizes of what is not settled: its estimates are about to change.
     fn keep_unsettled(&mut self) {
-        if !self.may_share_anew(self.pending.len()) {
+        if !self.may_resize_by_walk(self.pending.len()) {
             return;
         }
         for ix in self.unsettled().collect::<Vec<_>>() {

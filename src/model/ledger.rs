@@ -15,7 +15,7 @@
 
 mod again;
 mod by_agent;
-mod explained;
+mod cost;
 mod fresh;
 mod late;
 mod pictures;
@@ -32,7 +32,7 @@ use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Gone, Kind, Role, Source};
 use crate::history::Coverage;
-use explained::{add_unexplained, explained, explained_at_first, fits};
+use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits};
 use fresh::Fresh;
 use late::Late;
 use returning::Returning;
@@ -280,15 +280,15 @@ impl Ledger {
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
-                    let given = self.apportion_in_full(&fresh, &estimates);
-                    self.scale_held(ix, held.saturating_add(given), system)
+                    let given = self.settle_at_estimates(&fresh, &estimates);
+                    self.rescale_for_tokenizer(ix, held.saturating_add(given), system)
                 }
                 None => {
                     if is_whole && held < prompt {
                         let all = [(prompt - held) as f64; 3];
                         self.is_refuted |= self.items.learn(&fresh, all);
                     }
-                    self.share_whole(&fresh, &estimates, ix, held, chain)
+                    self.apportion_first_prompt(&fresh, &estimates, ix, held, chain)
                 }
             };
             // At the end of a log the rest is what was not read, not the prefix.
@@ -322,7 +322,7 @@ impl Ledger {
         let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
-        let (explained, source) = explained(calibration, rest, sum, fresh.len(), is_whole);
+        let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
         self.is_open |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
         // What comes again of the prefix says nothing about the items.
@@ -333,9 +333,9 @@ impl Ledger {
         if self.is_open && !self.items.calibrations().current().is_open() {
             (self.is_refuted, self.is_open) = (true, false);
         }
-        let given = self.apportion(&fresh, &estimates, explained, source);
+        let given = self.apportion(&fresh, &estimates, cost, source);
         let system = prompt.checked_sub(held + given);
-        let system = system.unwrap_or_else(|| self.share_again(ix, chain));
+        let system = system.unwrap_or_else(|| self.fit_into_prompt(ix, chain));
         self.set_system(ix, system, chain);
     }
 
@@ -400,7 +400,7 @@ impl Ledger {
         }
     }
 
-    fn apportion_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
+    fn apportion_by_estimates(&mut self, items: &[ItemIx], sum: u64) {
         let weights: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
         let source = match items.len() {
             1 => Source::Reported,
@@ -444,11 +444,11 @@ impl Ledger {
         let before = self.items.touches();
         if has_reasoning && !rest.is_empty() {
             let split = if thinking.is_empty() { 0 } else { reasoning };
-            self.apportion_by_estimate(&thinking, split);
-            self.apportion_by_estimate(&rest, output - split);
+            self.apportion_by_estimates(&thinking, split);
+            self.apportion_by_estimates(&rest, output - split);
         } else {
             thinking.extend(rest);
-            self.apportion_by_estimate(&thinking, output);
+            self.apportion_by_estimates(&thinking, output);
         }
         if self.items.touches() != before {
             self.void_later(ix);

@@ -1,9 +1,17 @@
 //! The domain, without I/O: what a context window is made of and how each number is known.
 //!
 //! Nothing here reads a file, a clock or the terminal. Decoders (`agents`) turn log bytes
-//! into [`event::Entry`]s; a [`session::Session`] folds them. Its state has owners: `chain` (the tree of
-//! records), `items` (sizes and running sums), `ledger` (requests and what they settled), `past` (earlier
-//! states). All other modules compute something from a session.
+//! into [`event::Entry`]s; a [`session::Session`] folds them. Each layer imports those above it:
+//!
+//! - *terms and rules*: what a log says ([`event`]), what a session has ([`session::Item`] and the like), and the rules
+//!   of windows, triggers and counts ([`window`]);
+//! - *state*: what is folded of a log ([`state::State`]). It answers nothing. Its owners are `chain` (the tree of
+//!   records), `items` (sizes and running sums), `ledger` (requests and what they settled) and `past` (earlier states);
+//! - *readings*: answers that are computed from a state, now or as of a record ([`context`], [`own_count`],
+//!   [`replay`], `limits`). They keep nothing;
+//! - *session*: a state, the answers that are kept, and the driver that takes in events ([`session::Session`]);
+//! - *studies*: what is computed of a session ([`forecast`], [`whatif`], [`estimators`], [`tools`] and others);
+//! - *fleet*: all sessions together ([`fleet`], [`children`]).
 //!
 //! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
@@ -11,6 +19,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+mod by_estimator;
 pub mod calibration;
 mod calibrations;
 pub mod calls;
@@ -28,12 +37,15 @@ mod expected;
 mod file_id;
 pub mod fleet;
 pub mod forecast;
+mod growth;
 mod history;
 mod items;
 mod lazy;
 mod ledger;
+mod like_earlier;
 mod limits;
 pub mod names;
+mod notice;
 pub mod own_count;
 mod past;
 pub mod pictures;
@@ -45,6 +57,7 @@ pub mod replay;
 pub mod running;
 pub mod session;
 mod small;
+pub mod state;
 mod stored;
 mod sums;
 #[cfg(any(test, feature = "testing"))]
@@ -53,6 +66,7 @@ pub mod text;
 pub mod thinking;
 pub mod threshold;
 pub mod tools;
+mod unread;
 pub mod version;
 pub mod whatif;
 pub mod window;

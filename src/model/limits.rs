@@ -1,30 +1,15 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
 use super::event::Cause;
-use super::past::Facts;
-use super::session::Session;
+use super::past::ModelFacts;
+use super::state::State;
 use super::window::{Limits, PastSize, Seen, WindowSource};
 use crate::content::Content;
 use crate::history::{PastReset, Request, RequestIx};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-impl Session {
-    /// The window and the trigger, and how both are known.
-    pub fn limits(&self) -> Limits {
-        let facts = self.facts();
-        if let Some(stored) = self.stored() {
-            let limits = |least| self.limits_from(&facts, &stored.sizes, least);
-            return raised(stored.sizes.has_requests, limits, || stored.low);
-        }
-        let sizes = Sizes::now(self);
-        raised(
-            sizes.has_requests,
-            |least| self.limits_from(&facts, &sizes, least),
-            || self.calibrated_context().low,
-        )
-    }
-
+impl State {
     /// The window and the trigger as they were known right after this request: from what had been
     /// requested and compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
@@ -32,7 +17,7 @@ impl Session {
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
-        let facts = Facts {
+        let facts = ModelFacts {
             model: requests.last().and_then(|r| r.model.clone()),
             ..self.facts()
         };
@@ -44,7 +29,7 @@ impl Session {
     /// The window and the trigger with a model of this session, as all of the session shows them.
     pub(super) fn limits_with(&self, model: Option<&str>) -> Limits {
         let model = model.map(Arc::from);
-        let facts = Facts {
+        let facts = ModelFacts {
             model,
             ..self.facts()
         };
@@ -59,15 +44,23 @@ impl Session {
         let requests = &self.requests()[..inputs.requests as usize];
         let resets = &self.resets()[..inputs.resets as usize];
         let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
-        raised(
-            sizes.has_requests,
-            |least| self.limits_from(&facts, &sizes, least),
-            || self.calibrated(content).low,
-        )
+        self.limits_by(&facts, &sizes, || self.calibrated(content).low)
+    }
+
+    /// The window and the trigger that follow from these sizes. `low` is the low end of the context, which is asked
+    /// for only where they depend on it.
+    pub(super) fn limits_by(
+        &self,
+        facts: &ModelFacts,
+        sizes: &Sizes,
+        low: impl FnOnce() -> u64,
+    ) -> Limits {
+        let limits = |least| self.limits_from(facts, sizes, least);
+        raised(sizes.has_requests, limits, low)
     }
 
     /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
-    fn limits_from(&self, facts: &Facts, sizes: &Sizes, least: u64) -> Limits {
+    fn limits_from(&self, facts: &ModelFacts, sizes: &Sizes, least: u64) -> Limits {
         self.rules().limits(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),
@@ -100,10 +93,10 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Of the model in use, as they are now.
-    pub(super) fn now(session: &Session) -> Sizes {
-        let model = session.model_shared();
-        let largest = session.ledger().largest_prompt(model);
-        Sizes::new(model, largest, session.requests(), session.resets())
+    pub(super) fn now(state: &State) -> Sizes {
+        let model = state.model_shared();
+        let largest = state.ledger().largest_prompt(model);
+        Sizes::new(model, largest, state.requests(), state.resets())
     }
 
     fn of(model: Option<&Arc<str>>, requests: &[Request], resets: &[PastReset]) -> Sizes {
@@ -167,7 +160,7 @@ mod tests {
 
     fn limits(log: &Log) -> (u64, WindowSource) {
         let limits = log.session.limits();
-        assert_eq!(log.session.state().limits, limits);
+        assert_eq!(log.session.snapshot().limits, limits);
         (limits.window, limits.window_source)
     }
 
@@ -185,7 +178,7 @@ mod tests {
         let timeline = Timeline::of(&log.session);
         let before = timeline.end().checked_sub(1);
         let before = before.and_then(|ix| timeline.moment(ix));
-        let then = before.map(|moment| log.session.state_at(moment).limits.window);
+        let then = before.map(|moment| log.session.snapshot_at(moment).limits.window);
         assert_eq!(then, Some(200_000));
     }
 }

@@ -7,8 +7,8 @@
 use super::event::{Cause, Reset};
 use super::history::{Counted, Item, Request, RequestIx, SizedItem};
 use super::past::Inputs;
-use super::session::Session;
-use super::window::{Base, CountRule, Seen};
+use super::state::State;
+use super::window::{Base, CountRule, Limits, Seen};
 use super::{Kind, Role};
 use crate::content::Content;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct OwnCount {
     pub since: u64,
 }
 
-impl Session {
+impl State {
     /// The agent's own count now; `None`: its rule is not known, or nothing of it is.
     pub fn own_count(&self) -> Option<OwnCount> {
         self.own_count_of(&self.content())
@@ -129,7 +129,13 @@ impl Session {
     /// The cause of a reset, by the agent's count or else the size before it. Where the log does not have it, an
     /// agent that had reached its trigger compacted by itself; where no trigger is known, one whose window was half
     /// full did.
-    pub(super) fn cause_of(&self, reset: &Reset, counted: Option<Counted>, before: u64) -> Cause {
+    pub(super) fn cause_of(
+        &self,
+        reset: &Reset,
+        counted: Option<Counted>,
+        before: u64,
+        limits: impl FnOnce() -> Limits,
+    ) -> Cause {
         if reset.cause != Cause::Unlogged {
             return reset.cause.clone();
         }
@@ -137,7 +143,7 @@ impl Session {
             Some(counted) => (counted.at, BY_ITSELF),
             None => (before, BY_ITSELF_UNCOUNTED),
         };
-        let limits = self.limits();
+        let limits = limits();
         match limits.trigger {
             Some(trigger) if (at as f64) < trigger as f64 * share => Cause::Manual,
             None if at < limits.window / 2 => Cause::Unlogged,
@@ -214,7 +220,7 @@ impl Session {
     }
 
     /// How the agent counts with this model.
-    fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
+    pub(super) fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
         self.rules().count_rule(&Seen {
             version: self.meta.version.as_deref(),
             session: self.meta.id.as_deref(),
@@ -233,7 +239,7 @@ const BY_ITSELF_UNCOUNTED: f64 = 0.85;
 /// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
 /// and that; else the prompt.
 pub(super) struct Counts<'s> {
-    pub(super) session: &'s Session,
+    pub(super) state: &'s State,
     pub(super) prompts: Vec<u64>,
     /// The reasoning of the running turn, which the next turn adds; 0 without that rule.
     pub(super) running: u64,
@@ -241,11 +247,11 @@ pub(super) struct Counts<'s> {
 
 impl<'s> Counts<'s> {
     /// Of the first requests.
-    pub(super) fn until(session: &'s Session, requests: RequestIx) -> Counts<'s> {
-        let mut counting = Counting::of(session);
-        let requests = session.requests().get(..requests);
-        let requests = requests.unwrap_or(session.requests());
-        let mut resets = session.resets().iter().peekable();
+    pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
+        let mut counting = Counting::of(state);
+        let requests = state.requests().get(..requests);
+        let requests = requests.unwrap_or(state.requests());
+        let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
         for (ix, request) in requests.iter().enumerate() {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
@@ -254,7 +260,7 @@ impl<'s> Counts<'s> {
             prompts.push(counting.count(request));
         }
         Counts {
-            session,
+            state,
             prompts,
             running: counting.running,
         }
@@ -273,9 +279,9 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// At the beginning of a session.
-    pub(super) fn of(session: &Session) -> Counting {
-        let rule = session.count_rule();
+    /// At the beginning of a state.
+    pub(super) fn of(state: &State) -> Counting {
+        let rule = state.count_rule();
         Counting {
             adds: rule.is_some_and(|rule| rule.earlier_reasoning),
             earlier: 0,
@@ -433,7 +439,7 @@ mod tests {
         let log = thinks(says(log, "2"), "b", 11_000, None).compact(12_000);
         let timeline = Timeline::of(&log.session);
         let moment = timeline.moment(at).expect("a moment");
-        assert_eq!(log.session.state_at(moment).context.own, Some(then));
+        assert_eq!(log.session.snapshot_at(moment).context.own, Some(then));
     }
 
     #[test]

@@ -20,11 +20,20 @@ pub(super) struct Past {
     /// In the order of the log, at most one a record.
     marks: Vec<Mark>,
     /// The model and its limits, in order.
-    facts: Vec<Facts>,
-    /// The agent's own numbers, in order, each with its record.
-    estimates: Vec<(Option<AgentEstimate>, u32)>,
+    facts: Vec<ModelFacts>,
+    /// The agent's own numbers, in order.
+    estimates: Vec<DatedEstimate>,
     /// Whether earlier states were forgotten.
     forgotten: bool,
+}
+
+/// The agent's own number at some time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+struct DatedEstimate {
+    /// `None`: it has none that is about the context of that time.
+    estimate: Option<AgentEstimate>,
+    /// The record of its newest number.
+    record: u32,
 }
 
 /// A record that changed what a context is computed from.
@@ -76,7 +85,7 @@ pub(super) enum Unlogged {
 
 /// The model, its window and its trigger, as the log names them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct ModelFacts {
     #[serde(with = "crate::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
@@ -161,14 +170,14 @@ impl Past {
     }
 
     /// Notes the model and its limits, if they are new.
-    pub(super) fn note_facts(&mut self, facts: Facts) {
+    pub(super) fn note_facts(&mut self, facts: ModelFacts) {
         if self.facts.last() != Some(&facts) {
             self.facts.push(facts);
         }
     }
 
     /// The model and its limits as they were then.
-    pub(super) fn facts_at(&self, inputs: &Inputs) -> Facts {
+    pub(super) fn facts_at(&self, inputs: &Inputs) -> ModelFacts {
         newest(&self.facts, inputs.facts)
             .cloned()
             .unwrap_or_default()
@@ -177,19 +186,20 @@ impl Past {
     /// Notes the agent's own number and its record (0: none), if they are new.
     pub(super) fn note_estimate(&mut self, estimate: Option<AgentEstimate>, record: u32) {
         let last = self.estimates.last().copied().unwrap_or_default();
-        if last != (estimate, record) {
-            self.estimates.push((estimate, record));
+        let new = DatedEstimate { estimate, record };
+        if last != new {
+            self.estimates.push(new);
         }
     }
 
     /// The agent's own number for its context as it was then.
     pub(super) fn estimate_at(&self, inputs: &Inputs) -> Option<AgentEstimate> {
-        newest(&self.estimates, inputs.estimates)?.0
+        newest(&self.estimates, inputs.estimates)?.estimate
     }
 
     /// The record of the agent's newest number by then; 0: none.
     pub(super) fn estimate_record_at(&self, inputs: &Inputs) -> u32 {
-        newest(&self.estimates, inputs.estimates).map_or(0, |(_, record)| *record)
+        newest(&self.estimates, inputs.estimates).map_or(0, |dated| dated.record)
     }
 
     /// Forgets the earlier states.

@@ -1,11 +1,11 @@
 //! A session as of any moment of its log: its context at that time, as far as it was known.
 //!
 //! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
-//! list of the moments; a [`State`] is the session as of one of them, with its numbers at that time: an
+//! list of the moments; a [`Snapshot`] is the session as of one of them, with its numbers at that time: an
 //! item that had not been settled has its estimate from then. Its present number is
-//! [`Session::tokens`].
+//! [`State::tokens`].
 //!
-//! The state at the end is the live one. Before it, the state at a moment is the live state of a session
+//! The snapshot at the end is the live one. Before it, the snapshot at a moment is the live one of a session
 //! whose log ended there.
 
 mod sizes;
@@ -15,9 +15,9 @@ use super::agent_estimate::AgentEstimate;
 use super::calibration::Expected;
 use super::context::Context;
 use super::event::Place;
-use super::history::PreviousSize;
+use super::items::OlderSize;
 use super::past::{Inputs, Mark};
-use super::session::Session;
+use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
 use crate::history::{Item, ItemIx, RequestIx, SizedItem};
@@ -26,7 +26,7 @@ use jiff::Timestamp;
 /// What happened at a moment. If one record did several things, the first variant that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum What {
-    /// A compaction or clear, by its index in [`Session::resets`].
+    /// A compaction or clear, by its index in [`State::resets`].
     Reset(usize),
     /// A request was reported.
     Report(RequestIx),
@@ -77,10 +77,10 @@ pub struct Timeline {
 impl Timeline {
     /// The moments of a session as it is now; made anew when it has grown. Linear in its items and
     /// requests. A trimmed session has only the last moment.
-    pub fn of(session: &Session) -> Timeline {
+    pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
-        let mut marks = session.past().marks().iter().peekable();
-        let mut items = session.items().iter().enumerate().peekable();
+        let mut marks = state.past().marks().iter().peekable();
+        let mut items = state.items().iter().enumerate().peekable();
         // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
         let mut now = Moment::default();
@@ -193,10 +193,10 @@ impl Timeline {
 
     /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
     /// it grow has come by then. `None`: none has grown.
-    pub fn largest_growth(&self, session: &Session) -> Option<usize> {
-        let requests = session.requests().iter().enumerate();
+    pub fn largest_growth(&self, state: &State) -> Option<usize> {
+        let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = session.requests().get(request.previous?)?;
+            let before = state.requests().get(request.previous?)?;
             let grown = request.prompt.checked_sub(before.prompt)?;
             (grown > 0).then_some((grown, ix))
         });
@@ -235,7 +235,7 @@ fn count(step: Step, ix: usize, moment: &Moment) -> usize {
 
 /// A session as of a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct Snapshot {
     /// How full the context was.
     pub context: Context,
     /// The window and the trigger as they were known.
@@ -269,17 +269,12 @@ pub struct Hindsight {
     pub came: u64,
 }
 
-impl Session {
-    /// The session as it is now.
-    pub fn state(&self) -> State {
-        self.state_of(self.content(), self.limits(), self.updated_at)
-    }
-
+impl State {
     /// The session as of a moment of its [`Timeline`].
-    pub fn state_at(&self, moment: &Moment) -> State {
+    pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content);
-        self.state_of(content, limits, moment.at)
+        self.snapshot_of(content, limits, moment.at)
     }
 
     /// The items that had come by a moment and were not in the context, in the order of the log.
@@ -292,10 +287,16 @@ impl Session {
             .map(|(ix, _)| ix)
     }
 
-    fn state_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> State {
+    /// The session when this was its context.
+    pub(super) fn snapshot_of(
+        &self,
+        content: Content,
+        limits: Limits,
+        at: Option<Timestamp>,
+    ) -> Snapshot {
         let inputs = content.inputs;
         let requests = inputs.requests as usize;
-        State {
+        Snapshot {
             context: self.context_of(&content),
             limits,
             requests,
@@ -347,24 +348,24 @@ impl Session {
     }
 
     /// The size of an item after a record, as it was known then.
-    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, PreviousSize)]) -> (u64, Source) {
+    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
         let previous = self.items()[ix].previous;
         let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };
-        let found = older.binary_search_by_key(&ix, |(item, _)| *item as usize);
-        let size = found.map_or(previous, |at| older[at].1);
+        let found = older.binary_search_by_key(&ix, |older| older.item as usize);
+        let size = found.map_or(previous, |at| older[at].size);
         (size.tokens, size.source)
     }
 
     /// The older sizes of the first items as of a record, by item.
-    fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<(u32, PreviousSize)> {
+    fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<OlderSize> {
         let sizes = self.ledger().items().older_sizes().iter().copied();
-        let mut held: Vec<(u32, PreviousSize)> = sizes
-            .filter(|(ix, size)| size.until > record && (*ix as usize) < so_far)
+        let mut held: Vec<OlderSize> = sizes
+            .filter(|older| older.size.until > record && (older.item as usize) < so_far)
             .collect();
-        held.sort_unstable_by_key(|(ix, size)| (*ix, size.until));
-        held.dedup_by_key(|(ix, _)| *ix);
+        held.sort_unstable_by_key(|older| (older.item, older.size.until));
+        held.dedup_by_key(|older| older.item);
         held
     }
 

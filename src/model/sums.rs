@@ -4,79 +4,39 @@
 //! then. Properties hold them equal to a walk.
 
 use super::history::{ItemIx, RequestIx};
-use super::session::Session;
-use crate::content::{Content, Part, Tally};
+use super::state::State;
+use crate::content::{Content, ContextSums, Contribution};
 use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::{Mutex, PoisonError};
-
-/// What a session keeps of the answer to a question, to answer it sooner the next time.
-pub(super) struct Memo<T>(Mutex<Option<Box<T>>>);
-
-impl<T> Memo<T> {
-    /// Calls `with` with what is kept, or with what `make` makes where nothing is or `follow` fails.
-    pub(super) fn get<A>(
-        &self,
-        follow: impl FnOnce(&mut T) -> bool,
-        make: impl FnOnce() -> T,
-        with: impl FnOnce(&mut T) -> A,
-    ) -> A {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept
-            .take()
-            .and_then(|mut known| follow(&mut known).then_some(known));
-        with(kept.insert(known.unwrap_or_else(|| Box::new(make()))))
-    }
-}
-
-impl<T> Default for Memo<T> {
-    fn default() -> Memo<T> {
-        Memo(Mutex::new(None))
-    }
-}
-
-impl<T> Clone for Memo<T> {
-    /// A copy has to find out by itself.
-    fn clone(&self) -> Memo<T> {
-        Memo::default()
-    }
-}
-
-impl<T> fmt::Debug for Memo<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memo").finish_non_exhaustive()
-    }
-}
 
 /// The sums as of some record.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct RunningSums {
     anchor: Option<RequestIx>,
     /// How many touches, and changes of all estimates, have been seen.
     touches: u64,
     estimates: u32,
-    parts: Vec<Part>,
-    tally: Tally,
+    parts: Vec<Contribution>,
+    tally: ContextSums,
     /// Items in the context that the anchor's prompt did not hold.
     unsent: BTreeSet<ItemIx>,
 }
 
-impl Sums {
-    fn of(session: &Session) -> Sums {
-        let items = session.ledger().items();
-        let mut sums = Sums {
-            anchor: session.ledger().anchor(),
+impl RunningSums {
+    pub(super) fn of(state: &State) -> RunningSums {
+        let items = state.ledger().items();
+        let mut sums = RunningSums {
+            anchor: state.ledger().anchor(),
             touches: items.touches(),
             estimates: items.estimates(),
-            ..Sums::default()
+            ..RunningSums::default()
         };
-        sums.extend(session);
+        sums.extend(state);
         sums
     }
 
     /// Takes in what has changed. `false`: too much has.
-    fn follow(&mut self, session: &Session) -> bool {
-        let (ledger, items) = (session.ledger(), session.ledger().items());
+    pub(super) fn follow(&mut self, state: &State) -> bool {
+        let (ledger, items) = (state.ledger(), state.ledger().items());
         let Some(touched) = items.touched_since(self.touches) else {
             return false;
         };
@@ -91,7 +51,7 @@ impl Sums {
                 return false;
             }
             for request in [old, new] {
-                changed.extend(session.outputs_of(request));
+                changed.extend(state.outputs_of(request));
             }
             changed.extend(&self.unsent);
         }
@@ -102,59 +62,53 @@ impl Sums {
         (self.touches, self.estimates) = (items.touches(), items.estimates());
         for ix in changed {
             if ix < self.parts.len() {
-                self.update(ix, session);
+                self.update(ix, state);
             }
         }
-        self.extend(session);
+        self.extend(state);
         true
     }
 
     /// Takes in the items that are new.
-    fn extend(&mut self, session: &Session) {
-        for ix in self.parts.len()..session.items().len() {
-            self.parts.push(Part::default());
-            self.update(ix, session);
+    fn extend(&mut self, state: &State) {
+        for ix in self.parts.len()..state.items().len() {
+            self.parts.push(Contribution::default());
+            self.update(ix, state);
         }
     }
 
-    fn update(&mut self, ix: ItemIx, session: &Session) {
-        let item = &session.items()[ix];
-        let (tokens, source) = session.tokens(ix);
-        let now = session.part(item, tokens, source, self.anchor);
+    fn update(&mut self, ix: ItemIx, state: &State) {
+        let item = &state.items()[ix];
+        let (tokens, source) = state.tokens(ix);
+        let now = state.part(item, tokens, source, self.anchor);
         let before = std::mem::replace(&mut self.parts[ix], now);
         self.tally.add(item, before, -1);
         self.tally.add(item, now, 1);
-        let is_sent = |anchor| session.ledger().was_sent(item, anchor);
+        let is_sent = |anchor| state.ledger().was_sent(item, anchor);
         match item.in_context() && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
             true => self.unsent.insert(ix),
             false => self.unsent.remove(&ix),
         };
     }
-}
 
-impl Session {
-    /// What is in the context, summed up, and the part of it that the anchor's prompt did not hold. `None`: a walk
-    /// through the context is as quick, or nothing follows, so that sums that follow it would take memory for nothing.
-    pub(super) fn sums(&self) -> Option<(Tally, Content)> {
-        let is_long = self.live_nodes() >= LONG && !self.past().is_forgotten();
-        is_long.then(|| {
-            self.sums_memo().get(
-                |sums| sums.follow(self),
-                || Sums::of(self),
-                |sums| {
-                    let sized = |ix: &ItemIx| {
-                        let (tokens, source) = self.tokens(*ix);
-                        (*ix, tokens, source)
-                    };
-                    let unsent = Content {
-                        items: sums.unsent.iter().map(sized).collect(),
-                        so_far: self.items().len(),
-                        inputs: self.inputs(),
-                    };
-                    (sums.tally, unsent)
-                },
-            )
-        })
+    /// What is summed up, and the part of it that the anchor's prompt did not hold.
+    pub(super) fn content(&self, state: &State) -> (ContextSums, Content) {
+        let sized = |ix: &ItemIx| {
+            let (tokens, source) = state.tokens(*ix);
+            (*ix, tokens, source)
+        };
+        let unsent = Content {
+            items: self.unsent.iter().map(sized).collect(),
+            so_far: state.items().len(),
+            inputs: state.inputs(),
+        };
+        (self.tally, unsent)
+    }
+
+    /// Whether they are worth it: a walk through a short context is as quick, and where nothing follows, sums that
+    /// follow it would take memory for nothing.
+    pub(super) fn are_worth_it(state: &State) -> bool {
+        state.live_nodes() >= LONG && !state.past().is_forgotten()
     }
 }
 

@@ -92,8 +92,8 @@ pub fn run(
         earlier: Earlier::default(),
         ..Rules::clone(&context.rules)
     });
-    replay(&found.files, &rules, by, worst, |log, replayed| {
-        match replayed {
+    replay(&found.files, &rules, by, worst, |log, tried| {
+        match tried {
             Ok(sessions) => results.add(log, sessions),
             Err(error) => {
                 line.clear()?;
@@ -169,19 +169,19 @@ fn replay_one(
     worst: usize,
 ) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
-    let replayed = sessions.iter().map(|(lane, session)| {
-        let replay = estimators::replay(session);
-        let worst = Miss::worst(log, session, &replay.predictions, by, worst);
+    let tried = sessions.iter().map(|(lane, session)| {
+        let trial = estimators::trial(session);
+        let worst = Miss::worst(log, session, &trial.predictions, by, worst);
         let name = |request: RequestIx| {
             let request = &session.requests()[request];
             let model = request.model.as_deref().unwrap_or("unknown");
             (request.key, model.to_owned())
         };
-        let predicted = replay.predictions.into_iter().map(|prediction| {
+        let predicted = trial.predictions.into_iter().map(|prediction| {
             let (key, model) = name(prediction.request);
             (key, model, prediction)
         });
-        let decided = replay.decisions.into_iter().map(|decision| {
+        let decided = trial.decisions.into_iter().map(|decision| {
             let (key, model) = name(decision.request);
             (key, model, decision)
         });
@@ -194,7 +194,7 @@ fn replay_one(
             worst,
         }
     });
-    Ok(replayed.collect())
+    Ok(tried.collect())
 }
 
 /// Agent, model, and whether it is a main session.

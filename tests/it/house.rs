@@ -3,6 +3,7 @@
 
 mod circles;
 mod imports;
+mod model;
 mod source;
 mod waiting;
 

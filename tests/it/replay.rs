@@ -4,7 +4,7 @@ use crate::support::manifest_folder;
 use ctxgauge::format::Format;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
 use ctxgauge::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
-use ctxgauge::model::replay::{Moment, State, Step, Timeline, What};
+use ctxgauge::model::replay::{Moment, Snapshot, Step, Timeline, What};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::{Kind, Source};
 use ctxgauge::{agents, config};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// What was shown of a session after a record.
 struct Shown {
-    state: State,
+    state: Snapshot,
     forecast: Result<Forecast, NoForecast>,
 }
 
@@ -30,7 +30,7 @@ fn followed(mut session: Session, entries: &[Entry]) -> (Session, BTreeMap<usize
         let timeline = Timeline::of(&session);
         if !timeline.is_empty() {
             shown.entry(timeline.end()).or_insert_with(|| Shown {
-                state: session.state(),
+                state: session.snapshot(),
                 forecast: forecast(&session, None),
             });
         }
@@ -39,8 +39,8 @@ fn followed(mut session: Session, entries: &[Entry]) -> (Session, BTreeMap<usize
 }
 
 /// A state without what only hindsight shows.
-fn then(state: State) -> State {
-    State {
+fn then(state: Snapshot) -> Snapshot {
+    Snapshot {
         hindsight: None,
         at: None,
         ..state
@@ -102,7 +102,7 @@ fn the_replayed_state_is_the_one_that_was_shown() {
             moments += timeline.len();
             for (ix, shown) in shown {
                 let moment = timeline.moment(ix).unwrap();
-                let replayed = session.state_at(moment);
+                let replayed = session.snapshot_at(moment);
                 assert_eq!(forecast_at(&session, &replayed), shown.forecast);
                 let at = format!("{}, line {}", path.display(), moment.place.line);
                 assert_eq!(then(replayed), then(shown.state), "{at}");
@@ -152,7 +152,7 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
         .position(|item| item.kind == Kind::ToolResult)
         .unwrap();
     let came = timeline.of_item(&session.items()[result]).unwrap();
-    let then = session.state_at(timeline.moment(came).unwrap());
+    let then = session.snapshot_at(timeline.moment(came).unwrap());
     let &(_, guessed, source) = then.items.iter().find(|(ix, ..)| *ix == result).unwrap();
     let (learned, source_now) = session.tokens(result);
     assert_eq!((source, source_now), (Source::Estimated, Source::Derived));
@@ -164,7 +164,7 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
     assert_eq!((hindsight.request, hindsight.came), (1, 20_100));
     assert_eq!(hindsight.expected.tokens, then.context.used);
 
-    let settled = session.state_at(timeline.moment(came + 1).unwrap());
+    let settled = session.snapshot_at(timeline.moment(came + 1).unwrap());
     assert!(settled.items.contains(&(result, 70, Source::Derived)));
     assert_eq!(
         (settled.context.known, settled.context.estimated),
@@ -224,8 +224,8 @@ fn without_reports_the_sizes_of_all_moments_are_those_of_their_states() {
                 continue;
             }
             let timeline = Timeline::of(&session);
-            let states: Vec<State> = self::moments(&timeline)
-                .map(|m| session.state_at(m))
+            let states: Vec<Snapshot> = self::moments(&timeline)
+                .map(|m| session.snapshot_at(m))
                 .collect();
             // Sizes that changed since are shown as they are today.
             let mut items = states.iter().flat_map(|state| &state.items);

@@ -204,7 +204,7 @@ proptest! {
             earlier.write(|rows| *rows = up_to);
             let then = main(read_whole(&earlier.log(), &ByLength, &Arc::default()).unwrap());
             if timeline.at_place(moment.place) == ix {
-                prop_assert_eq!(session.state_at(moment).context, then.state().context);
+                prop_assert_eq!(session.snapshot_at(moment).context, then.snapshot().context);
             }
         }
 

@@ -5,6 +5,7 @@ use crate::event::{Key, Part};
 use crate::history::ItemIx;
 use crate::small::{MaybeIx, short};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A record in the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -24,32 +25,46 @@ pub(super) struct Link {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Held {
     items: Vec<u32>,
-    /// By node: where its items begin in the list, and how many there are.
-    ranges: Vec<(u32, u32)>,
+    /// By node: where its items are in the list.
+    ranges: Vec<Stretch>,
+}
+
+/// A stretch of a list.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Stretch {
+    start: u32,
+    len: u32,
+}
+
+impl Stretch {
+    fn range(self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.len as usize
+    }
 }
 
 impl Held {
     pub(super) fn of(&self, node: NodeIx) -> impl DoubleEndedIterator<Item = ItemIx> + '_ {
-        let (from, count) = self.ranges.get(node).copied().unwrap_or_default();
-        let from = from as usize;
-        let items = self.items.get(from..from + count as usize);
+        let stretch = self.ranges.get(node).copied().unwrap_or_default();
+        let items = self.items.get(stretch.range());
         items.unwrap_or_default().iter().map(|ix| *ix as ItemIx)
     }
 
     /// Adds an item to a node. Items of an older node move to the end of the list.
     pub(super) fn add(&mut self, node: NodeIx, item: ItemIx) {
         if self.ranges.len() <= node {
-            self.ranges.resize(node + 1, (0, 0));
+            self.ranges.resize(node + 1, Stretch::default());
         }
-        let (from, count) = self.ranges[node];
-        let (from, len) = (from as usize, count as usize);
+        let held = self.ranges[node].range();
         let end = self.items.len();
-        let is_last = from + len == end;
-        if !is_last {
-            self.items.extend_from_within(from..from + len);
+        let mut start = held.start;
+        if held.end != end {
+            start = end;
+            self.items.extend_from_within(held);
         }
         self.items.push(short(item));
-        let from = if is_last { from } else { end };
-        self.ranges[node] = (short(from), count + 1);
+        let stretch = &mut self.ranges[node];
+        stretch.start = short(start);
+        stretch.len += 1;
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a record is as seen from a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Membership {
     Off,
     /// On the chain, or kept by the reset that it begins with.
     On,
@@ -27,7 +27,7 @@ pub(super) struct Walked {
     /// The first node that may hang beside it.
     lowest: NodeIx,
     /// The places of the nodes from the base on, as far as there were any.
-    places: Vec<Place>,
+    places: Vec<Membership>,
     /// What the reset that it begins with kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
     /// How many nodes on it belong to each request.
@@ -39,15 +39,15 @@ pub(super) struct Walked {
 }
 
 impl Walked {
-    fn place(&self, ix: NodeIx) -> Place {
+    fn place(&self, ix: NodeIx) -> Membership {
         match ix.checked_sub(self.base) {
-            Some(at) => self.places.get(at).copied().unwrap_or(Place::Off),
-            None if self.kept.as_ref().is_some_and(|kept| kept.contains(&ix)) => Place::On,
-            None => Place::Off,
+            Some(at) => self.places.get(at).copied().unwrap_or(Membership::Off),
+            None if self.kept.as_ref().is_some_and(|kept| kept.contains(&ix)) => Membership::On,
+            None => Membership::Off,
         }
     }
 
-    fn put(&mut self, ix: NodeIx, place: Place) {
+    fn put(&mut self, ix: NodeIx, place: Membership) {
         if let Some(at) = ix.checked_sub(self.base)
             && let Some(old) = self.places.get_mut(at)
         {
@@ -64,7 +64,7 @@ impl Walked {
     fn extend(&mut self, chain: &Chain) -> NodeIx {
         let first = self.base + self.places.len();
         for ix in first..chain.nodes.len() {
-            self.places.push(Place::Off);
+            self.places.push(Membership::Off);
             let node = &chain.nodes[ix];
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
                 (node.part, node.parent.get())
@@ -96,7 +96,7 @@ impl Walked {
     }
 
     /// Where a node that is not on the branch itself is, by the places of those before it.
-    fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Place {
+    fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Membership {
         let node = &chain.nodes[ix];
         let is_beside = match node.part {
             Part::Output => {
@@ -107,16 +107,16 @@ impl Walked {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
-                    Place::Beside => true,
-                    Place::On => node.part != Part::Injected,
-                    Place::Off => false,
+                    Membership::Beside => true,
+                    Membership::On => node.part != Part::Injected,
+                    Membership::Off => false,
                 }
             }),
             Part::Input | Part::Front | Part::Beside => false,
         };
         match is_beside {
-            true => Place::Beside,
-            false => Place::Off,
+            true => Membership::Beside,
+            false => Membership::Off,
         }
     }
 }
@@ -139,7 +139,7 @@ impl Chain {
         for ix in self.upwards(Some(leaf)) {
             match walked.place(ix) {
                 _ if ix < walked.base => return None,
-                Place::On => {
+                Membership::On => {
                     shared = Some(ix);
                     break;
                 }
@@ -161,13 +161,13 @@ impl Chain {
         let mut requests = HashSet::new();
         let request_of = |ix: &NodeIx| self.nodes[*ix].request;
         for ix in &leaves {
-            walked.put(*ix, Place::Off);
+            walked.put(*ix, Membership::Off);
             due.insert(*ix);
             let request = request_of(ix).filter(|it| walked.remove_request(*it));
             requests.extend(request);
         }
         for ix in &joins {
-            walked.put(*ix, Place::On);
+            walked.put(*ix, Membership::On);
             // Which of its outputs may hang beside depends on where the branch begins, too.
             let is_due = |it: &Key| walked.add_request(*it) || shared.is_none();
             requests.extend(request_of(ix).filter(is_due));
@@ -184,7 +184,7 @@ impl Chain {
             visited += 1;
             let old = walked.place(ix);
             let new = match old {
-                Place::On => continue,
+                Membership::On => continue,
                 _ => walked.place_beside(ix, self),
             };
             if new != old {
@@ -209,8 +209,8 @@ impl Chain {
         for ix in touched.iter().copied() {
             let is_on = match walked.place(ix) {
                 // No branch is left with these.
-                Place::Off if self.is_beside(ix) => continue,
-                place => place != Place::Off,
+                Membership::Off if self.is_beside(ix) => continue,
+                place => place != Membership::Off,
             };
             match (self.nodes[ix].live, is_on) {
                 (true, false) => change.left.push(ix),
@@ -302,8 +302,10 @@ impl Chain {
         requests.for_each(|request| {
             walked.add_request(request);
         });
-        on.iter().for_each(|ix| walked.put(*ix, Place::On));
-        beside.iter().for_each(|ix| walked.put(*ix, Place::Beside));
+        on.iter().for_each(|ix| walked.put(*ix, Membership::On));
+        beside
+            .iter()
+            .for_each(|ix| walked.put(*ix, Membership::Beside));
         walked.touched.clear();
         walked
     }
@@ -311,11 +313,11 @@ impl Chain {
     /// What belongs to a branch though it hangs beside it.
     fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
         // By node from the lowest on; nodes before it are few.
-        let mut places = vec![Place::Off; self.nodes.len() - lowest];
+        let mut places = vec![Membership::Off; self.nodes.len() - lowest];
         let mut early: HashSet<NodeIx> = HashSet::new();
         for ix in on {
             match ix.checked_sub(lowest) {
-                Some(at) => places[at] = Place::On,
+                Some(at) => places[at] = Membership::On,
                 None => {
                     early.insert(*ix);
                 }
@@ -324,7 +326,7 @@ impl Chain {
         let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
         let mut beside = Vec::new();
         for (ix, node) in self.nodes.iter().enumerate().skip(lowest) {
-            if places[ix - lowest] == Place::On {
+            if places[ix - lowest] == Membership::On {
                 continue;
             }
             let joins = match node.part {
@@ -333,22 +335,22 @@ impl Chain {
                     node.parent.get().is_some_and(|parent| {
                         let place = match parent.checked_sub(lowest) {
                             Some(at) => places[at],
-                            None if early.contains(&parent) => Place::On,
-                            None => Place::Off,
+                            None if early.contains(&parent) => Membership::On,
+                            None => Membership::Off,
                         };
                         // Below a result that itself hangs beside, reminders follow it; below the chain
                         // itself only results do: other records there are a branch that was left.
                         match place {
-                            Place::Beside => true,
-                            Place::On => node.part != Part::Injected,
-                            Place::Off => false,
+                            Membership::Beside => true,
+                            Membership::On => node.part != Part::Injected,
+                            Membership::Off => false,
                         }
                     })
                 }
                 Part::Input | Part::Front | Part::Beside => false,
             };
             if joins {
-                places[ix - lowest] = Place::Beside;
+                places[ix - lowest] = Membership::Beside;
                 beside.push(ix);
             }
         }

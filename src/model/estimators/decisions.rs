@@ -3,7 +3,8 @@
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
 //! goes on as it was: an estimator that would have compacted decides again at the next request.
 
-use super::replay::{At, Held, Prediction};
+use super::held::{At, Held};
+use super::prediction::Prediction;
 use crate::estimator::{ESTIMATORS, Estimator};
 use crate::history::{PastReset, RequestIx};
 use crate::own_count::Counts;

@@ -8,7 +8,7 @@ use super::super::event::{
 use super::super::session::Session;
 use super::super::window::Rules;
 use super::super::{Gone, Kind, Role, Source};
-use super::{Decision, Estimator, Prediction, predictions, replay};
+use super::{Decision, Estimator, Prediction, predictions, trial};
 use std::sync::Arc;
 
 const RULES: &str = r#"
@@ -226,7 +226,7 @@ fn rfc029_frames_messages_calls_prompts_and_schemas() {
 #[test]
 fn decisions_are_false_alarms_and_missed_compactions() {
     // The trigger is 180,000.
-    let decided = |talk: &Talk| replay(&talk.0).decisions;
+    let decided = |talk: &Talk| trial(&talk.0).decisions;
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 1_000);
     talk.response(1, "m-1", 150_000, 100);
@@ -266,7 +266,7 @@ fn a_compaction_is_a_decision_too() {
     };
     talk.tell(Event::Reset(Box::new(reset)));
     talk.response(3, "m-1", 8_000, 100);
-    let decisions = replay(&talk.0).decisions;
+    let decisions = trial(&talk.0).decisions;
     let [sent, decision] = decisions.as_slice() else {
         panic!("{decisions:?}");
     };
@@ -283,7 +283,7 @@ fn a_compaction_is_a_decision_too() {
     talk.response(1, "m-1", 150_000, 100);
     let reset = Reset::new(Gone::Compaction, Cause::Manual, Kept::Nothing);
     talk.tell(Event::Reset(Box::new(reset)));
-    assert!(replay(&talk.0).decisions.is_empty());
+    assert!(trial(&talk.0).decisions.is_empty());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
-use super::{Band, Growth, epoch_of};
+use super::{Band, Growth};
+use crate::growth::epoch_of;
 use crate::history::RequestIx;
 use crate::own_count::Counts;
 use crate::session::Session;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn growth(tokens: &[f64]) -> Growth {
-    let step = |tokens: &f64| Step {
+    let step = |tokens: &f64| GrowthStep {
         tokens: *tokens,
         turns: 0.0,
         seconds: Some(12.0),
@@ -174,7 +174,7 @@ proptest! {
         let growth = Growth {
             steps: steps
                 .into_iter()
-                .map(|(tokens, turns, seconds)| Step { tokens, turns, seconds })
+                .map(|(tokens, turns, seconds)| GrowthStep { tokens, turns, seconds })
                 .collect(),
             earlier: growth(&earlier).steps,
             jump: 0.0,

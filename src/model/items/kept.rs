@@ -1,6 +1,6 @@
 //! What stays of the items of a session that is not looked at.
 
-use super::Items;
+use super::{Items, OfNode};
 use crate::chain::Chain;
 use crate::history::{Item, ItemIx};
 use crate::small::short;
@@ -35,8 +35,8 @@ impl Items {
         let unsettled = kept.iter().filter(|item| item.settled.is_none());
         let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
         // No item that is left has the index of the one that was settled.
-        sizes_by_hash.retain(|hash, (of, _)| {
-            *of = ItemIx::MAX;
+        sizes_by_hash.retain(|hash, known| {
+            known.of = ItemIx::MAX;
             unsettled.contains(hash)
         });
         sizes_by_hash.shrink_to_fit();
@@ -47,7 +47,7 @@ impl Items {
         let pending =
             in_context.filter(|(_, item)| item.settled.is_none() || item.entered.is_none());
         *self = Items {
-            pending: pending.map(|(ix, item)| (item.node, short(ix))).collect(),
+            pending: pending.map(|(ix, item)| OfNode::new(ix, item)).collect(),
             list: kept,
             record: self.record,
             changes: self.changes,

@@ -13,23 +13,31 @@ use crate::small::short;
 /// What the items before a node share, and how it came to that.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rescaled {
-    /// Each drop since the sizes were worked out: the node before which items shared it, and the ratio of what
-    /// they had after it to what they had before. Nodes never fall.
-    drops: Vec<(u32, f64)>,
+    /// Each drop since the sizes were worked out. Nodes never fall.
+    drops: Vec<PromptDrop>,
     /// What they have together now, in tokens.
     tokens: u64,
+}
+
+/// A drop of the prompt that the items in it shared.
+#[derive(Debug, Clone, Copy)]
+struct PromptDrop {
+    /// The node before which items shared it.
+    start: u32,
+    /// What they had after it by what they had before.
+    ratio: f64,
 }
 
 impl Rescaled {
     /// The ratio of what an item at a node has now to what it had when it was settled.
     fn ratio(&self, node: u32) -> f64 {
         let drops = self.drops[self.after(node)..].iter();
-        drops.map(|(_, ratio)| ratio).product()
+        drops.map(|drop| drop.ratio).product()
     }
 
     /// The first drop that was after an item at a node.
     fn after(&self, node: u32) -> usize {
-        self.drops.partition_point(|(start, _)| *start <= node)
+        self.drops.partition_point(|drop| drop.start <= node)
     }
 }
 
@@ -40,7 +48,10 @@ impl Items {
         self.settled.all += i128::from(tokens) - i128::from(held);
         let start = short(start);
         let rescaled = self.rescaled.get_or_insert_default();
-        rescaled.drops.push((start, tokens as f64 / held as f64));
+        rescaled.drops.push(PromptDrop {
+            start,
+            ratio: tokens as f64 / held as f64,
+        });
         rescaled.tokens = tokens;
         if rescaled.drops.len() >= MOST_DROPS.max(self.list.len() / 4) {
             self.work_out();
@@ -55,7 +66,7 @@ impl Items {
     /// Whether an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
-        drops.is_some_and(|(start, _)| self.list[ix].node < *start)
+        drops.is_some_and(|drop| self.list[ix].node < drop.start)
     }
 
     /// Whether it has a part of the tokens to be shared there.
@@ -98,7 +109,7 @@ impl Items {
         let all = 0..self.list.len();
         let items: Vec<ItemIx> = all.filter(|ix| self.shares(*ix)).collect();
         // The ratios of each drop and all after it.
-        let mut ratios: Vec<f64> = rescaled.drops.iter().map(|(_, ratio)| *ratio).collect();
+        let mut ratios: Vec<f64> = rescaled.drops.iter().map(|drop| drop.ratio).collect();
         for drop in (1..ratios.len()).rev() {
             ratios[drop - 1] *= ratios[drop];
         }

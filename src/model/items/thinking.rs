@@ -1,6 +1,6 @@
 //! The thinking among the items: what of it is in the context, and what was stripped.
 
-use super::Items;
+use super::{Items, OfNode};
 use crate::Gone;
 use crate::chain::NodeIx;
 use crate::history::{ItemIx, Left, RequestIx};
@@ -37,11 +37,11 @@ impl Items {
     pub(crate) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
         let before = short(before);
         let later = match self.thinking.first() {
-            Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
+            Some(first) if first.node < before => self.thinking.split_off(&OfNode::first(before)),
             _ => return,
         };
-        for (_, ix) in std::mem::replace(&mut self.thinking, later) {
-            self.strip(ix as ItemIx, request);
+        for it in std::mem::replace(&mut self.thinking, later) {
+            self.strip(it.item as ItemIx, request);
         }
     }
 

@@ -3,26 +3,56 @@
 use super::Items;
 use crate::history::ItemIx;
 
+/// Items that have left, come back or changed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Touched {
+    /// The newest of them, the newest last.
+    newest: Vec<ItemIx>,
+    /// How many were forgotten before those.
+    forgotten: u64,
+}
+
+impl Touched {
+    fn note(&mut self, ix: ItemIx) {
+        if self.newest.len() == MOST_TOUCHED {
+            self.newest.drain(..MOST_TOUCHED / 2);
+            self.forgotten += MOST_TOUCHED as u64 / 2;
+        }
+        self.newest.push(ix);
+    }
+
+    /// How many there were, all in all.
+    fn count(&self) -> u64 {
+        self.forgotten + self.newest.len() as u64
+    }
+
+    /// Those since there were `count`; `None`: they were forgotten.
+    fn since(&self, count: u64) -> Option<&[ItemIx]> {
+        let from = usize::try_from(count.checked_sub(self.forgotten)?).ok()?;
+        self.newest.get(from..)
+    }
+
+    /// Any item may have changed: no sums made so far hold.
+    pub(super) fn forget_all(&mut self) {
+        self.forgotten = self.count() + 1;
+        self.newest.clear();
+    }
+}
+
 impl Items {
     /// Notes that an item is not what it was.
     pub(super) fn touch(&mut self, ix: ItemIx) {
-        let (touched, forgotten) = &mut self.touched;
-        if touched.len() == MOST_TOUCHED {
-            touched.drain(..MOST_TOUCHED / 2);
-            *forgotten += MOST_TOUCHED as u64 / 2;
-        }
-        touched.push(ix);
+        self.touched.note(ix);
     }
 
     /// How often items have left, come back or changed.
     pub(crate) fn touches(&self) -> u64 {
-        self.touched.1 + self.touched.0.len() as u64
+        self.touched.count()
     }
 
-    /// The items that have since there were so many touches; `None`: they were forgotten.
+    /// The items that have since there were `touches`; `None`: they were forgotten.
     pub(crate) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
-        let from = usize::try_from(touches.checked_sub(self.touched.1)?).ok()?;
-        Some(self.touched.0.get(from..)?.iter().copied())
+        Some(self.touched.since(touches)?.iter().copied())
     }
 
     /// How often all estimates have changed.
@@ -36,5 +66,5 @@ impl Items {
     }
 }
 
-/// So many touched items are noted, for whoever asks again soon.
+/// The most touched items that are noted, for whoever asks again soon.
 const MOST_TOUCHED: usize = 8_192;

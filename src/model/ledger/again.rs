@@ -4,7 +4,7 @@
 //! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
 //! session at most.
 
-use super::{Ledger, add_unexplained, explained, explained_at_first};
+use super::{Ledger, add_unexplained, cost_in_delta, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, Request, RequestIx};
@@ -55,7 +55,7 @@ impl Ledger {
         if plan.from == requests.len()
             && let Some(last) = requests.last()
         {
-            let system = self.share_anew(*last, chain);
+            let system = self.fit_into_prompt_by_walk(*last, chain);
             self.set_system(*last, system, chain);
         }
         let first = requests[0];
@@ -123,7 +123,7 @@ impl Ledger {
                 add_unexplained(&mut estimates, items, prompt - held - before.max(0));
             }
             let room = u64::try_from(prompt - held).unwrap_or(0);
-            let (most, source) = self.explained_anew(*ix, before, room, held, &estimates);
+            let (most, source) = self.planned_cost(*ix, before, room, held, &estimates);
             let given = match estimates.is_empty() {
                 true => 0,
                 false => most.min(room),
@@ -161,7 +161,7 @@ impl Ledger {
 
     /// What the items that a request settles cost, beside what its prompt held of others and, unless it is
     /// the first, what was unlogged before.
-    fn explained_anew(
+    fn planned_cost(
         &self,
         ix: RequestIx,
         unlogged: Option<i128>,
@@ -177,9 +177,9 @@ impl Ledger {
         match unlogged {
             Some(unlogged) => {
                 let rest = i128::from(prompt) - held - unlogged.max(0);
-                explained(calibration, rest, sum, estimates.len(), is_whole)
+                cost_in_delta(calibration, rest, sum, estimates.len(), is_whole)
             }
-            None => (explained_at_first(room, sum, is_whole), Source::Shared),
+            None => (cost_in_first_prompt(room, sum, is_whole), Source::Shared),
         }
     }
 

@@ -7,24 +7,39 @@ use serde::{Deserialize, Serialize};
 /// The items that each request since the last reset settled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Fresh {
-    /// Each request, and where its items end. Requests rise.
-    requests: Vec<(RequestIx, u32)>,
+    /// Each request that settled items. Requests rise.
+    requests: Vec<Settled>,
     items: Vec<u32>,
+}
+
+/// A request that settled items.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Settled {
+    request: RequestIx,
+    /// Where its items end in the list of all.
+    end: u32,
 }
 
 impl Fresh {
     /// A request settled these items; what it or later ones did before no longer counts.
     pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
-        let older = self.requests.partition_point(|(ix, _)| *ix < request);
+        let older = self
+            .requests
+            .partition_point(|settled| settled.request < request);
         self.requests.truncate(older);
         self.items.truncate(self.start(older));
         self.items.extend(items.iter().map(|ix| short(*ix)));
-        self.requests.push((request, short(self.items.len())));
+        self.requests.push(Settled {
+            request,
+            end: short(self.items.len()),
+        });
     }
 
     /// The items of a request; `None`: it settled none since the last reset.
     pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
-        let at = self.requests.binary_search_by_key(&request, |(ix, _)| *ix);
+        let at = self
+            .requests
+            .binary_search_by_key(&request, |settled| settled.request);
         let at = at.ok()?;
         let items = self.items[self.start(at)..self.start(at + 1)].iter();
         Some(items.map(|ix| *ix as ItemIx))
@@ -37,7 +52,7 @@ impl Fresh {
 
     /// Where the items of the request at a position start.
     fn start(&self, at: usize) -> usize {
-        let before = at.checked_sub(1).map(|at| self.requests[at].1);
+        let before = at.checked_sub(1).map(|at| self.requests[at].end);
         before.map_or(0, |end| end as usize)
     }
 }

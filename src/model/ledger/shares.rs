@@ -1,14 +1,14 @@
 //! What a report leaves for all items of a context together: the first one, one below what is known, and one by another
 //! tokenizer.
 
-use super::{Ledger, alive, explained_at_first};
+use super::{Ledger, alive, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::Chain;
 use crate::history::{ItemIx, Request, RequestIx};
 
 impl Ledger {
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
-    pub(super) fn share_whole(
+    pub(super) fn apportion_first_prompt(
         &mut self,
         fresh: &[ItemIx],
         estimates: &[f64],
@@ -32,13 +32,13 @@ impl Ledger {
             return 0;
         }
         let room = prompt - held;
-        let target = explained_at_first(room, sum, is_whole);
+        let target = cost_in_first_prompt(room, sum, is_whole);
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
     /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` beside them.
     /// Both keep their shares. Returns the system part.
-    pub(super) fn scale_held(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
+    pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let Request { start, prompt, .. } = self.requests[ix];
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
@@ -47,14 +47,14 @@ impl Ledger {
     }
 
     /// Items take their estimates. Returns what was given out.
-    pub(super) fn apportion_in_full(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
+    pub(super) fn settle_at_estimates(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
         let sum: f64 = estimates.iter().sum();
         self.apportion(items, estimates, sum.round() as u64, Source::Shared)
     }
 
-    /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
-    /// to their sizes so far. Returns the system part.
-    pub(super) fn share_anew(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+    /// The known parts do not fit the prompt any more: all items it held share it, in proportion to their sizes so far,
+    /// each by itself. Returns the system part.
+    pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
         let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
         let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
@@ -66,13 +66,13 @@ impl Ledger {
         prompt - given
     }
 
-    /// The same without a walk through the items, where that happens so often that their sizes in between are
-    /// not kept.
-    pub(super) fn share_again(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+    /// The known parts do not fit the prompt any more. Items share it by a walk, or by a ratio to be worked out later
+    /// where that happens so often that their sizes in between are not kept. Returns the system part.
+    pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
         let Request { start, prompt, .. } = self.requests[ix];
         let held = self.items.settled_before(start, chain);
-        if held == 0 || self.items.may_share_anew(chain.live().len()) {
-            return self.share_anew(ix, chain);
+        if held == 0 || self.items.may_resize_by_walk(chain.live().len()) {
+            return self.fit_into_prompt_by_walk(ix, chain);
         }
         self.begin_generation();
         let target = held.min(prompt - self.least_system(prompt));
@@ -90,7 +90,7 @@ impl Ledger {
     /// Where that happens so often that sizes in between are not kept, items keep theirs, and the next report
     /// scales them.
     pub(crate) fn forget_settled(&mut self, chain: &Chain) {
-        if !self.items.may_share_anew(chain.live().len()) {
+        if !self.items.may_resize_by_walk(chain.live().len()) {
             let system = self.anchor.map(|anchor| self.requests[anchor].system);
             self.foreign = system.or(self.foreign);
         } else {

@@ -162,7 +162,7 @@ fn what_was_shown_then_was_shown_so() {
     let whole = session(Thinking::Never, 1.31, true);
     let timeline = Timeline::of(&whole.session);
     let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
-    let then = whole.session.state_at(report.unwrap());
+    let then = whole.session.snapshot_at(report.unwrap());
     assert_eq!(then.context.used, then.context.known);
     let shown = |ix: &usize| whole.session.items()[*ix].kind == Kind::Thinking;
     let thinking = then.items.iter().filter(|(ix, ..)| shown(ix)).count();

@@ -1,24 +1,25 @@
 //! The size of a context at every moment at once.
 
 use super::Timeline;
-use crate::session::Session;
+use crate::items::OlderSize;
+use crate::state::State;
 use std::collections::HashMap;
 
 impl Timeline {
     /// The size of the context at each moment, in tokens, as items were known then. Linear in moments
     /// and items. For sessions without a usage report; those of others have the sizes in them.
-    pub fn sizes(&self, session: &Session) -> Vec<u64> {
+    pub fn sizes(&self, state: &State) -> Vec<u64> {
         // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
-        let older = older_sizes(session);
-        for (ix, item) in session.items().iter().enumerate() {
+        let older = older_sizes(state);
+        for (ix, item) in state.items().iter().enumerate() {
             // Its sizes, each with the record that changed it.
             let mut sizes: Vec<(u32, u64)> = older.get(&ix).cloned().unwrap_or_default();
             sizes.extend(item.previous.map(|size| (size.until, size.tokens)));
             sizes.sort_unstable();
             let size_at = |record: u32| {
                 let then = sizes.iter().find(|(until, _)| *until > record);
-                then.map_or(session.tokens(ix).0, |(_, tokens)| *tokens)
+                then.map_or(state.tokens(ix).0, |(_, tokens)| *tokens)
             };
             let mut at = |record: u32, sign: i128, tokens: u64| {
                 let tokens = sign * i128::from(tokens);
@@ -51,8 +52,8 @@ impl Timeline {
         let sizes = moments.map(|(moment, (tokens, shown))| {
             held = (held.0 + tokens, held.1 + shown);
             let (logged, shown) = (whole(held.0), whole(held.1));
-            let inputs = session.inputs_at(moment.record);
-            let (unlogged, _) = session.expected_prefix(&inputs, logged, shown);
+            let inputs = state.inputs_at(moment.record);
+            let (unlogged, _) = state.expected_prefix(&inputs, logged, shown);
             logged.saturating_add(unlogged)
         });
         sizes.collect()
@@ -60,10 +61,10 @@ impl Timeline {
 }
 
 /// The sizes of items before their previous size, by item, each with the record that changed it.
-fn older_sizes(session: &Session) -> HashMap<usize, Vec<(u32, u64)>> {
+fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
-    for (ix, size) in session.ledger().items().older_sizes() {
-        let of_item = sizes.entry(*ix as usize).or_default();
+    for OlderSize { item, size } in state.ledger().items().older_sizes() {
+        let of_item = sizes.entry(*item as usize).or_default();
         of_item.push((size.until, size.tokens));
     }
     sizes

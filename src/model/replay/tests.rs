@@ -5,6 +5,7 @@ use crate::event::{
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{any_estimator, events, session};
+use crate::session::Session;
 use crate::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -33,7 +34,7 @@ fn records(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
     entries.chunk_by(|a, b| a.place == b.place)
 }
 
-fn sums_hold(state: &State) {
+fn sums_hold(state: &Snapshot) {
     let context = &state.context;
     let roles: u64 = context.roles.iter().map(|share| share.tokens).sum();
     assert_eq!(roles, context.used, "roles sum to the total");
@@ -49,13 +50,13 @@ fn ends_as_it_is(session: &Session, timeline: &Timeline) {
         assert!(session.items().is_empty() && session.requests().is_empty());
         return;
     };
-    let (then, now) = (session.state_at(last), session.state());
-    assert_eq!(State { at: now.at, ..then }, now);
+    let (then, now) = (session.snapshot_at(last), session.snapshot());
+    assert_eq!(Snapshot { at: now.at, ..then }, now);
 }
 
 /// A state without what only hindsight tells.
-fn then(state: State) -> State {
-    State {
+fn then(state: Snapshot) -> Snapshot {
+    Snapshot {
         hindsight: None,
         at: None,
         ..state
@@ -80,7 +81,7 @@ struct Lived {
 
 /// What a session told while it grew.
 struct Told {
-    state: State,
+    state: Snapshot,
     forecast: Result<Forecast, NoForecast>,
     timeline: Timeline,
 }
@@ -93,7 +94,7 @@ impl Lived {
                 session.apply(entry.clone());
             }
             let now = Told {
-                state: session.state(),
+                state: session.snapshot(),
                 forecast: forecast(&session, None),
                 timeline: Timeline::of(&session),
             };
@@ -115,7 +116,7 @@ proptest! {
             let timeline = Timeline::of(&session);
             ends_as_it_is(&session, &timeline);
             for moment in &timeline.moments {
-                let replayed = session.state_at(moment);
+                let replayed = session.snapshot_at(moment);
                 sums_hold(&replayed);
                 let told = &told[&moment.record];
                 let left = forecast_at(&session, &replayed);
@@ -182,7 +183,7 @@ proptest! {
         let events = events.into_iter().filter(told).collect();
         entries(events).into_iter().for_each(|entry| session.apply(entry));
         let timeline = Timeline::of(&session);
-        let used = timeline.moments.iter().map(|m| session.state_at(m).context.used);
+        let used = timeline.moments.iter().map(|m| session.snapshot_at(m).context.used);
         prop_assert_eq!(timeline.sizes(&session), used.collect::<Vec<_>>());
     }
 
@@ -254,7 +255,7 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
     let said = timeline
         .moments
         .iter()
-        .map(|m| session.state_at(m).agent_estimate);
+        .map(|m| session.snapshot_at(m).agent_estimate);
     let said: Vec<_> = said
         .map(|said| said.map(|it| (it.tokens, it.ours, it.difference())))
         .collect();
@@ -316,7 +317,10 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
         }
     }
     let timeline = Timeline::of(&session);
-    let told = timeline.moments.iter().map(|m| session.state_at(m).notice);
+    let told = timeline
+        .moments
+        .iter()
+        .map(|m| session.snapshot_at(m).notice);
     assert_eq!(told.collect::<Vec<_>>(), [Some(0), None, Some(1), None]);
     assert!(session.items().iter().all(Item::is_notice));
 }

@@ -55,10 +55,9 @@ impl Session {
     pub fn put_away(&mut self, lane: Lane, store: bool) -> Option<Vec<u8>> {
         self.sum_up(lane);
         self.trim();
-        self.chain.pack(false);
-        self.past.pack(false);
+        self.state.pack();
         let bytes = store.then(|| self.bytes());
-        self.ledger.pack(true);
+        self.state.pack_ledger();
         if let Some(stored) = &mut self.stored {
             stored.has_texts = true;
         }
@@ -76,7 +75,7 @@ impl Session {
         let model = self.model_shared().cloned();
         self.stored = Some(Box::new(Stored {
             is_final: self.is_final(&context),
-            sizes: Sizes::now(self),
+            sizes: Sizes::now(&self.state),
             low: self.calibrated_context().low,
             is_unreported: self.is_unreported(),
             prompts: self.newest_prompts(PROMPTS),
@@ -93,11 +92,8 @@ impl Session {
     /// not the bytes of one.
     pub fn from_stored(bytes: &[u8], agent: &'static str, rules: &Arc<Rules>) -> Option<Session> {
         let session: Session = postcard::from_bytes(bytes).ok()?;
-        Some(Session {
-            agent,
-            rules: Arc::clone(rules),
-            ..session
-        })
+        let state = session.state.read_by(agent, Arc::clone(rules));
+        Some(Session { state, ..session })
     }
 
     /// The sizes of the newest prompts, in tokens, oldest first; so many at most.

@@ -2,33 +2,14 @@
 //! summary that took the place of earlier records.
 
 use super::Session;
-use crate::event::{Cause, Kept, Place, Reset};
+use crate::event::{Cause, Kept, Reset};
 use crate::history::{Coverage, PastReset};
+use crate::state::Summary;
 use crate::{Gone, Source};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// A summary in the place of records that the log no longer has.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Summary {
-    /// Of its text.
-    hash: u64,
-    place: Place,
-    record: u32,
-}
-
 impl Session {
-    /// The newest item is such a summary. The first of a log counts.
-    pub(super) fn note_summary(&mut self) {
-        let newest = self.items().last().map(|item| Summary {
-            hash: item.hash,
-            place: item.place,
-            record: item.record,
-        });
-        self.summary = self.summary.or(newest);
-    }
-
     /// Takes over the compactions of the same session as it was read before its log was rewritten, if the
     /// log has a summary in the place of what was there. A summary that is new is a compaction, with the
     /// size of the context before and after the log was rewritten. `at` is when that was.
@@ -38,7 +19,7 @@ impl Session {
         let are_read = [&*self, former]
             .iter()
             .all(|session| session.coverage == Coverage::Whole && session.unreadable == 0);
-        let Some(summary) = self.summary.filter(|_| are_read) else {
+        let Some(summary) = self.state.summary().filter(|_| are_read) else {
             return;
         };
         // A log that has its compactions needs no others.
@@ -53,15 +34,14 @@ impl Session {
             (reset.place, reset.record, reset.request) = (summary.place, summary.record, request);
         }
         if former
-            .summary
+            .state
+            .summary()
             .is_none_or(|known| known.hash != summary.hash)
         {
             let reset = self.rewriting(former, summary, at);
             resets.extend(reset.map(|reset| PastReset { request, ..reset }));
         }
-        self.past
-            .add_resets(resets.len(), summary.record, summary.place);
-        self.ledger.take_over(resets);
+        self.state.take_over(resets, summary);
     }
 
     /// The compaction that wrote the log anew; `None`: nothing has left.
@@ -136,11 +116,11 @@ mod tests {
         let left = former.tokens(1).0 + former.tokens(2).0;
         assert_eq!(reset.dropped.iter().sum::<u64>(), left);
         assert_eq!(session.context(), context);
-        assert_eq!(session.state().context, context);
+        assert_eq!(session.snapshot().context, context);
         let timeline = Timeline::of(&session);
         let moment = timeline.of_reset(0).unwrap();
         assert_eq!(timeline.moment(moment).unwrap().place, reset.place);
-        let first = session.state_at(timeline.moment(0).unwrap());
+        let first = session.snapshot_at(timeline.moment(0).unwrap());
         assert_eq!(first.resets, 0);
     }
 
@@ -158,7 +138,7 @@ mod tests {
         second.take_over(&grown, None);
         let two = (used(&grown), Some(used(&second)));
         assert_eq!(sizes(&second), [one, two]);
-        assert_eq!(second.state().context, second.context());
+        assert_eq!(second.snapshot().context, second.context());
     }
 
     #[test]

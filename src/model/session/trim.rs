@@ -20,20 +20,17 @@ impl Session {
             let is_stripped = |left: Left| left.why == Gone::Stripped;
             item.in_context() || (counts_thinking && item.left.is_some_and(is_stripped))
         };
-        let request = self.agent_estimate.map(|logged| logged.request);
-        let nodes = self.ledger.keep(&self.chain, request, stays);
-        self.chain.keep_only_live(nodes.into_iter());
-        self.past.forget();
-        (self.sums, self.grown) = Default::default();
+        self.state.keep(stays);
+        (self.sums, self.growth) = Default::default();
     }
 
     /// Forgets what only the records that follow would need. None does: nothing can be applied afterwards.
     pub fn end(&mut self) {
-        self.chain.forget_keys();
+        self.state.forget_keys();
     }
 
     /// Keeps no earlier states from here on: nobody will ask for them.
     pub fn forget_past(&mut self) {
-        self.past.forget();
+        self.state.forget_past_states();
     }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// How a session has grown.
 pub(super) struct Course {
     /// One for each request, and one more where a compaction came after the last.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<CourseStep>,
     pub(super) requests: RequestIx,
     /// What comes back after every compaction: the system prompt, memory files, tool lists.
     pub(super) prefix: u64,
@@ -18,7 +18,7 @@ pub(super) struct Course {
 
 /// What was added between two requests.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct CourseStep {
     pub(super) change: Change,
     /// Tokens of the messages that were added, the oldest first.
     pub(super) messages: Vec<u64>,
@@ -47,13 +47,13 @@ impl Course {
     pub(super) fn of(session: &Session, requests: RequestIx) -> Course {
         let requests = requests.min(session.requests().len());
         let reported = &session.requests()[..requests];
-        let mut steps: Vec<Step> = Vec::with_capacity(requests + 1);
+        let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
         let mut resets = session.resets().iter().peekable();
         let mut last = 0;
         let mut add = |change| {
-            steps.push(Step {
+            steps.push(CourseStep {
                 change,
-                ..Step::default()
+                ..CourseStep::default()
             });
         };
         for (ix, request) in reported.iter().enumerate() {
@@ -102,7 +102,7 @@ fn difference(now: u64, before: u64) -> i64 {
 }
 
 /// Adds what the agent's own count gained beside the prompts.
-fn fill_counted(session: &Session, steps: &mut [Step]) {
+fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let counts = Counts::until(session, steps.len());
     let reported = counts.prompts.iter().zip(session.requests());
     let mut before = 0;
@@ -115,7 +115,7 @@ fn fill_counted(session: &Session, steps: &mut [Step]) {
 
 /// Adds the messages to the steps. A message is a response, or a record of any other role; what the
 /// harness adds belongs to no message.
-fn fill_messages(session: &Session, steps: &mut [Step]) {
+fn fill_messages(session: &Session, steps: &mut [CourseStep]) {
     let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {

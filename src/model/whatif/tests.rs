@@ -1,4 +1,4 @@
-use super::course::Step;
+use super::course::CourseStep;
 use super::*;
 use crate::testing::Log;
 use proptest::prelude::*;
@@ -195,9 +195,9 @@ fn items_that_are_marked_are_left_out() {
 
 /// A course of which the context only grows.
 fn course(grown: &[u32]) -> Course {
-    let step = |grown: &u32| Step {
+    let step = |grown: &u32| CourseStep {
         change: Change::By(i64::from(*grown)),
-        ..Step::default()
+        ..CourseStep::default()
     };
     Course {
         steps: grown.iter().map(step).collect(),

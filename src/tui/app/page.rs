@@ -7,7 +7,7 @@ use model::children::{Child, children};
 use model::fleet::{Fleet, SessionKey};
 use model::forecast::{Forecast, NoForecast, forecast_at};
 use model::repeats::{Repeats, repeats};
-use model::replay::{State, Step, Timeline};
+use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
 use model::session::{Item, ItemIx, Session};
 use model::whatif::without;
@@ -27,7 +27,7 @@ pub struct Page {
     /// The steps before which compactions took place.
     pub resets: Vec<usize>,
     /// Its state at the moment on screen.
-    pub state: State,
+    pub state: Snapshot,
     /// The forecast at that moment.
     pub forecast: Result<Forecast, NoForecast>,
     /// What the context then contained more than once.
@@ -115,7 +115,7 @@ impl Page {
             pace,
             sizes,
             resets,
-            state: session.state(),
+            state: session.snapshot(),
             turns: session.turns,
             agents,
             list: None,
@@ -165,8 +165,8 @@ impl App {
         let moment = page.timeline.moment(replay.moment(&page.timeline));
         let moment = moment.copied().filter(|_| replay.is_on());
         page.state = match &moment {
-            Some(moment) => session.state_at(moment),
-            None => session.state(),
+            Some(moment) => session.snapshot_at(moment),
+            None => session.snapshot(),
         };
         page.forecast = forecast_at(session, &page.state);
         page.repeats = repeats(session, page.state.items.iter().copied());

@@ -4,7 +4,7 @@ use super::items::contains;
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
-use model::replay::{State, Step, Timeline, What};
+use model::replay::{Snapshot, Step, Timeline, What};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -314,7 +314,7 @@ impl App {
     }
 
     /// The session on screen as of the moment on screen.
-    pub fn state(&self) -> Option<&State> {
+    pub fn state(&self) -> Option<&Snapshot> {
         self.shown.page.as_ref().map(|page| &page.state)
     }
 }

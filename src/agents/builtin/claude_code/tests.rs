@@ -150,7 +150,7 @@ fn a_trimmed_session_has_its_context_and_no_past() {
     assert!(trimmed.items().iter().all(|item| item.in_context()));
     let timeline = Timeline::of(&trimmed);
     assert_eq!(timeline.len(), 1, "the past is gone");
-    let last = trimmed.state_at(timeline.moment(0).unwrap());
+    let last = trimmed.snapshot_at(timeline.moment(0).unwrap());
     assert_eq!(last.context, whole.context());
     assert_eq!(last.items.len(), trimmed.items().len());
 }

@@ -145,7 +145,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
         out.entries
             .into_iter()
             .for_each(|entry| session.apply(entry));
-        (state, session.meta)
+        (state, session.meta.clone())
     };
     let whole = r#"{"description":"Count files","parentAgentId":"plan-1","persistedCliFlags":{"model":"qwen3-coder-plus"}}"#;
     let (state, meta) = read(whole);

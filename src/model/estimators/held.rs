@@ -1,98 +1,19 @@
-//! What each estimator would have predicted before each report of a session that was read whole.
+//! What each prompt of a session held, and what each estimator would have expected of it.
 
-use super::decisions::{self, Decision};
-use super::{Sums, capped, has_reported_output, reported_output, schema_framing};
+use super::prediction::Prediction;
+use crate::by_estimator::{Measured, capped, has_reported_output, reported_output, schema_framing};
 use crate::context::Basis;
 use crate::estimator::{ESTIMATORS, Estimator};
-use crate::history::{Item, ItemIx, RequestIx};
+use crate::history::{Item, RequestIx};
 use crate::session::Session;
 use crate::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// What each estimator expected of one request's prompt, and what was reported.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prediction {
-    /// The request.
-    pub request: RequestIx,
-    /// What was reported, in tokens; never 0.
-    pub prompt: u64,
-    /// What was expected of it, in the order of [`Estimator::ALL`].
-    pub expected: [u64; ESTIMATORS],
-    /// The 90 % interval of [`Estimator::Calibrated`]: its lower and its upper end.
-    pub interval: (u64, u64),
-    /// How the number of [`Estimator::Delta`] is known.
-    pub delta: Basis,
-    /// What the prompt grew by since the report it was settled against.
-    pub growth: u64,
-    /// The part of that growth that no logged item explains: it went to the system role.
-    pub unlogged: u64,
-}
-
-impl Prediction {
-    /// What an estimator expected beyond what was reported, as a share of that: below 0, too little.
-    pub fn error(&self, estimator: Estimator) -> f64 {
-        let expected = self.expected[estimator as usize];
-        (expected as f64 - self.prompt as f64) / self.prompt as f64
-    }
-
-    /// Whether the report fell inside the 90 % interval.
-    pub fn is_covered(&self) -> bool {
-        (self.interval.0..=self.interval.1).contains(&self.prompt)
-    }
-
-    /// Half the width of the 90 % interval, as a share of the prompt.
-    pub fn half_width(&self) -> f64 {
-        let width = self.interval.1.saturating_sub(self.interval.0);
-        width as f64 / 2.0 / self.prompt as f64
-    }
-}
-
-/// The predictions and decisions of each estimator for a session that was read whole.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Replay {
-    /// The predictions of those requests that [`Estimator::Calibrated`] predicted, so that all compare.
-    pub predictions: Vec<Prediction>,
-    /// What they would have decided at these requests, and where the agent compacted by itself.
-    pub decisions: Vec<Decision>,
-}
-
-/// [`Replay::predictions`] alone.
-pub fn predictions(session: &Session) -> Vec<Prediction> {
-    replay(session).predictions
-}
-
-/// Replays a session that was read whole.
-pub fn replay(session: &Session) -> Replay {
-    let held = Held::of(session);
-    let predictions = held.predictions(session);
-    let decisions = decisions::decisions(session, &held, &predictions);
-    Replay {
-        predictions,
-        decisions,
-    }
-}
-
-/// The items that came between a request and the report it was settled against, the output of that one
-/// included, and the items that left.
-pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
-    let previous = session.requests().get(request).and_then(|r| r.previous);
-    let (mut came, mut went) = (Vec::new(), Vec::new());
-    for (ix, item) in session.items().iter().enumerate() {
-        let was_there = previous.is_some_and(|previous| item.held_by(previous));
-        match (was_there, item.held_by(request)) {
-            (false, true) => came.push(ix),
-            (true, false) => went.push(ix),
-            _ => {}
-        }
-    }
-    (came, went)
-}
-
 /// What each prompt of a session held.
 pub(super) struct Held {
-    prompts: Vec<Sums>,
+    prompts: Vec<Measured>,
     /// What was in the context before each reset.
-    before_resets: Vec<Sums>,
+    before_resets: Vec<Measured>,
     /// Distinct tools that were called before each request.
     called: Vec<i128>,
     /// The totals of the reports before each request, since the last reset.
@@ -111,12 +32,12 @@ pub(super) enum At {
 }
 
 impl Held {
-    fn of(session: &Session) -> Held {
+    pub(super) fn of(session: &Session) -> Held {
         let n = session.requests().len();
         let mut held = Held {
             // One more than there are: what has not been sent.
-            prompts: vec![Sums::default(); n + 1],
-            before_resets: vec![Sums::default(); session.resets().len() + 1],
+            prompts: vec![Measured::default(); n + 1],
+            before_resets: vec![Measured::default(); session.resets().len() + 1],
             called: vec![0; n + 1],
             totals: totals(session),
             losses: vec![None; n + 1],
@@ -129,7 +50,7 @@ impl Held {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| request.model.as_deref());
-            let mut sums = Sums::of(item, before, model.or(session.model()));
+            let mut sums = Measured::of(item, before, model.or(session.model()));
             if outputs.contains_key(&ix) || has_reported_output(session, item) {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
@@ -157,7 +78,8 @@ impl Held {
         held
     }
 
-    fn predictions(&self, session: &Session) -> Vec<Prediction> {
+    /// The predictions of the requests that [`Estimator::Calibrated`] predicted.
+    pub(super) fn predictions(&self, session: &Session) -> Vec<Prediction> {
         let mut predictions = Vec::new();
         for (ix, request) in session.requests().iter().enumerate() {
             if request.generation.is_none() {
@@ -247,7 +169,7 @@ impl Held {
     }
 
     /// Adds an item to the resets before which it was in the context.
-    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: Sums) {
+    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: Measured) {
         let resets = session.resets();
         if resets.is_empty() {
             return;
@@ -272,7 +194,7 @@ impl Held {
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
-    fn add(&mut self, item: &Item, entered: RequestIx, sums: Sums) {
+    fn add(&mut self, item: &Item, entered: RequestIx, sums: Measured) {
         let n = self.prompts.len();
         let end = item.left.map_or(n, |left| left.request.min(n));
         if end <= entered {

@@ -1,12 +1,12 @@
-//! What it notes for later sessions, and expects by earlier ones.
+//! What a session notes for later ones, and expects by earlier ones.
 
-use super::Session;
-use crate::earlier::{Beginning, Origin, Price, hash};
+use super::earlier::{Beginning, Origin, Price, hash};
+use super::state::State;
 
 /// A price is noted when it was learned from so many settled deltas, and from twice as many each time after.
 const FIRST: usize = 8;
 
-impl Session {
+impl State {
     /// It as the session that facts are noted of, or asked for.
     fn origin(&self) -> Origin {
         Origin {
@@ -18,7 +18,7 @@ impl Session {
 
     /// Notes what it began with, if its only request so far shows that: its log was read from its beginning, and
     /// nothing was said before.
-    pub(crate) fn note_beginning(&self) {
+    pub(super) fn note_beginning(&self) {
         let (earlier, items) = (&self.rules().earlier, self.items());
         let [first] = self.requests() else { return };
         if !earlier.is_kept() || !self.is_read_from_its_beginning() {
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// What it is expected to begin with, in tokens, as the user's sessions before it.
-    pub(crate) fn expected_beginning(&self) -> Option<u64> {
+    pub(super) fn expected_beginning(&self) -> Option<u64> {
         let earlier = &self.rules().earlier;
         if !earlier.is_kept() {
             return None;
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// Notes what the model's tokens cost, when more reports have shown it.
-    pub(crate) fn note_price(&self) {
+    pub(super) fn note_price(&self) {
         let earlier = &self.rules().earlier;
         let calibrations = self.ledger().items().calibrations();
         let deltas = calibrations.current().deltas();
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// What a token of a model is expected to cost, as a multiple of the models table's price.
-    pub(crate) fn expected_scale(&self, model: &str) -> f64 {
+    pub(super) fn expected_scale(&self, model: &str) -> f64 {
         let earlier = &self.rules().earlier;
         if !earlier.is_kept() {
             return 1.0;

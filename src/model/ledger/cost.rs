@@ -1,4 +1,4 @@
-//! How much of what a report leaves the items of a delta explain.
+//! What the items of a prompt cost together, by its report: how much of what is left for them they explain.
 
 use crate::Source;
 use crate::calibration::Calibration;
@@ -7,7 +7,7 @@ use crate::history::Item;
 /// What the items of a delta cost together, where `rest` tokens of it are left for so many of them and `sum`
 /// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
 /// something left the context without a record of it.
-pub(super) fn explained(
+pub(super) fn cost_in_delta(
     calibration: &Calibration,
     rest: i128,
     sum: f64,
@@ -41,7 +41,7 @@ pub(super) fn add_unexplained<'i>(
 }
 
 /// What the items of the first report cost together, where there is so much room beside what is known.
-pub(super) fn explained_at_first(room: u64, sum: f64, is_whole: bool) -> u64 {
+pub(super) fn cost_in_first_prompt(room: u64, sum: f64, is_whole: bool) -> u64 {
     match is_whole && room as f64 <= sum * MOST_EXCESS {
         true => room,
         false => (sum.round() as u64).min(room),

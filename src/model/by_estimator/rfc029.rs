@@ -21,18 +21,18 @@ const MOST_PER_IMAGE: i128 = 1_700;
 
 /// What the rule measures of a prompt.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-pub(super) struct Sums {
+pub(crate) struct ByRfc029 {
     /// The messages.
-    pub(super) messages: i128,
+    pub(crate) messages: i128,
     /// The system prompt.
     prompt: i128,
     /// The definitions of tools.
     schemas: i128,
 }
 
-impl Sums {
+impl ByRfc029 {
     /// Of an item, after `before`, for a model.
-    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Sums {
+    pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> ByRfc029 {
         let size = &item.size;
         let model = model.unwrap_or_default();
         let is = |names: [&str; 2]| names.iter().any(|name| model.contains(name));
@@ -46,7 +46,7 @@ impl Sums {
             fixed => i128::from(fixed).min(MOST_PER_IMAGE),
         };
         if text + image == 0 {
-            return Sums::default();
+            return ByRfc029::default();
         }
         let framing = match goes_on(before, item) {
             true => 0,
@@ -57,20 +57,20 @@ impl Sums {
             Kind::ToolResult => PER_CALL + i128::from(size.call_id),
             _ => 0,
         };
-        let mut sums = Sums::default();
+        let mut measured = ByRfc029::default();
         match item.kind {
             Kind::Thinking => {}
-            Kind::Prompt => sums.prompt = text + SYSTEM_PROMPT,
+            Kind::Prompt => measured.prompt = text + SYSTEM_PROMPT,
             Kind::ToolList if size.tools > 0 => {
-                sums.schemas = text + PER_SCHEMA * i128::from(size.tools);
+                measured.schemas = text + PER_SCHEMA * i128::from(size.tools);
             }
-            _ => sums.messages = text + image + framing + call,
+            _ => measured.messages = text + image + framing + call,
         }
-        sums
+        measured
     }
 
     /// Everything in a prompt.
-    pub(super) fn all(&self) -> i128 {
+    pub(crate) fn all(&self) -> i128 {
         let framing = match self.schemas {
             0 => 0,
             _ => PER_SCHEMAS,

@@ -1,24 +1,29 @@
 //! What a log says of its session, and what follows from another model.
 
-use super::Session;
+use super::State;
 use crate::calibration::Calibration;
-use crate::event::Meta;
-use crate::past::Facts;
+use crate::event::{Meta, Place};
+use crate::past::ModelFacts;
 use crate::pictures::Media;
+use crate::window::Overrides;
 use std::sync::Arc;
 
-impl Session {
+impl State {
     /// The model and its limits, as the log names them now.
-    pub(crate) fn facts(&self) -> Facts {
-        Facts {
+    pub(crate) fn facts(&self) -> ModelFacts {
+        ModelFacts {
             model: self.model_shared().cloned(),
             window: self.meta.window,
             trigger: self.meta.trigger,
         }
     }
 
-    pub(super) fn set_meta(&mut self, new: Meta) {
-        let model = new.model.clone();
+    /// Takes in what the log says of its session. Another model is to be used, and the facts noted, afterwards.
+    pub(crate) fn set_meta(&mut self, new: Meta, place: Place) {
+        // What is beside a log says more than its path.
+        if place == Place::default() && new.parent.is_some() {
+            self.meta.parent = None;
+        }
         let old = std::mem::take(&mut self.meta);
         self.meta = Meta {
             // A session keeps the id it began with: forks and resumed files repeat others'.
@@ -32,24 +37,16 @@ impl Session {
             trigger: new.trigger.or(old.trigger),
             says_window: new.says_window.or(old.says_window),
         };
-        // What a model's tokens cost is asked of other sessions than this one, which its id tells apart.
-        if let Some(model) = model {
-            self.use_model(&model);
-        }
-        self.note_facts();
     }
 
-    /// The log names the model of the next or of this response. Where the new one counts differently,
-    /// the old anchor no longer holds.
-    pub(super) fn use_model(&mut self, id: &str) {
-        if self.model() == Some(id) {
-            return;
-        }
+    /// The log names the model of the next or of this response, another one than before. Where the new one counts
+    /// differently, the old anchor no longer holds. `scale` is what a token of it is expected to cost, as a multiple of
+    /// the models table's price.
+    pub(crate) fn use_model(&mut self, id: &str, scale: f64) {
         let count_alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
         let (rules, agent) = (Arc::clone(&self.rules), self.agent);
-        let scale = self.expected_scale(id);
         let new = || Calibration::scaled(rules.tokenizer(agent, Some(id)), scale);
         self.ledger
             .items_mut()
@@ -61,15 +58,25 @@ impl Session {
         self.note_facts();
     }
 
+    /// Sets the window by hand, or takes that back.
+    pub fn set_window(&mut self, window: Option<u64>) {
+        self.set_window = window;
+    }
+
+    /// Sets the windows and triggers of the agent's settings. What they say of pictures is to be noted afterwards.
+    pub(crate) fn replace_overrides(&mut self, overrides: Arc<Overrides>) {
+        self.overrides = overrides;
+    }
+
     /// What the agent's settings say of the model's pictures.
-    pub(super) fn note_settings(&mut self) {
+    pub(crate) fn note_settings(&mut self) {
         let pictures = self.overrides.of_model(self.model()).pictures;
-        if pictures != Media::default() && self.stored.is_none() {
+        if pictures != Media::default() {
             self.ledger.set_pictures(pictures, &self.chain);
         }
     }
 
-    pub(super) fn note_facts(&mut self) {
+    pub(crate) fn note_facts(&mut self) {
         let facts = self.facts();
         self.past.note_facts(facts);
     }

@@ -1,12 +1,13 @@
-//! The notices of its agent.
+//! What the agent shows people about its context.
 
-use super::Session;
-use crate::history::ItemIx;
-use crate::past::Inputs;
+use super::Kind;
+use super::history::{Item, ItemIx};
+use super::past::Inputs;
+use super::state::State;
 
-impl Session {
+impl State {
     /// The agent's newest notice among the first items, if it is about the present epoch.
-    pub(crate) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
+    pub(super) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
         let reset = (inputs.resets as usize).checked_sub(1);
         let reset = reset.and_then(|ix| self.resets().get(ix));
         let after = reset.map_or(0, |reset| reset.record);
@@ -16,5 +17,14 @@ impl Session {
         // A later number of the agent's own replaces it.
         let outdated = self.past().estimate_record_at(inputs) > notice.record;
         (!outdated).then_some(ix)
+    }
+}
+
+impl Item {
+    /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
+    pub fn is_notice(&self) -> bool {
+        let left = self.left.map(|left| left.record);
+        let gone = self.away.first().map(|away| away.gone).or(left);
+        self.kind == Kind::Reminder && gone == Some(self.record)
     }
 }

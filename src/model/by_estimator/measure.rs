@@ -1,6 +1,6 @@
 //! What an item adds to a prompt by each rule.
 
-use super::rfc029;
+use super::rfc029::ByRfc029;
 use crate::history::Item;
 use crate::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
@@ -14,34 +14,34 @@ const JSON_OF_A_MESSAGE: i128 = 37;
 
 /// What the rules measure of a prompt.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-pub(super) struct Sums {
-    pub(super) chars: i128,
+pub(crate) struct Measured {
+    pub(crate) chars: i128,
     /// Characters of the messages' JSON.
-    pub(super) json: i128,
+    pub(crate) json: i128,
     /// Characters of tool results.
-    pub(super) results: i128,
+    pub(crate) results: i128,
     /// o200k tokens with framing.
-    pub(super) o200k: i128,
+    pub(crate) o200k: i128,
     /// cl100k tokens with framing.
-    pub(super) cl100k: i128,
+    pub(crate) cl100k: i128,
     /// Images and documents, by formula.
-    pub(super) fixed: i128,
+    pub(crate) fixed: i128,
     /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
     /// they are not.
-    pub(super) schemas: i128,
+    pub(crate) schemas: i128,
     /// Definitions of tools.
-    pub(super) tools: i128,
+    pub(crate) tools: i128,
     /// Reported outputs.
-    pub(super) outputs: i128,
+    pub(crate) outputs: i128,
     /// What [`crate::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
-    pub(super) fresh: i128,
+    pub(crate) fresh: i128,
     /// By RFC 029.
-    pub(super) rfc029: rfc029::Sums,
+    pub(crate) rfc029: ByRfc029,
 }
 
-impl Sums {
+impl Measured {
     /// Of all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
-    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Sums {
+    pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Measured {
         let size = &item.size;
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
@@ -54,7 +54,7 @@ impl Sums {
             Kind::ToolCall | Kind::ToolList => 0,
             _ => i128::from(size.escapes),
         };
-        Sums {
+        Measured {
             chars,
             json: match chars > 0 {
                 true => chars + escapes + JSON_OF_A_MESSAGE,
@@ -74,15 +74,15 @@ impl Sums {
             tools: i128::from(size.tools),
             outputs: 0,
             fresh: local + framing + fixed,
-            rfc029: rfc029::Sums::of(item, before, model),
+            rfc029: ByRfc029::of(item, before, model),
         }
     }
 
     /// The same with a reported output of so many tokens in place of its text. 0: another item of the
     /// same output stands for all of it.
-    pub(super) fn reported(self, output: u64) -> Sums {
+    pub(crate) fn reported(self, output: u64) -> Measured {
         let outputs = i128::from(output);
-        Sums {
+        Measured {
             outputs,
             fresh: outputs,
             ..self
@@ -90,13 +90,13 @@ impl Sums {
     }
 
     /// By [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
-    pub(super) fn with_schemas(&self) -> i128 {
+    pub(crate) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }
 }
 
 /// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
 /// the least that was.
-pub(super) fn schema_framing(offered: i128, called: i128) -> i128 {
+pub(crate) fn schema_framing(offered: i128, called: i128) -> i128 {
     PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }

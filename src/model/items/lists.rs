@@ -1,0 +1,48 @@
+//! What the lists of items hold.
+
+use crate::history::{Item, ItemIx, PreviousSize, RequestIx};
+use crate::small::short;
+use serde::{Deserialize, Serialize};
+
+/// An item of a node: ordered by node, then by item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct OfNode {
+    pub(super) node: u32,
+    pub(super) item: u32,
+}
+
+impl OfNode {
+    pub(super) fn new(ix: ItemIx, item: &Item) -> OfNode {
+        OfNode {
+            node: item.node,
+            item: short(ix),
+        }
+    }
+
+    /// Before all items of a node.
+    pub(super) fn first(node: u32) -> OfNode {
+        OfNode { node, item: 0 }
+    }
+}
+
+/// The items that a request was the first to send.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Sent {
+    pub(super) request: RequestIx,
+    pub(super) items: Vec<ItemIx>,
+}
+
+/// A size of an item from before its [`Item::previous`].
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct OlderSize {
+    pub(crate) item: u32,
+    pub(crate) size: PreviousSize,
+}
+
+/// What a report showed that a content costs.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct ContentSize {
+    /// The item that it was reported for.
+    pub(super) of: ItemIx,
+    pub(super) tokens: u64,
+}

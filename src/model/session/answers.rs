@@ -1,0 +1,134 @@
+//! What is answered for the session as it is now: from what was computed beforehand, from running sums, or by a walk
+//! through the context.
+
+use super::Session;
+use super::restored::Stored;
+use crate::content::{Content, ContextSums};
+use crate::context::Context;
+use crate::estimator::Estimator;
+use crate::growth::{Growth, RunningGrowth};
+use crate::history::Coverage;
+use crate::limits::Sizes;
+use crate::past::ModelFacts;
+use crate::replay::Snapshot;
+use crate::sums::RunningSums;
+use crate::window::Limits;
+use std::sync::Arc;
+
+impl Session {
+    /// What lists show of it, if it was read from the cache or put away.
+    fn stored(&self) -> Option<&Stored> {
+        self.stored.as_deref()
+    }
+
+    /// The model of the newest response, or the one the log names for the next.
+    pub fn model(&self) -> Option<&str> {
+        self.model_shared().map(|id| &**id)
+    }
+
+    pub(crate) fn model_shared(&self) -> Option<&Arc<str>> {
+        match self.stored() {
+            Some(stored) => stored.model.as_ref(),
+            None => self.state.model_shared(),
+        }
+    }
+
+    /// How full the context is now, by the estimator that the user chose.
+    pub fn context(&self) -> Context {
+        match self.stored() {
+            Some(stored) => stored.context,
+            None => self
+                .context_by_sums()
+                .unwrap_or_else(|| self.context_of(&self.content())),
+        }
+    }
+
+    /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
+    /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
+    pub fn is_final(&self, context: &Context) -> bool {
+        match self.stored() {
+            Some(stored) => stored.is_final,
+            None => self.is_size_final(context),
+        }
+    }
+
+    /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
+    /// context. Where it is not, it is too small.
+    pub fn is_own_count_final(&self) -> bool {
+        let rule = || self.count_rule_for(self.model());
+        self.coverage >= Coverage::Epoch || rule().is_none_or(|rule| !rule.earlier_reasoning)
+    }
+
+    /// How full the context is now, by the session's own calibration.
+    pub(super) fn calibrated_context(&self) -> Context {
+        match self.sums() {
+            Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
+            None => self.calibrated(&self.content()),
+        }
+    }
+
+    /// [`Session::context`] from running sums; `None`: there are none, or none by this estimator.
+    fn context_by_sums(&self) -> Option<Context> {
+        if self.estimator() != Estimator::Calibrated {
+            return None;
+        }
+        let (tally, unsent) = self.sums()?;
+        let own = match self.counts_from_report(&unsent.inputs) {
+            true => self.own_count_of(&unsent),
+            false => self.own_count(),
+        };
+        Some(Context {
+            own,
+            ..self.context_from(&unsent.inputs, &tally)
+        })
+    }
+
+    /// What is in the context, summed up, and the part of it that the anchor's prompt did not hold. `None`: a walk
+    /// through the context does as well.
+    fn sums(&self) -> Option<(ContextSums, Content)> {
+        let state = &self.state;
+        RunningSums::are_worth_it(state).then(|| {
+            self.sums.get(
+                |sums| sums.follow(state),
+                || RunningSums::of(state),
+                |sums| sums.content(state),
+            )
+        })
+    }
+
+    /// Calls `with` with how the context has grown, and the median of this epoch's steps. `None`: the growth of so
+    /// short a session is not kept, or nothing was requested since its last reset.
+    pub(crate) fn with_growth<A>(&self, with: impl FnOnce(&Growth, f64) -> A) -> Option<A> {
+        let state = &self.state;
+        RunningGrowth::is_worth_it(state).then(|| {
+            self.growth.get(
+                |growth| growth.follow(state),
+                || RunningGrowth::of(state),
+                |growth| growth.with_newest(state, with),
+            )
+        })
+    }
+
+    /// The window and the trigger, and how both are known.
+    pub fn limits(&self) -> Limits {
+        match self.stored() {
+            Some(stored) => {
+                let facts = ModelFacts {
+                    model: stored.model.clone(),
+                    window: self.meta.window,
+                    trigger: self.meta.trigger,
+                };
+                self.limits_by(&facts, &stored.sizes, || stored.low)
+            }
+            None => {
+                let sizes = Sizes::now(&self.state);
+                self.limits_by(&self.facts(), &sizes, || self.calibrated_context().low)
+            }
+        }
+    }
+
+    /// The session as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot_of(self.content(), self.limits(), self.updated_at)
+    }
+}

@@ -1,0 +1,229 @@
+//! What is folded of a log: its records as a tree, the branch that is live, the items on it, the requests, the resets.
+//!
+//! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `chain` (the tree),
+//! `ledger` (items, requests and what reports settled), `past` (earlier states). It answers nothing: what a context
+//! holds, what its limits are and what the agent counts is computed from it elsewhere, and the fold asks none of that.
+
+mod facts;
+mod fold;
+mod kept;
+mod refers_back;
+mod report;
+mod resets;
+
+use super::agent_estimate::{AgentEstimate, Logged};
+use super::calibrations::Calibrations;
+use super::chain::Chain;
+use super::event::{Meta, Place};
+use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
+use super::items::Items;
+use super::lazy::Lazy;
+use super::ledger::{Ledger, alive};
+use super::past::{Inputs, Past};
+use super::recurring::RecurringPart;
+use super::window::{Overrides, Rules};
+use jiff::Timestamp;
+pub(super) use report::Reported;
+pub(super) use resets::Summary;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is known of a conversation's context, as its log was read so far.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    /// The agent's id.
+    #[serde(skip)]
+    pub agent: &'static str,
+    /// Facts about the session, the newest of each.
+    pub meta: Meta,
+    /// How much of the log it was rebuilt from.
+    pub coverage: Coverage,
+    /// Records read.
+    pub records: u64,
+    /// Records that are skipped on purpose, by type.
+    #[serde(skip)]
+    pub skipped: BTreeMap<Box<str>, u64>,
+    /// Records of types that the decoder does not know, by type. They may concern the context.
+    #[serde(skip)]
+    pub unknown: BTreeMap<Box<str>, u64>,
+    /// Fields of another type than expected, by name: each cost its own value and nothing else.
+    #[serde(skip)]
+    pub lost_fields: BTreeMap<&'static str, u64>,
+    /// Usage reports that were not used, since one of their numbers cannot be read.
+    pub unreadable_usage: u64,
+    /// Lines that were read without some bytes that are no text.
+    pub damaged: u64,
+    /// Lines that could not be read.
+    pub unreadable: u64,
+    /// The first of them, and why.
+    #[serde(skip)]
+    pub first_unreadable: Option<(Place, Box<str>)>,
+    /// The log's first time stamp.
+    #[serde(with = "crate::stored::time")]
+    pub started_at: Option<Timestamp>,
+    /// The log's newest time stamp.
+    #[serde(with = "crate::stored::time")]
+    pub updated_at: Option<Timestamp>,
+    /// User turns so far.
+    pub turns: u32,
+    #[serde(skip)]
+    rules: Arc<Rules>,
+    #[serde(skip)]
+    overrides: Arc<Overrides>,
+    #[serde(skip)]
+    set_window: Option<u64>,
+    chain: Lazy<Chain>,
+    ledger: Lazy<Ledger>,
+    past: Lazy<Past>,
+    agent_estimate: Option<Logged>,
+    /// The requests there were when the agent last wrote its history anew.
+    written_anew: Option<usize>,
+    /// Whether the next system prompt is the first that the log shows as it was sent.
+    prompts_logged: bool,
+    /// Whether its first record follows one that is not in the log.
+    begins_midway: bool,
+    /// Whether a record since the newest report refers to one that was not read.
+    #[serde(skip)]
+    refers_back: bool,
+    /// The summary that the log has in the place of earlier records.
+    summary: Option<Summary>,
+    last_place: Option<Place>,
+}
+
+impl State {
+    /// Before anything was read.
+    pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
+        let calibrations = Calibrations::new(rules.tokenizer(agent, None));
+        State {
+            agent,
+            rules,
+            ledger: Ledger::new(Items::new(calibrations)).into(),
+            ..State::default()
+        }
+    }
+
+    /// The same of another agent, by other rules.
+    pub(super) fn read_by(self, agent: &'static str, rules: Arc<Rules>) -> State {
+        State {
+            agent,
+            rules,
+            ..self
+        }
+    }
+
+    /// Every item that was ever in the context, in the order of the log.
+    pub fn items(&self) -> &[Item] {
+        self.ledger.items().all()
+    }
+
+    /// Every request that was reported, each once, in the order of the log.
+    pub fn requests(&self) -> &[Request] {
+        self.ledger.requests()
+    }
+
+    /// Unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order in which
+    /// it was first seen.
+    pub fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
+        self.ledger.recurring()
+    }
+
+    /// Every compaction and clear.
+    pub fn resets(&self) -> &[PastReset] {
+        self.ledger.resets()
+    }
+
+    /// The model of the newest response, or the one the log names for the next.
+    pub fn model(&self) -> Option<&str> {
+        self.model_shared().map(|id| &**id)
+    }
+
+    pub(super) fn model_shared(&self) -> Option<&Arc<str>> {
+        self.ledger.items().calibrations().model()
+    }
+
+    /// The newest usable usage report on the live branch since the last reset.
+    pub fn anchor(&self) -> Option<&Request> {
+        self.ledger.anchor().map(|ix| &self.requests()[ix])
+    }
+
+    /// The agent's own number for its context, if it is about the present one.
+    pub fn agent_estimate(&self) -> Option<AgentEstimate> {
+        self.agent_estimate?.current(&self.ledger)
+    }
+
+    /// The window the user set.
+    pub fn set_window_tokens(&self) -> Option<u64> {
+        self.set_window
+    }
+
+    pub(super) fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The ledger, to be changed behind the state's back.
+    #[cfg(test)]
+    pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// Whether its first record follows one that is not in the log.
+    pub(super) fn begins_midway(&self) -> bool {
+        self.begins_midway
+    }
+
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The number of records on the live branch.
+    pub(super) fn live_nodes(&self) -> usize {
+        self.chain.live().len()
+    }
+
+    /// The items of a request's output, in the context or not.
+    pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
+        let key = self.requests()[request].key;
+        let nodes = self.chain.outputs_of(key);
+        nodes.flat_map(|node| self.chain.items(node))
+    }
+
+    pub(super) fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The project's name: the last part of the working directory.
+    pub fn project(&self) -> &str {
+        let cwd = self.meta.cwd.as_deref().unwrap_or_default();
+        cwd.trim_end_matches(['/', '\\'])
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// Whether the session has its earlier states from the beginning of its log on.
+    pub fn has_beginning(&self) -> bool {
+        self.coverage == Coverage::Whole && !self.past.is_forgotten()
+    }
+
+    /// The items in the context now, in the order of the log.
+    pub fn alive(&self) -> Vec<ItemIx> {
+        alive(&self.chain, self.ledger.items()).collect()
+    }
+
+    /// What a context is computed from now, beside the items in it.
+    pub(super) fn inputs(&self) -> Inputs {
+        let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
+        let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
+        inputs.is_anew = self.written_anew == Some(self.requests().len());
+        inputs
+    }
+}

@@ -1,0 +1,229 @@
+//! How the events of a log change the state, but for usage reports and resets.
+
+use super::State;
+use crate::Gone;
+use crate::chain::BranchChange;
+use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
+use crate::history::ItemIx;
+use crate::past::Mark;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+impl State {
+    /// A record or an event of one is about to be taken in.
+    pub(crate) fn begin(&mut self, entry: &Entry) {
+        if self.ledger.is_late() && !self.ledger.goes_on(&entry.event) {
+            self.ledger.catch_up(&mut self.chain, self.coverage);
+        }
+        if let Some(at) = entry.at {
+            self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
+            self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
+        }
+        let place = entry.place;
+        // One record may bring several events, all of the same place. What is known of a session from outside
+        // of its records has none, and may come again.
+        let is_of_record = place != Place::default() || self.records == 0;
+        if is_of_record && self.last_place.replace(place) != Some(place) {
+            self.records += 1;
+            let record = u32::try_from(self.records).unwrap_or(u32::MAX);
+            self.ledger.items_mut().begin_record(record);
+        }
+        self.note_unread(&entry.event);
+    }
+
+    /// Makes the record of this key the leaf.
+    pub(crate) fn set_leaf(&mut self, key: Key, rewound: bool) {
+        if let Some(change) = self.chain.set_leaf(key, rewound) {
+            self.change_branch(&change, Gone::Rewind);
+        }
+    }
+
+    /// The conversation goes on before this record.
+    pub(crate) fn rewind_to(&mut self, key: Key) {
+        self.cut_from(self.chain.position(key).unwrap_or(0));
+    }
+
+    /// The newest user turns are taken back.
+    pub(crate) fn roll_back(&mut self, turns: u64) {
+        self.cut_from(self.chain.turn_from_end(turns));
+    }
+
+    /// The log lacks the beginning of its conversation.
+    pub(crate) fn lacks_beginning(&mut self) {
+        self.ledger.lacks_beginning();
+    }
+
+    /// The log contains all that its prompts hold from here on.
+    pub(crate) fn logs_prompts(&mut self) {
+        self.prompts_logged = true;
+        self.ledger.logs_prompts();
+    }
+
+    /// Sets a mark where a context would be computed otherwise than at the last one.
+    pub(crate) fn mark(&mut self, place: Place, at: Option<Timestamp>) {
+        let record = self.agent_estimate.map_or(0, |logged| logged.record);
+        let estimate = self.agent_estimate();
+        self.past.note_estimate(estimate, record);
+        let mark = Mark {
+            record: self.ledger.items().record(),
+            place,
+            at,
+            inputs: self.inputs(),
+        };
+        self.past.mark(mark);
+    }
+
+    /// Works out what was put off. Costs nothing where that is nothing.
+    pub(crate) fn settle(&mut self) {
+        if !self.ledger.is_late() {
+            return;
+        }
+        self.ledger.catch_up_all(&mut self.chain, self.coverage);
+        if let Some(place) = self.last_place {
+            self.mark(place, self.updated_at);
+        }
+    }
+
+    /// Adds a record, or takes in one that was written again.
+    pub(crate) fn add_node(&mut self, node: Node, place: Place, at: Option<Timestamp>) {
+        let Node {
+            key,
+            parent,
+            part,
+            request,
+            turn,
+            items,
+        } = node;
+        let is_corrected = part == Part::Front && std::mem::take(&mut self.prompts_logged);
+        if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
+            self.chain.relink(ix, parent);
+            let known = self.items().len();
+            let replaced = self.replace_items(ix, items, place, at);
+            if part == Part::Front {
+                let new: Vec<ItemIx> = (known..self.items().len()).collect();
+                // What shows all of a prompt corrects what showed it before; anything else is a change.
+                let corrected = if is_corrected { &replaced[..] } else { &[] };
+                self.ledger.reveal(&new, corrected);
+            }
+            return;
+        }
+        self.begins_midway |= self.chain.is_empty() && matches!(parent, Parent::Key(_));
+        if let Some(change) = self.chain.push(key, parent, part, request, turn) {
+            self.change_branch(&change, Gone::Rewind);
+        }
+        if turn {
+            self.turns += 1;
+            self.drop_ephemeral();
+        }
+        if part != Part::Output && (turn || !items.is_empty()) {
+            self.ledger.begin_input(turn, &self.chain);
+        }
+        self.add_items(self.chain.last(), items, place, at, request);
+    }
+
+    fn add_items(
+        &mut self,
+        node: usize,
+        items: Vec<NewItem>,
+        place: Place,
+        at: Option<Timestamp>,
+        output_of: Option<Key>,
+    ) {
+        for item in items {
+            let ledger = self.ledger.items_mut();
+            let ix = ledger.add(item, node, place, at, output_of);
+            self.chain.hold(node, ix);
+        }
+        if let Some(request) = output_of {
+            self.ledger.output_grew(request, &mut self.chain);
+        }
+    }
+
+    /// A later record of the same id: what is the same stays, what is new is added, the rest leaves and is
+    /// returned.
+    fn replace_items(
+        &mut self,
+        node: usize,
+        new: Vec<NewItem>,
+        place: Place,
+        at: Option<Timestamp>,
+    ) -> Vec<ItemIx> {
+        if !self.chain.is_live(node) {
+            return Vec::new();
+        }
+        let mut old: Vec<ItemIx> = self.chain.items(node).collect();
+        old.retain(|ix| self.items()[*ix].in_context());
+        let mut fresh = new;
+        fresh.retain(|item| {
+            let same = old.iter().position(|ix| {
+                let held = &self.items()[*ix];
+                held.hash == item.hash && held.kind == item.kind && held.call == item.call
+            });
+            same.map(|at| old.remove(at)).is_none()
+        });
+        for ix in &old {
+            self.leave(*ix, Gone::Replaced);
+        }
+        self.add_items(node, fresh, place, at, self.chain.request_of(node));
+        old
+    }
+
+    fn leave(&mut self, ix: ItemIx, why: Gone) {
+        let next = self.requests().len();
+        self.ledger.items_mut().leave(ix, why, next);
+    }
+
+    /// A turn has ended.
+    pub(crate) fn drop_ephemeral(&mut self) {
+        let next = self.requests().len();
+        self.ledger.items_mut().drop_ephemeral(next);
+    }
+
+    pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone) {
+        self.ledger.change_branch(change, why, &mut self.chain);
+    }
+
+    fn cut_from(&mut self, position: usize) {
+        let change = self.chain.cut(position);
+        self.change_branch(&change, Gone::Rewind);
+    }
+
+    /// The content of these records and of the results of these calls was cleared.
+    pub(crate) fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
+        let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
+        let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.chain.items(node)).collect();
+        for call in calls {
+            hits.extend(self.ledger.items_mut().results_of(*call));
+        }
+        for ix in hits {
+            if self.chain.is_live(self.items()[ix].node as usize) {
+                self.leave(ix, Gone::Cleared);
+            }
+        }
+    }
+
+    /// Brings back what a recorded request holds, and takes out what it does not.
+    pub(crate) fn follow_request(&mut self, added: &[ItemKey], missing: &[ItemKey]) {
+        let next = self.requests().len();
+        for ix in self.items_of(added) {
+            self.ledger.items_mut().restore(ix, next);
+        }
+        for ix in self.items_of(missing) {
+            self.leave(ix, Gone::Cleared);
+        }
+    }
+
+    /// The items of these keys on the live branch.
+    fn items_of(&self, keys: &[ItemKey]) -> Vec<ItemIx> {
+        let live = |key: &ItemKey| {
+            let node = self.chain.find(key.node)?;
+            self.chain.is_live(node).then_some((node, key.hash))
+        };
+        let nodes = keys.iter().filter_map(live);
+        let items = nodes.flat_map(|(node, hash)| {
+            let items = self.chain.items(node);
+            items.filter(move |ix| self.items()[*ix].hash == hash)
+        });
+        items.collect()
+    }
+}

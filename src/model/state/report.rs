@@ -1,0 +1,81 @@
+//! How usage reports and the agent's own numbers change the state.
+
+use super::State;
+use crate::agent_estimate::Logged;
+use crate::event::{Place, Usage};
+use crate::history::Request;
+use jiff::Timestamp;
+
+/// Whether a report is the first of its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reported {
+    First,
+    Again,
+}
+
+impl State {
+    /// Takes in a usage report.
+    pub(crate) fn report(
+        &mut self,
+        usage: &Usage,
+        place: Place,
+        at: Option<Timestamp>,
+    ) -> Reported {
+        if self.begins_midway {
+            let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
+            let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
+            self.ledger.limit_prefix(most);
+        }
+        let (chain, coverage) = (&mut self.chain, self.coverage);
+        if let Some(ix) = self.ledger.request_of(usage.request) {
+            self.ledger.merge_report(ix, usage, place, chain, coverage);
+            return Reported::Again;
+        }
+        let agent_estimate = self.agent_estimate;
+        let report = Request {
+            key: usage.request,
+            place,
+            at,
+            model: self.ledger.items().calibrations().model().cloned(),
+            prompt: usage.prompt,
+            cached: usage.cached,
+            output: usage.output,
+            reasoning: usage.reasoning,
+            billed: usage.billed,
+            predicted: None,
+            agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
+            is_whole: usage.is_whole,
+            system: 0,
+            turn: self.turns,
+            start: 0,
+            generation: None,
+            previous: None,
+        };
+        self.ledger.add_report(report, chain, coverage);
+        if self
+            .anchor()
+            .is_some_and(|anchor| anchor.key == usage.request)
+        {
+            self.refers_back = false;
+        }
+        Reported::First
+    }
+
+    /// Takes back what items have of the agent's own number: another one came. Returns the tokens of all items in the
+    /// context, and the part of them that is system prompt and tool lists.
+    pub(crate) fn take_back_agents(&mut self) -> (u64, u64) {
+        self.ledger.take_back_agents();
+        self.ledger.items_mut().work_out();
+        self.ledger.items_mut().tokens_in_context()
+    }
+
+    /// Takes in the agent's own number for its context, where ours is `used` tokens, `logged` of them in items.
+    pub(crate) fn note_agent_estimate(&mut self, usage: &Usage, used: u64, logged: u64) {
+        self.agent_estimate = Some(Logged::new(usage, used, logged, &self.ledger));
+        self.ledger.set_size_after_reset(usage.prompt);
+        self.ledger.share_agents(usage.prompt, &self.chain);
+    }
+}
+
+/// A prefix is believed to be up to 8/5 of the usual one, and that to be at least so many tokens.
+const LEAST_USUAL_PREFIX: u64 = 20_000;

@@ -1,0 +1,90 @@
+//! Compactions, clears, and histories that the agent has written anew.
+
+use super::State;
+use crate::Gone;
+use crate::chain::BranchChange;
+use crate::event::{Key, Place, Reset};
+use crate::history::PastReset;
+use serde::{Deserialize, Serialize};
+
+/// A summary in the place of records that the log no longer has.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    /// Of its text.
+    pub(crate) hash: u64,
+    pub(crate) place: Place,
+    pub(crate) record: u32,
+}
+
+impl State {
+    /// Only these records are in the context any more. `before` is what the context was before that, should it turn out
+    /// to be a compaction.
+    pub(crate) fn retain(&mut self, keys: &[Key], before: PastReset) {
+        let why = before.gone;
+        let change = self.chain.retain(keys);
+        let mut left = change.left.iter();
+        let lost = left.any(|node| self.chain.items(*node).next().is_some());
+        let is_reset = why == Gone::Compaction && lost;
+        if why != Gone::Rewind {
+            self.written_anew = Some(self.requests().len());
+        }
+        if is_reset {
+            self.add_reset(before, &change);
+        }
+        self.change_branch(&change, why);
+        if is_reset {
+            self.ledger.forget_anchor();
+        }
+    }
+
+    /// Whether a reset is an old boundary, written again.
+    pub(crate) fn has_boundary(&self, reset: &Reset) -> bool {
+        reset.key.is_some_and(|key| self.chain.find(key).is_some())
+    }
+
+    /// A compaction or clear took place; `before` is what the context was before it.
+    pub(crate) fn reset(&mut self, reset: &Reset, before: PastReset) {
+        let change = self.chain.reset(reset.key, &reset.kept);
+        self.add_reset(before, &change);
+        self.change_branch(&change, reset.gone);
+        self.ledger.forget_anchor();
+    }
+
+    /// Works out what would be computed again and again, before somebody asks for sizes.
+    pub(crate) fn work_out(&mut self) {
+        self.ledger.items_mut().work_out();
+    }
+
+    /// Notes a reset, before anything leaves.
+    fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
+        for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
+            let item = &self.items()[ix];
+            if item.in_context() {
+                let (tokens, _) = self.ledger.items().tokens(ix);
+                reset.dropped[item.role.index()] += tokens;
+            }
+        }
+        self.ledger.add_reset(reset);
+    }
+
+    /// The newest item is a summary in the place of earlier records. The first of a log counts.
+    pub(crate) fn note_summary(&mut self) {
+        let newest = self.items().last().map(|item| Summary {
+            hash: item.hash,
+            place: item.place,
+            record: item.record,
+        });
+        self.summary = self.summary.or(newest);
+    }
+
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        self.summary
+    }
+
+    /// Takes the resets of an earlier reading, which took place before a summary. There are none so far.
+    pub(crate) fn take_over(&mut self, resets: Vec<PastReset>, summary: Summary) {
+        self.past
+            .add_resets(resets.len(), summary.record, summary.place);
+        self.ledger.take_over(resets);
+    }
+}

@@ -1,0 +1,41 @@
+//! What the end of a log shows of what comes before it: whether a gauge needs more than was read.
+
+use super::history::Coverage;
+use super::state::State;
+
+impl State {
+    /// Whether the output of the newest report was read from its beginning, as far as that shows.
+    pub fn has_output_of_report(&self) -> bool {
+        let Some(key) = self.anchor().map(|anchor| anchor.key) else {
+            return false;
+        };
+        let mut newest = self.items().iter().rev();
+        let is_before = |first| {
+            self.chain()
+                .live()
+                .first()
+                .is_some_and(|node| *node < first)
+        };
+        newest.any(|item| item.output_of == Some(key))
+            && self.chain().start_of(key).is_some_and(is_before)
+    }
+
+    /// Whether the report before the newest one was read, or the last reset: some logs repeat reports.
+    pub fn has_report_before(&self) -> bool {
+        self.requests().len() > 1 || !self.resets().is_empty()
+    }
+
+    /// Whether all that has left the context since the newest report was read.
+    pub fn has_all_that_left(&self) -> bool {
+        !self.refers_back()
+    }
+
+    /// Whether its log was read from its beginning, which is that of its conversation.
+    pub(super) fn is_read_from_its_beginning(&self) -> bool {
+        self.coverage == Coverage::Whole
+            && self.meta.id.is_some()
+            && !self.begins_midway()
+            && !self.ledger().has_no_beginning()
+            && self.resets().is_empty()
+    }
+}

@@ -1,0 +1,106 @@
+//! The layers of the model: a file imports those of its own layer and of the layers above it.
+
+use super::imports::imports;
+use super::source::Source;
+
+/// The layers by name, each with its modules.
+const LAYERS: [(&str, &[&str]); 6] = [
+    (
+        "terms and rules",
+        &[
+            "calibration",
+            "earlier",
+            "estimator",
+            "event",
+            "expected",
+            "file_id",
+            "history",
+            "names",
+            "pictures",
+            "running",
+            "small",
+            "stored",
+            "thinking",
+            "threshold",
+            "version",
+            "window",
+        ],
+    ),
+    (
+        "state",
+        &[
+            "agent_estimate",
+            "calibrations",
+            "chain",
+            "items",
+            "lazy",
+            "ledger",
+            "past",
+            "recurring",
+            "state",
+        ],
+    ),
+    (
+        "reading",
+        &[
+            "by_estimator",
+            "content",
+            "context",
+            "growth",
+            "like_earlier",
+            "limits",
+            "notice",
+            "own_count",
+            "replay",
+            "sums",
+            "unread",
+        ],
+    ),
+    ("session", &["session"]),
+    (
+        "studies",
+        &[
+            "alerts",
+            "calls",
+            "carried",
+            "compaction",
+            "estimators",
+            "forecast",
+            "repeats",
+            "text",
+            "tools",
+            "whatif",
+        ],
+    ),
+    // `testing` makes sessions for unit tests.
+    ("fleet", &["children", "fleet", "testing"]),
+];
+
+#[test]
+fn a_layer_of_the_model_imports_none_below_it() {
+    let mut wrong = Vec::new();
+    for source in Source::all() {
+        let is_below = source.module.starts_with("model::");
+        if !is_below {
+            continue;
+        }
+        let Some(own) = layer(&source.module) else {
+            panic!("{}: belongs to no layer, see LAYERS", source.path);
+        };
+        for path in imports(&source.code, &source.module) {
+            if let Some(other) = layer(&path).filter(|other| *other > own) {
+                let [own, other] = [own, other].map(|layer| LAYERS[layer].0);
+                wrong.push(format!("{} ({own}) imports {path} ({other})", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The layer of what a path names; `None`: it is a term of the model itself, or not of the model.
+fn layer(path: &str) -> Option<usize> {
+    let module = path.strip_prefix("model::")?.split("::").next()?;
+    LAYERS
+        .iter()
+        .position(|(_, modules)| modules.contains(&module))
+}
