@@ -14,6 +14,7 @@ mod stuck;
 mod tests;
 mod texts;
 mod watch;
+mod whole;
 
 use super::cache::{Cache, Part};
 use super::discover::{Found, Scanner};

@@ -10,7 +10,6 @@ use crate::ingest::lanes::{Lanes, main_session};
 use crate::ingest::log::News;
 use crate::ingest::reader::{read_whole, tail_only};
 use crate::ingest::store::backwards::{self, Reach};
-use crate::ingest::store::lines::LineLog;
 use crate::ingest::{source, store};
 use crate::model::event::ByLength;
 use crate::model::forecast::forecast;
@@ -184,8 +183,7 @@ proptest! {
         let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
         fs::write(&*log.facts.path, &bytes[..=ends[cut.index(ends.len())]]).unwrap();
-        let store = LineLog::new(source::file(&log.facts.path));
-        let tail = backwards::tail(&store, &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
+        let tail = backwards::tail(&source::file(&log.facts.path), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
         let (tail, _) = tail.unwrap().finish();
         let whole = read_whole(&log, &ByLength, &RULES).unwrap();
         let context = |sessions: &Sessions| main_session(sessions).map(Session::context);

@@ -7,6 +7,7 @@
 
 pub mod backwards;
 pub mod document;
+mod line_cursor;
 pub mod lines;
 #[cfg(test)]
 mod mutations;

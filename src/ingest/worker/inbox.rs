@@ -1,7 +1,8 @@
 //! What the worker is given at its start, and what others request of it.
 
 use super::job::Shelf;
-use super::{pool, watch};
+use super::watch;
+use super::whole::Done;
 use crate::agents::format::Format;
 use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::store::pipe::Piped;
@@ -43,7 +44,7 @@ pub(in crate::ingest) enum Wake {
     /// A text was read; the update to send.
     Read(Option<Box<Update>>),
     /// A log was read whole.
-    Whole(Box<pool::Done>),
+    Whole(Box<Done>),
 }
 
 /// What other threads request from the worker, apart from the inbox.

@@ -19,9 +19,6 @@ mod forecast;
 mod numbers;
 mod status;
 
-pub(super) use numbers::agent;
-pub(super) use status::{notice, trigger, window};
-
 use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
@@ -34,6 +31,9 @@ use crate::tui::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, qui
 use crate::tui::widgets::canvas::Canvas;
 use crate::tui::widgets::gauge::{Gauge, Place};
 use chart::Chart;
+
+/// The columns under which the numbers are shortened.
+const NARROW: usize = 60;
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {

@@ -21,8 +21,6 @@ const LEFT: &[&[&str]] = &[
         "agents::builtin::request_log::response",
         "agents::builtin::request_log::stream",
     ],
-    &["ingest::store::backwards", "ingest::store::lines"],
-    &["ingest::worker::inbox", "ingest::worker::pool"],
     // A session keeps the answers that it was asked for.
     &[
         "model::context",
@@ -33,15 +31,6 @@ const LEFT: &[&[&str]] = &[
         "model::sums",
     ],
     &["model::estimators::decisions", "model::estimators::replay"],
-    &[
-        "tui::views::detail",
-        "tui::views::roles",
-        "tui::views::session",
-    ],
-    &[
-        "tui::views::session::numbers",
-        "tui::views::session::status",
-    ],
 ];
 
 #[test]
