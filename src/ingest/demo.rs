@@ -7,6 +7,7 @@ use super::problem::GONE;
 use crate::agents::builtin::claude_code::CLAUDE_CODE;
 use crate::agents::builtin::codex::CODEX;
 use crate::agents::format::Format;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::lanes::decode;
 use crate::ingest::sync::spawn;
 use crate::ingest::worker::job::{Origin, TextJob, do_job};
@@ -58,7 +59,7 @@ struct Step {
 pub fn start(
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     spawn("demo", move || {
         let steps = steps(counter.as_ref());
@@ -75,7 +76,7 @@ pub fn holds(file: FileId) -> bool {
 /// Reads the text of an item in the demo's logs, on a thread of its own.
 pub fn read_text(
     job: TextJob,
-    sink: impl FnOnce(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnOnce(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     let wanted = job.request();
     let line = usize::try_from(wanted.file.0)
@@ -100,7 +101,7 @@ fn play(
     steps: &[Step],
     rules: &Arc<Rules>,
     wait: &mut dyn FnMut(Duration),
-    mut sink: impl FnMut(Update) -> ControlFlow<()>,
+    mut sink: impl FnMut(Delivery) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (written, live) = steps.split_at(steps.len() / WRITTEN);
     let mut is_announced = false;
@@ -110,19 +111,20 @@ fn play(
         for (log, (format, ..)) in LOGS.iter().enumerate() {
             let mut session = Session::new(format.id, Arc::clone(rules));
             session.coverage = Coverage::Whole;
-            sink(found(log, 0))?;
-            sink(Update::Rebuilt {
+            sink(found(log, 0).into())?;
+            let rebuilt = Update::Rebuilt {
                 file: file(log),
                 sessions: vec![(Lane::Main, session)],
-            })?;
+            };
+            sink(rebuilt.into())?;
         }
         for step in written {
             write(step, step.at.saturating_add(behind).ok(), &mut sink)?;
         }
         if !is_announced {
             is_announced = true;
-            sink(Update::InitialScanDone)?;
-            sink(Update::CaughtUp)?;
+            sink(Update::InitialScanDone.into())?;
+            sink(Update::CaughtUp.into())?;
         }
         for step in live {
             let pause: SignedDuration = step.at.duration_since(clock) / PACE;
@@ -138,17 +140,18 @@ fn play(
 fn write(
     step: &Step,
     at: Option<Timestamp>,
-    sink: &mut impl FnMut(Update) -> ControlFlow<()>,
+    sink: &mut impl FnMut(Delivery) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let now = |entry: &Entry| Entry {
         at,
         ..entry.clone()
     };
-    sink(found(step.log, step.len))?;
-    sink(Update::Appended {
+    sink(found(step.log, step.len).into())?;
+    let appended = Update::Appended {
         file: file(step.log),
         entries: step.entries.iter().map(now).collect(),
-    })
+    };
+    sink(appended.into())
 }
 
 fn file(log: usize) -> FileId {
@@ -222,7 +225,10 @@ mod tests {
         let mut sessions = BTreeMap::new();
         let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
-        let flow = play(&steps, &rules, &mut wait, |update| {
+        let flow = play(&steps, &rules, &mut wait, |delivery| {
+            let Delivery::Fleet(update) = delivery else {
+                return ControlFlow::Continue(());
+            };
             match update {
                 Update::Rebuilt {
                     file,
@@ -326,7 +332,7 @@ mod tests {
                     ControlFlow::Continue(())
                 };
                 read_text(TextJob::Page(wanted), sink).unwrap();
-                let Ok(Update::Text(page)) = updates.recv() else {
+                let Ok(Delivery::Text(page)) = updates.recv() else {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));

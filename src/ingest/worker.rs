@@ -19,6 +19,7 @@ mod whole;
 use super::cache::{Cache, Part};
 use super::discover::{Found, Scanner};
 use super::problem;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::discover::registry::Registries;
 use crate::ingest::discover::settings::SettingsReader;
 use crate::ingest::log::{Reading, file_id};
@@ -248,11 +249,11 @@ impl Worker {
                     paths.insert(path);
                 }
                 Wake::Hint(Hint::Anything) => self.walk_soon(),
-                Wake::Spooled(update) => self.reporter.send(*update)?,
+                Wake::Spooled(delivery) => self.reporter.send(*delivery)?,
                 Wake::Whole(done) => self.read_whole(*done)?,
-                Wake::Read(update) => {
-                    if let Some(update) = update {
-                        self.reporter.send(*update)?;
+                Wake::Read(page) => {
+                    if let Some(page) = page {
+                        self.reporter.send(*page)?;
                     }
                 }
                 Wake::Look => {}
@@ -559,7 +560,7 @@ impl Worker {
         if !self.reported.insert((path.clone(), what.clone())) {
             return ControlFlow::Continue(());
         }
-        self.reporter.send(Update::Problem { path, what })
+        self.reporter.send(Delivery::Problem { path, what })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
 use crate::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::{self, Options};
+use ctxgauge::ingest::{self, Delivery, Options};
 use ctxgauge::model::fleet::Fleet;
 use ctxgauge::paths::User;
 use ctxgauge::tokens::Counter;
@@ -62,7 +62,9 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         sessions.all(|(_, session)| session.is_final(&session.context()))
     };
     while !fleet.caught_up || !is_final(&fleet) {
-        fleet.apply(wait_for("update", || updates.try_recv()));
+        if let Delivery::Fleet(update) = wait_for("update", || updates.try_recv()) {
+            fleet.apply(update);
+        }
     }
     drop(handle);
     let rows = fleet.sessions().map(|(_, session)| {

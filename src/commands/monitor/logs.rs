@@ -1,7 +1,7 @@
 //! Where the screens' sessions come from: logs that are followed, or the demo.
 
 use crate::ingest::store::pipe::Piped;
-use crate::ingest::{self, Handle, TextJob, demo};
+use crate::ingest::{self, Delivery, Handle, TextJob, demo};
 use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
 use crate::report::ReportContext;
@@ -22,14 +22,14 @@ pub(super) struct Demo {
     counter: Arc<Counter>,
     /// What the banner says without a demo.
     note: String,
-    sender: Sender<Update>,
+    sender: Sender<Delivery>,
     /// Whether there is a log: then the demo ends.
     found: Arc<AtomicBool>,
 }
 
 impl Demo {
     /// A demo that is not played yet.
-    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Update>) -> Demo {
+    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Delivery>) -> Demo {
         Demo {
             counter: Arc::new(Counter::for_estimator(rules.estimator)),
             rules,
@@ -44,18 +44,18 @@ impl Demo {
         let (found, note) = (Arc::clone(&self.found), self.note.clone());
         let sink = to_screens(self.sender.clone());
         let mut files = BTreeSet::new();
-        let until_found = move |update| {
+        let until_found = move |delivery| {
             if found.load(Ordering::Relaxed) {
                 for file in std::mem::take(&mut files) {
-                    sink(Update::Vanished(file))?;
+                    sink(Update::Vanished(file).into())?;
                 }
-                sink(Update::Banner(note.clone()))?;
+                sink(Delivery::Banner(note.clone()))?;
                 return ControlFlow::Break(());
             }
-            if let Update::Found(facts) = &update {
+            if let Delivery::Fleet(Update::Found(facts)) = &delivery {
                 files.insert(facts.file);
             }
-            sink(update)
+            sink(delivery)
         };
         let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
         demo::start(rules, counter, until_found)
@@ -117,15 +117,15 @@ impl Followed {
         };
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
-        let handle = ingest::start(options, move |update| {
-            if matches!(update, Update::Found(_)) {
+        let handle = ingest::start(options, move |delivery| {
+            if matches!(delivery, Delivery::Fleet(Update::Found(_))) {
                 found.store(true, Ordering::Relaxed);
             }
-            let all_found = matches!(update, Update::InitialScanDone);
-            sink(update)?;
+            let all_found = matches!(delivery, Delivery::Fleet(Update::InitialScanDone));
+            sink(delivery)?;
             let instead = instead.take_if(|_| all_found);
             if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {
-                sink(Update::Banner(demo.banner("no agent logs found: ")))?;
+                sink(Delivery::Banner(demo.banner("no agent logs found: ")))?;
                 // If no thread can be started, there is no demo.
                 drop(demo.play());
             }
@@ -160,11 +160,11 @@ impl Logs for Followed {
     }
 }
 
-/// Passes updates on to the screens, as long as they are open.
+/// Passes what is read on to the screens, as long as they are open.
 fn to_screens(
-    sender: Sender<Update>,
-) -> impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static {
-    move |update| match sender.blocking_send(update) {
+    sender: Sender<Delivery>,
+) -> impl Fn(Delivery) -> ControlFlow<()> + Clone + Send + Sync + 'static {
+    move |delivery| match sender.blocking_send(delivery) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agents::format::Claim;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::log::{Cursor, End, LogFile, News};
 use crate::ingest::reader::read_whole;
 use crate::ingest::source::Stamp;
@@ -9,7 +10,7 @@ use crate::ingest::testing::TOY;
 use crate::ingest::text::{self, Pieces};
 use crate::ingest::worker::job::{Origin, TextJob, do_job};
 use crate::model::event::{ByLength, Measure, Place, Sink};
-use crate::model::fleet::{FileFacts, FileId, Update};
+use crate::model::fleet::{FileFacts, FileId};
 use crate::model::replay::Timeline;
 use crate::model::session::{Coverage, Session};
 use crate::model::text::TextRequest;
@@ -210,7 +211,7 @@ proptest! {
 
         for item in session.items() {
             let wanted = TextRequest::of(log.facts.file, item).unwrap();
-            let Some(Update::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
+            let Some(Delivery::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
             else {
                 panic!("no text of {item:?}");
             };

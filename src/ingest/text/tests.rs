@@ -1,5 +1,6 @@
 use super::*;
 use crate::agents;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::discover::Scanner;
 use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::log::LogFile;
@@ -8,7 +9,6 @@ use crate::ingest::testing::toy_log;
 use crate::ingest::worker::job::{Origin, Shelf, do_job};
 use crate::ingest::{Done, TextJob};
 use crate::model::event::ByLength;
-use crate::model::fleet::Update;
 use crate::model::session::Item;
 use crate::model::text::{PAGE_BYTES, Text};
 use std::path::Path;
@@ -30,7 +30,7 @@ fn items(log: &LogFile) -> Vec<Item> {
 fn page(log: &LogFile, item: &Item, page: u32) -> Result<Text, String> {
     let job = TextJob::Page(wanted(log, item, page));
     match do_job(job, Origin::Log(log.clone())) {
-        Some(Update::Text(page)) => page.text,
+        Some(Delivery::Text(page)) => page.text,
         other => panic!("{other:?}"),
     }
 }

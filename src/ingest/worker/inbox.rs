@@ -4,9 +4,10 @@ use super::job::Shelf;
 use super::watch;
 use super::whole::Done;
 use crate::agents::format::Format;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::store::pipe::Piped;
-use crate::model::fleet::{FileId, Update};
+use crate::model::fleet::FileId;
 use crate::model::window::Rules;
 use crate::paths::User;
 use crate::tokens::Counter;
@@ -40,9 +41,9 @@ pub struct Options {
 pub(in crate::ingest) enum Wake {
     Hint(watch::Hint),
     Look,
-    Spooled(Box<Update>),
-    /// A text was read; the update to send.
-    Read(Option<Box<Update>>),
+    Spooled(Box<Delivery>),
+    /// A text was read; what is to be sent.
+    Read(Option<Box<Delivery>>),
     /// A log was read whole.
     Whole(Box<Done>),
 }

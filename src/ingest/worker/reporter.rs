@@ -1,19 +1,19 @@
-//! What one thread that reads reports: updates, and where it is.
+//! What one thread that reads reports: what it has read, and where it is.
 
+use crate::ingest::delivery::Delivery;
 use crate::ingest::sync::lock;
-use crate::model::fleet::Update;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// What takes the updates.
-pub(in crate::ingest) type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
+/// What takes the deliveries.
+pub(in crate::ingest) type Sink = Box<dyn FnMut(Delivery) -> ControlFlow<()> + Send>;
 
 /// What the threads that read share.
 pub(in crate::ingest) struct Shared {
-    /// The number of the thread whose updates count.
+    /// The number of the thread whose deliveries count.
     pub(super) current: AtomicU64,
     /// What it looks at, and since when.
     pub(super) at: Mutex<Option<(Instant, PathBuf)>>,
@@ -38,7 +38,7 @@ pub(in crate::ingest) struct Reporter {
 }
 
 impl Reporter {
-    /// That of the thread whose updates count now.
+    /// That of the thread whose deliveries count now.
     pub(in crate::ingest) fn of(shared: &Arc<Shared>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
@@ -67,13 +67,13 @@ impl Reporter {
         }
     }
 
-    /// Passes an update on. Who takes it may block as long as it likes.
-    pub(in crate::ingest) fn send(&self, update: Update) -> ControlFlow<()> {
+    /// Passes a delivery on. Who takes it may block as long as it likes.
+    pub(in crate::ingest) fn send(&self, delivery: impl Into<Delivery>) -> ControlFlow<()> {
         if self.is_replaced() {
             return ControlFlow::Break(());
         }
         let at = lock(&self.shared.at).take();
-        let flow = (lock(&self.shared.sink))(update);
+        let flow = (lock(&self.shared.sink))(delivery.into());
         self.set(at.map(|(_, path)| (Instant::now(), path)));
         flow
     }

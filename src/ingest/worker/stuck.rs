@@ -8,9 +8,9 @@ use super::Worker;
 use super::inbox::{Options, Wake, Wanted};
 use super::reporter::{Reporter, Shared};
 use crate::agents::format::Format;
+use crate::ingest::delivery::Delivery;
 use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::sync::{lock, spawn};
-use crate::model::fleet::Update;
 use crate::model::window::Rules;
 use crate::paths::User;
 use crate::tokens::Counter;
@@ -165,7 +165,7 @@ impl Overseer {
             root.display()
         );
         self.away.push((old, root));
-        let _ = (lock(&shared.sink))(Update::Problem { path, what });
+        let _ = (lock(&shared.sink))(Delivery::Problem { path, what });
         ControlFlow::Continue(())
     }
 }

@@ -43,15 +43,13 @@ impl Driven {
         let sink = {
             let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
             let texts = Arc::clone(&texts);
-            move |update| {
-                if let Update::Text(page) = update {
-                    lock(&texts).push(*page);
-                    return ControlFlow::Continue(());
+            move |delivery| {
+                match delivery {
+                    Delivery::Fleet(update) => lock(&fleet).apply(update),
+                    Delivery::Text(page) => lock(&texts).push(*page),
+                    Delivery::Problem { what, .. } => lock(&problems).push(what),
+                    Delivery::Banner(_) => {}
                 }
-                if let Update::Problem { what, .. } = &update {
-                    lock(&problems).push(what.clone());
-                }
-                lock(&fleet).apply(update);
                 ControlFlow::Continue(())
             }
         };

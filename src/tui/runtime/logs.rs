@@ -1,7 +1,8 @@
 //! What the screens ask of whoever reads the logs.
 
-use crate::ingest::TextJob;
+use crate::ingest::{Delivery, TextJob};
 use crate::model::fleet::FileId;
+use crate::tui::app::Msg;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
 pub trait Logs: Send {
@@ -19,4 +20,15 @@ pub trait Logs: Send {
 
     /// Whether a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;
+}
+
+impl From<Delivery> for Msg {
+    fn from(delivery: Delivery) -> Msg {
+        match delivery {
+            Delivery::Fleet(update) => Msg::Update(update),
+            Delivery::Text(page) => Msg::Text(page),
+            Delivery::Problem { path, what } => Msg::Problem { path, what },
+            Delivery::Banner(text) => Msg::Banner(text),
+        }
+    }
 }

@@ -7,9 +7,8 @@
 //! wrapped in its own DCS, each escape twice, and `allow-passthrough` is `on` (tmux(1)).
 
 use crate::model::alerts::{Alerts, Channel};
-use crate::model::fleet::Update;
 use crate::render::text;
-use crate::tui::app::{Alert, Cause};
+use crate::tui::app::{Alert, Cause, Msg};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -88,13 +87,13 @@ impl Notifier {
     }
 
     /// Waits for the next problem of the command.
-    pub(super) async fn problem(&mut self) -> Update {
+    pub(super) async fn problem(&mut self) -> Msg {
         let problem = match &mut self.commands {
             Some(commands) => commands.problems.recv().await,
             None => None,
         };
         match problem {
-            Some((path, what)) => Update::Problem { path, what },
+            Some((path, what)) => Msg::Problem { path, what },
             None => std::future::pending().await,
         }
     }

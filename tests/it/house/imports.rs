@@ -27,6 +27,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::sync", "ingest::problem", "ingest::patience"],
         &["files"],
     ),
+    (&["ingest::delivery"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
         &["model", "agents::format", "files", "ingest::sync"],
@@ -79,6 +80,7 @@ const MAY: &[(Parts, Parts)] = &[
             "tokens",
             "files",
             "ingest::sync",
+            "ingest::delivery",
             "ingest::problem",
             "ingest::patience",
             "ingest::source",

@@ -10,7 +10,7 @@ use crate::ingest::store::pipe::Piped;
 use crate::ingest::testing::{HANG, TOY, some_time, toy_log};
 use crate::ingest::worker::stuck::STUCK;
 use crate::model::event::{ByLength, Lane, Measure};
-use crate::model::fleet::{Fleet, SessionKey};
+use crate::model::fleet::{Fleet, SessionKey, Update};
 use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::model::text::TextRequest;
@@ -29,7 +29,7 @@ mod cached;
 
 struct Watching {
     fleet: Fleet,
-    updates: Receiver<Update>,
+    updates: Receiver<Delivery>,
     handle: Handle,
     overseer: Overseer,
     seen: Vec<&'static str>,
@@ -51,6 +51,19 @@ fn piped(source: &'static [u8]) -> Piped {
     Piped {
         source: Box::new(source),
         format: None,
+    }
+}
+
+fn kind(update: &Update) -> &'static str {
+    match update {
+        Update::Found(_) => "found",
+        Update::Rebuilt { .. } => "rebuilt",
+        Update::Appended { .. } => "appended",
+        Update::Settings { .. } => "settings",
+        Update::Running { .. } => "running",
+        Update::Vanished(_) => "vanished",
+        Update::InitialScanDone => "gauges",
+        Update::CaughtUp => "caught up",
     }
 }
 
@@ -92,19 +105,14 @@ impl Watching {
                 let update = self.updates.try_recv();
                 let update = update.map_err(|e| format!("{e} after {:?}", self.seen))?;
                 self.seen.push(match &update {
-                    Update::Found(_) => "found",
-                    Update::Rebuilt { .. } => "rebuilt",
-                    Update::Appended { .. } => "appended",
-                    Update::Settings { .. } => "settings",
-                    Update::Running { .. } => "running",
-                    Update::Vanished(_) => "vanished",
-                    Update::Problem { .. } => "problem",
-                    Update::Banner(_) => "banner",
-                    Update::Text(_) => "text",
-                    Update::InitialScanDone => "gauges",
-                    Update::CaughtUp => "caught up",
+                    Delivery::Fleet(update) => kind(update),
+                    Delivery::Problem { .. } => "problem",
+                    Delivery::Banner(_) => "banner",
+                    Delivery::Text(_) => "text",
                 });
-                self.fleet.apply(update);
+                if let Delivery::Fleet(update) = update {
+                    self.fleet.apply(update);
+                }
             }
             Ok::<(), String>(())
         });
@@ -416,7 +424,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));
         wait_for("text", || match watching.updates.try_recv() {
-            Ok(Update::Text(page)) if page.of == wanted => Ok(page.text),
+            Ok(Delivery::Text(page)) if page.of == wanted => Ok(page.text),
             Ok(_) => Err("another update".to_owned()),
             Err(e) => Err(e.to_string()),
         })
