@@ -19,6 +19,7 @@ pub use moment::{log_bytes, owner};
 
 use super::patience::{is_busy, patiently};
 use crate::agents::format::database::DatabaseSpec;
+use crate::ingest::source::file_system::Location;
 use crate::ingest::source::{Stamp, head};
 use crate::ingest::sync::lock;
 use jiff::Timestamp;
@@ -168,7 +169,7 @@ impl Database {
 
     /// The first bytes of its file.
     pub(in crate::ingest) fn head(&self) -> io::Result<Vec<u8>> {
-        head(&*self.path)
+        head(&Location::here(self.path.as_path()))
     }
 
     /// Reads a piece of a session's rows: a shorter one if the last did not count.

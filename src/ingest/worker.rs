@@ -68,6 +68,15 @@ struct InProgress {
     reading: Reading,
 }
 
+/// A log that a look at everything did not find.
+struct PassedOver {
+    file: FileId,
+    /// Whether there is something at its path.
+    is_there: bool,
+    /// Whether the look before did not find it either.
+    was_passed_over: bool,
+}
+
 /// Something to look at again.
 enum Again {
     File(FileId),
@@ -394,16 +403,20 @@ impl Worker {
             let was_passed_over = known.is_passed_over;
             known.is_passed_over = !there.contains(file);
             if known.is_passed_over {
-                gone.push((*file, Arc::clone(&known.log.facts.path), was_passed_over));
+                gone.push(PassedOver {
+                    file: *file,
+                    is_there: known.log.is_there(),
+                    was_passed_over,
+                });
             }
         }
-        for (file, path, was_passed_over) in gone {
+        for log in gone {
             // Still there: it is a copy of a more complete log now, or back since the look. A pipe in its place is a
             // problem.
-            match path.is_file() || path.is_dir() {
-                true if was_passed_over => self.vanish(file)?,
-                true => {}
-                false => self.check(file)?,
+            if !log.is_there {
+                self.check(log.file)?;
+            } else if log.was_passed_over {
+                self.vanish(log.file)?;
             }
         }
         ControlFlow::Continue(())

@@ -31,7 +31,7 @@ pub struct FileFacts {
     pub agent: &'static str,
     /// The agent's name in a narrow column.
     pub label: &'static str,
-    /// Where it is.
+    /// Where it is. A path that is not on this machine begins with the name of the file system that it is in.
     pub path: Arc<PathBuf>,
     /// The session's id, where the name holds it.
     pub id: Option<String>,

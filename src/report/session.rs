@@ -141,7 +141,7 @@ pub fn follow(
     };
     let options = Options {
         formats: vec![log.format],
-        roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
+        roots: vec![SearchRoot::of(&log)],
         user: context.user.clone(),
         stdin: None,
         rules: Arc::clone(&context.rules),
@@ -273,7 +273,8 @@ impl Followed<'_> {
                 }
             }
             // That it is not there is written once.
-            Delivery::Problem { path: of, .. } if of == path && !path.exists() => {}
+            Delivery::Problem { path: of, .. }
+                if of == path && self.log.system.stat(path).is_err() => {}
             Delivery::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
             _ => {}
         }

@@ -1,14 +1,12 @@
 //! The sessions of a log as a cache keeps them.
 
-use super::key::stamps_beside;
+use super::key::{Beside, stamps_beside};
 use crate::ingest::lanes::Sessions;
 use crate::ingest::log::{Cursor, End, LogFile, News};
-use crate::ingest::source::Stamp;
 use crate::model::event::{Lane, Measure};
 use crate::model::session::Session;
 use crate::model::window::Rules;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Items in the context of a log's sessions beyond which they would take most of a cache.
@@ -61,7 +59,7 @@ pub fn restore(bytes: &[u8], log: &LogFile, rules: &Arc<Rules>) -> Option<Sessio
 
 /// The cursor of a log that was not read: whatever comes, it is read from its beginning.
 pub struct UnreadCursor {
-    beside: Vec<(PathBuf, Option<Stamp>)>,
+    beside: Vec<Beside>,
 }
 
 impl UnreadCursor {
@@ -84,7 +82,6 @@ impl Cursor for UnreadCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        let changed = |(path, seen): &(PathBuf, Option<Stamp>)| Stamp::of(path).ok() != *seen;
-        self.beside.iter().any(changed)
+        self.beside.iter().any(Beside::has_changed)
     }
 }

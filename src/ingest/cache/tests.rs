@@ -7,6 +7,7 @@ use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::log::LogFile;
 use crate::ingest::reader::read_whole;
 use crate::ingest::source::Stamp;
+use crate::ingest::source::file_system::Location;
 use crate::ingest::testing::toy_log;
 use crate::model::event::ByLength;
 use crate::waiting::wait_for;
@@ -356,9 +357,9 @@ fn a_session_that_would_fill_the_cache_is_not_put_into_it() {
 #[test]
 fn stamps_of_several_files_are_not_trusted() {
     let dir = tempfile::tempdir().unwrap();
-    let path = Arc::new(dir.path().to_path_buf());
+    let path = Location::here(dir.path());
     for format in agents::ALL {
-        let Some(claim) = format.claims(&path) else {
+        let Some(claim) = format.claims(&path.path) else {
             continue;
         };
         if let Some(store) = crate::ingest::store::open(claim.store, &path) {

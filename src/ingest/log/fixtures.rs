@@ -147,7 +147,7 @@ fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
     fs::write(&path, "").unwrap();
     let mut log = log.clone();
     log.facts.path = Arc::new(path);
-    log.store = store::open(kind, &log.facts.path).unwrap();
+    log.store = store::open(kind, &log.location()).unwrap();
     (log, bytes)
 }
 
@@ -183,7 +183,7 @@ proptest! {
         let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
         fs::write(&*log.facts.path, &bytes[..=ends[cut.index(ends.len())]]).unwrap();
-        let tail = backwards::tail(&source::file(&log.facts.path), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
+        let tail = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
         let (tail, _) = tail.unwrap().finish();
         let whole = read_whole(&log, &ByLength, &RULES).unwrap();
         let context = |sessions: &Sessions| main_session(sessions).map(Session::context);

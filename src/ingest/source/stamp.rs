@@ -77,6 +77,11 @@ impl Stamp {
         std::fs::metadata(path).map(|meta| Stamp::from(&meta))
     }
 
+    /// The device of a file and the file on it.
+    pub fn number(&self) -> (u64, u64) {
+        self.version
+    }
+
     /// The size in bytes; 0 if that is not known.
     pub fn bytes(&self) -> u64 {
         self.len

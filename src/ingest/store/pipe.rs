@@ -8,6 +8,7 @@ use crate::ingest::lanes::{Lanes, decode};
 use crate::ingest::lines::{Lines, OnLine, Step};
 use crate::ingest::log::{Cursor, End, LogFile, News, Store, file_id};
 use crate::ingest::problem;
+use crate::ingest::source::file_system::Local;
 use crate::ingest::source::{BOM, CHUNK, HEAD, Stamp, read_some};
 use crate::ingest::sync::lock;
 use crate::ingest::text::Pieces;
@@ -104,6 +105,7 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
             len: 0,
             modified: Some(Timestamp::now()),
         },
+        system: Arc::new(Local),
         format,
         store: Arc::new(pipe),
         sidecar: None,

@@ -6,6 +6,7 @@ use crate::ingest::delivery::Delivery;
 use crate::ingest::log::{Cursor, End, LogFile, News};
 use crate::ingest::reader::read_whole;
 use crate::ingest::source::Stamp;
+use crate::ingest::source::file_system::Local;
 use crate::ingest::testing::TOY;
 use crate::ingest::text::{self, Pieces};
 use crate::ingest::worker::job::{Origin, TextJob, do_job};
@@ -47,6 +48,7 @@ impl Memory {
                 len: 0,
                 modified: None,
             },
+            system: Arc::new(Local),
             format: &TOY,
             store: Arc::new(self.clone()),
             sidecar: None,

@@ -4,6 +4,7 @@
 use super::TOY;
 use crate::agents::format::Claim;
 use crate::ingest::log::{LogFile, Store};
+use crate::ingest::source::file_system::Local;
 use crate::ingest::source::{Bytes, Open, Stamp, sought};
 use crate::ingest::store::lines::LineLog;
 use crate::model::fleet::{FileFacts, FileId};
@@ -193,6 +194,7 @@ impl Made {
                 len,
                 modified: None,
             },
+            system: Arc::new(Local),
             format: &TOY,
             store,
             sidecar: None,

@@ -52,6 +52,8 @@ impl Watch {
             announce(path);
             path.exists()
         });
+        // The system has no hints of what is elsewhere.
+        let roots = roots.iter().filter(|root| root.system().is_here());
         for root in roots {
             let path = root.path();
             announce(path);

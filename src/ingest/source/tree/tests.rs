@@ -6,7 +6,8 @@ use crate::ingest::log::{End, LogFile, News};
 use crate::ingest::reader::read_whole;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
-use std::fs::FileTimes;
+use std::fs::{self, FileTimes};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A storage with a session.
