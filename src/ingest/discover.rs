@@ -226,18 +226,17 @@ impl Scanner {
             return Ok(*verdict);
         }
         let head = head_of(at)?;
-        let verdict = match head.starts_with(MAGIC) {
-            true => self.whose_database(at, &head),
-            false => {
-                let mut formats = self.formats.iter();
-                let format = formats
-                    .find(|format| format.recognise(&head))
-                    .map(|format| {
-                        let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
-                        kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
-                    });
-                format.map(|format| (*format, format.store(&head)))
-            }
+        let verdict = if head.starts_with(MAGIC) {
+            self.whose_database(at, &head)
+        } else {
+            let mut formats = self.formats.iter();
+            let format = formats
+                .find(|format| format.recognise(&head))
+                .map(|format| {
+                    let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
+                    kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
+                });
+            format.map(|format| (*format, format.store(&head)))
         };
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
@@ -563,9 +562,10 @@ fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
 fn keep_one_copy(files: &mut Vec<LogFile>) {
     let key = |log: &LogFile| {
         let id = log.facts.id.clone()?;
-        let name = match log.format.one_log_a_session {
-            true => None,
-            false => Some(log.facts.path.file_name()?.to_os_string()),
+        let name = if log.format.one_log_a_session {
+            None
+        } else {
+            Some(log.facts.path.file_name()?.to_os_string())
         };
         Some((log.facts.agent, id, log.facts.parent.clone(), name))
     };
@@ -590,9 +590,10 @@ fn keep_one_copy(files: &mut Vec<LogFile>) {
 fn rank(log: &LogFile) -> impl PartialOrd {
     let path = &log.facts.path;
     let is_plain = !zst::is_compressed(path);
-    let name = match is_plain {
-        true => path.file_name(),
-        false => path.file_stem(),
+    let name = if is_plain {
+        path.file_name()
+    } else {
+        path.file_stem()
     };
     // A name begins with the time at which its log was begun.
     let name = name.filter(|_| log.format.one_log_a_session);

@@ -350,9 +350,10 @@ impl Reading {
                 }
                 Ok(News::Restart) => return Ok(Progress::Restart),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(match self.cursor.keeps_place() {
-                        true => Progress::More,
-                        false => Progress::Restart,
+                    return Ok(if self.cursor.keeps_place() {
+                        Progress::More
+                    } else {
+                        Progress::Restart
                     });
                 }
                 Err(e) => return Err(e),

@@ -209,9 +209,10 @@ impl DecoderWithSidecar {
         let (records, now) = records(self.sidecar.as_ref());
         let before = std::mem::replace(&mut self.given, now);
         let update = self.decoder.read_sidecar(&records);
-        match now.readings == before.readings && now.records >= before.records {
-            true => update,
-            false => StateUpdate::RereadLog,
+        if now.readings == before.readings && now.records >= before.records {
+            update
+        } else {
+            StateUpdate::RereadLog
         }
     }
 

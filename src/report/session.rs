@@ -104,9 +104,10 @@ fn piped(context: &ReportContext, path: &Path) -> Result<Option<Piped>> {
 
 /// A path as messages name it.
 fn name(path: &Path) -> String {
-    match path == Path::new(STDIN) {
-        true => "standard input".to_owned(),
-        false => format!("'{}'", path.display()),
+    if path == Path::new(STDIN) {
+        "standard input".to_owned()
+    } else {
+        format!("'{}'", path.display())
     }
 }
 

@@ -322,9 +322,10 @@ impl App {
         let searches = !self.ui.filter.is_empty();
         let lacks = |key: SessionKey| {
             let session = self.fleet.get(key)?;
-            let needs = match searches || (self.has_user && self.current() == Some(key)) {
-                true => session.lacks_texts(),
-                false => session.lacks_name(),
+            let needs = if searches || (self.has_user && self.current() == Some(key)) {
+                session.lacks_texts()
+            } else {
+                session.lacks_name()
             };
             needs.then_some(key.file)
         };

@@ -141,9 +141,10 @@ impl Logs for Followed {
     }
 
     fn read_text(&self, job: TextJob) {
-        match demo::holds(job.request().file) {
-            true => self.demo.read_text(job),
-            false => self.handle.read_text(job),
+        if demo::holds(job.request().file) {
+            self.demo.read_text(job)
+        } else {
+            self.handle.read_text(job)
         }
     }
 

@@ -19,9 +19,10 @@ pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
         return None;
     }
     let stored = sessions.iter_mut().map(|(lane, session)| {
-        let bytes = match session.is_named_by_text(*lane) {
-            true => session.clone().to_stored(*lane),
-            false => session.to_stored(*lane),
+        let bytes = if session.is_named_by_text(*lane) {
+            session.clone().to_stored(*lane)
+        } else {
+            session.to_stored(*lane)
         };
         (*lane, bytes)
     });

@@ -67,9 +67,10 @@ fn wait_for_a_tick(path: &Path) {
     let beside = path.with_extension("tick");
     wait_for("tick of the file system", || {
         fs::write(&beside, "").unwrap();
-        match Stamp::of(&beside).unwrap().is_changed_after(before) {
-            true => Ok(()),
-            false => Err("the same time"),
+        if Stamp::of(&beside).unwrap().is_changed_after(before) {
+            Ok(())
+        } else {
+            Err("the same time")
         }
     });
 }
@@ -151,10 +152,7 @@ proptest! {
         home.save(b"value");
         let mut bytes = fs::read(home.file()).unwrap();
         let at = at.index(bytes.len());
-        match is_torn {
-            true => bytes.truncate(at),
-            false => bytes[at] ^= change,
-        }
+        if is_torn { bytes.truncate(at) } else { bytes[at] ^= change }
         fs::write(home.file(), bytes).unwrap();
         prop_assert_eq!(home.found(), None);
         home.save(b"new");

@@ -107,9 +107,10 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
                         known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
                     });
                     if !is_known {
-                        found.push(match root.is_flat {
-                            true => SearchRoot::Flat(format, logs),
-                            false => SearchRoot::Usual(format, logs),
+                        found.push(if root.is_flat {
+                            SearchRoot::Flat(format, logs)
+                        } else {
+                            SearchRoot::Usual(format, logs)
                         });
                     }
                 }

@@ -77,9 +77,10 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
             moment.come(&log.facts.path);
         }
         loop {
-            let more = match n == moments.len() {
-                true => cursor.finish(&ByLength),
-                false => cursor.more(&ByLength),
+            let more = if n == moments.len() {
+                cursor.finish(&ByLength)
+            } else {
+                cursor.more(&ByLength)
             };
             let more = match more {
                 // Half written: not there yet.

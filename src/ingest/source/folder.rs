@@ -457,9 +457,10 @@ mod tests {
 
         fn go_on(&mut self, is_end: bool) {
             loop {
-                let more = match is_end {
-                    true => self.cursor.finish(&ByLength),
-                    false => self.cursor.more(&ByLength),
+                let more = if is_end {
+                    self.cursor.finish(&ByLength)
+                } else {
+                    self.cursor.more(&ByLength)
                 };
                 let (entries, is_all) = match more.unwrap() {
                     News::Entries(entries) => (entries, true),

@@ -123,9 +123,12 @@ impl Stamp {
         let is_ahead = || modified > now + AHEAD;
         past(modified)
             .or_else(|| past(self.changed_at()?))
-            .unwrap_or_else(|| match is_ahead() {
-                true => Duration::MAX,
-                false => Duration::ZERO,
+            .unwrap_or_else(|| {
+                if is_ahead() {
+                    Duration::MAX
+                } else {
+                    Duration::ZERO
+                }
             })
     }
 

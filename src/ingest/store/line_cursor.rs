@@ -48,9 +48,10 @@ impl Cursor for LineCursor {
         let decoder = self.decoder.decoder.as_mut();
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             decode(decoder, place, line, &mut out);
-            match pause(place.len) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if pause(place.len) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         };
         let outcome = match end {

@@ -147,10 +147,7 @@ fn work(
 
 /// Exact counts, or estimates by length.
 pub(in crate::ingest) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
-    match exact {
-        true => counter,
-        false => &ByLength,
-    }
+    if exact { counter } else { &ByLength }
 }
 
 /// Reads a log whole; `None`: it was cancelled, or must be read again.

@@ -167,9 +167,10 @@ impl Worker {
             Ok(Some(whole)) => {
                 self.install(file, whole, job.exact, job.trim, job.key)?;
                 // What came while it was read was added to what this replaces.
-                match job.trim {
-                    true => ControlFlow::Continue(()),
-                    false => self.read_appended(file, false),
+                if job.trim {
+                    ControlFlow::Continue(())
+                } else {
+                    self.read_appended(file, false)
                 }
             }
             Ok(None) => {

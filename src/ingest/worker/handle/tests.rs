@@ -151,10 +151,7 @@ impl Watching {
         // A small log is counted while it has no report.
         let was_counted = followed.items().iter().any(|item| item.size.counted);
         let counter = Counter::new();
-        let measure: &dyn Measure = match was_counted {
-            true => &counter,
-            false => &ByLength,
-        };
+        let measure: &dyn Measure = if was_counted { &counter } else { &ByLength };
         let fresh = read_whole(&toy_log(path), measure, &Arc::default()).unwrap();
         let fresh = &fresh[0].1;
         assert_eq!(followed.context(), fresh.context());
@@ -526,9 +523,10 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     HANG.open();
     wait_for("the thread that hung", || {
         let _ = watching.overseer.look(some_time());
-        match watching.overseer.has_all() {
-            true => Ok(()),
-            false => Err("it is away"),
+        if watching.overseer.has_all() {
+            Ok(())
+        } else {
+            Err("it is away")
         }
     });
     watching.until_known(&ill, 9);

@@ -90,9 +90,10 @@ impl Chart<'_> {
             if requests.contains(&cursor) {
                 (size, known) = self.history.now;
             }
-            let tone = match requests.start > cursor {
-                true => Tone::Quiet,
-                false => Tone::Chart,
+            let tone = if requests.start > cursor {
+                Tone::Quiet
+            } else {
+                Tone::Chart
             };
             let (eighths, solid) = (scale.eighths(size), scale.eighths(known));
             for row in 0..scale.rows {

@@ -25,9 +25,10 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     }
     let headroom = limits.trigger.map(|trigger| {
         let left = number::short(context.headroom(trigger));
-        match narrow {
-            true => vec![piece(format!("{left} left"), shown.nearness)],
-            false => vec![plain("headroom "), piece(left, shown.nearness)],
+        if narrow {
+            vec![piece(format!("{left} left"), shown.nearness)]
+        } else {
+            vec![plain("headroom "), piece(left, shown.nearness)]
         }
     });
     if narrow {
