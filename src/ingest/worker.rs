@@ -6,6 +6,7 @@ pub mod inbox;
 pub mod job;
 mod kept;
 mod known;
+mod pending;
 mod pool;
 mod reading;
 mod reporter;
@@ -35,6 +36,7 @@ use crate::tokens::Counter;
 use inbox::Options;
 use jiff::Timestamp;
 use known::{Known, leads_elsewhere, settles_after};
+use pending::{Again, LookAt, PassedOver, Queued};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -68,21 +70,6 @@ struct InProgress {
     reading: Reading,
 }
 
-/// A log that a look at everything did not find.
-struct PassedOver {
-    file: FileId,
-    /// Whether there is something at its path.
-    is_there: bool,
-    /// Whether the look before did not find it either.
-    was_passed_over: bool,
-}
-
-/// Something to look at again.
-enum Again {
-    File(FileId),
-    Below(PathBuf),
-}
-
 pub(super) struct Worker {
     scanner: Scanner,
     settings: SettingsReader,
@@ -98,14 +85,14 @@ pub(super) struct Worker {
     /// Problems that were reported.
     reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
-    again: Vec<(Instant, Again)>,
+    again: Vec<Again>,
     looked_at: Option<FileId>,
     /// Of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,
-    /// The files that are read next, and whether with exact counts.
-    queue: VecDeque<(FileId, bool)>,
+    /// The files that are read next.
+    queue: VecDeque<Queued>,
     cache: Option<Cache>,
     next_save: Instant,
     caught_up: bool,
@@ -235,7 +222,7 @@ impl Worker {
         if !self.live.is_empty() {
             next = next.min(self.next_look);
         }
-        let again = self.again.iter().map(|(at, _)| *at).min();
+        let again = self.again.iter().map(|again| again.at).min();
         let soonest = again.into_iter().chain(self.next_reader()).min();
         let next = soonest.map_or(next, |at| next.min(at));
         next.saturating_duration_since(Instant::now())
@@ -282,7 +269,8 @@ impl Worker {
         }
         if path.is_dir() {
             let at = Instant::now() + NEW_FOLDER;
-            self.again.push((at, Again::Below(path.to_path_buf())));
+            let what = LookAt::Below(path.to_path_buf());
+            self.again.push(Again { at, what });
         }
         let found = self.look_below(path);
         // The list of a database's sessions may be late.
@@ -298,9 +286,10 @@ impl Worker {
     fn look_below(&mut self, path: &Path) -> Found {
         let found = self.scanner.look_below(path);
         for (path, due) in &found.locked {
-            let is_same = |again: &Again| matches!(again, Again::Below(at) if at == &**path);
-            if !self.again.iter().any(|(_, again)| is_same(again)) {
-                self.again.push((*due, Again::Below(path.to_path_buf())));
+            let is_same = |again: &Again| matches!(&again.what, LookAt::Below(at) if at == &**path);
+            if !self.again.iter().any(is_same) {
+                let what = LookAt::Below(path.to_path_buf());
+                self.again.push(Again { at: *due, what });
             }
         }
         found
@@ -437,11 +426,11 @@ impl Worker {
     }
 
     fn look_again(&mut self, now: Instant) -> ControlFlow<()> {
-        let due = self.again.extract_if(.., |(at, _)| *at <= now);
-        for (_, again) in due.collect::<Vec<_>>() {
-            match again {
-                Again::File(file) => self.check(file)?,
-                Again::Below(path) => {
+        let due = self.again.extract_if(.., |again| again.at <= now);
+        for again in due.collect::<Vec<_>>() {
+            match again.what {
+                LookAt::File(file) => self.check(file)?,
+                LookAt::Below(path) => {
                     let found = self.look_below(&path);
                     self.take_in(found)?;
                 }
@@ -465,7 +454,8 @@ impl Worker {
                 if now.duration_since(since) >= GRACE {
                     return self.vanish(file);
                 }
-                self.again.push((since + GRACE, Again::File(file)));
+                let (at, what) = (since + GRACE, LookAt::File(file));
+                self.again.push(Again { at, what });
                 return ControlFlow::Continue(());
             }
             Err(e) => {

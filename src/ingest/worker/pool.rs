@@ -27,13 +27,19 @@ struct Ticket {
     cancelled: Arc<AtomicBool>,
 }
 
+/// A job that was begun.
+struct UnderWay {
+    number: u64,
+    cancelled: Arc<AtomicBool>,
+}
+
 pub(in crate::ingest) struct Pool {
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     threads: usize,
     jobs: Option<Sender<Ticket>>,
     /// Jobs under way, by file.
-    under_way: HashMap<FileId, (u64, Arc<AtomicBool>)>,
+    under_way: HashMap<FileId, UnderWay>,
     tickets: u64,
 }
 
@@ -85,9 +91,11 @@ impl Pool {
         };
         self.tickets += 1;
         let (number, cancelled) = (self.tickets, Arc::<AtomicBool>::default());
-        let file = job.log.facts.file;
-        self.under_way
-            .insert(file, (number, Arc::clone(&cancelled)));
+        let under_way = UnderWay {
+            number,
+            cancelled: Arc::clone(&cancelled),
+        };
+        self.under_way.insert(job.log.facts.file, under_way);
         // The threads end when this side does.
         let _ = jobs.send(Ticket {
             job,
@@ -99,15 +107,15 @@ impl Pool {
 
     /// What is read of this file is of no use any more.
     pub(in crate::ingest) fn cancel(&mut self, file: FileId) {
-        if let Some((_, cancelled)) = self.under_way.remove(&file) {
-            cancelled.store(true, Ordering::Relaxed);
+        if let Some(job) = self.under_way.remove(&file) {
+            job.cancelled.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether this is what became of the file's newest job.
     pub(in crate::ingest) fn is_current(&mut self, done: &Done) -> bool {
         let file = done.job.log.facts.file;
-        let current = self.under_way.get(&file).map(|(number, _)| *number);
+        let current = self.under_way.get(&file).map(|job| job.number);
         let is_current = current == Some(done.ticket);
         if is_current {
             self.under_way.remove(&file);
@@ -118,8 +126,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        for (_, cancelled) in self.under_way.values() {
-            cancelled.store(true, Ordering::Relaxed);
+        for job in self.under_way.values() {
+            job.cancelled.store(true, Ordering::Relaxed);
         }
     }
 }

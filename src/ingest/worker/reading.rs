@@ -1,6 +1,7 @@
 //! What the worker reads, and in which order.
 
-use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use super::pending::{Again, LookAt, Queued};
+use super::{InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
 use crate::ingest::cache::LogKey;
 use crate::ingest::lanes::{Sessions, main_session};
 use crate::ingest::lines::Progress;
@@ -212,7 +213,7 @@ impl Worker {
         // What is looked at has the processor for itself.
         while !busy
             && self.pool.has_room()
-            && let Some((file, exact)) = self.next_whole()
+            && let Some(Queued { file, exact }) = self.next_whole()
         {
             let Some(known) = self.known.get(&file) else {
                 break;
@@ -240,13 +241,13 @@ impl Worker {
     }
 
     /// The file to read whole next, and whether with exact counts.
-    fn next_whole(&mut self) -> Option<(FileId, bool)> {
+    fn next_whole(&mut self) -> Option<Queued> {
         loop {
-            while let Some((file, exact)) = self.queue.pop_front() {
+            while let Some(Queued { file, exact }) = self.queue.pop_front() {
                 let needs = if exact { to_count } else { to_read };
                 let known = self.known.get(&file).filter(|known| needs(known));
                 if known.is_some_and(may_read) && !self.pool.reads(file) {
-                    return Some((file, exact));
+                    return Some(Queued { file, exact });
                 }
             }
             self.fill_queue();
@@ -273,7 +274,7 @@ impl Worker {
             let both = newest.iter().zip(&largest);
             let both = both.flat_map(|(newest, largest)| [newest.0, largest.0]);
             let both = both.filter(|file| seen.insert(*file)).take(QUEUED);
-            self.queue = both.map(|file| (file, exact)).collect();
+            self.queue = both.map(|file| Queued { file, exact }).collect();
             if !self.queue.is_empty() {
                 return;
             }
@@ -313,7 +314,8 @@ impl Worker {
         let at = Instant::now() + time;
         if let Some(known) = self.known.get_mut(&file) {
             known.not_before = Some(at);
-            self.again.push((at, Again::File(file)));
+            let what = LookAt::File(file);
+            self.again.push(Again { at, what });
         }
     }
 

@@ -15,9 +15,25 @@ pub(in crate::ingest) type Sink = Box<dyn FnMut(Delivery) -> ControlFlow<()> + S
 pub(in crate::ingest) struct Shared {
     /// The number of the thread whose deliveries count.
     pub(super) current: AtomicU64,
-    /// What it looks at, and since when.
-    pub(super) at: Mutex<Option<(Instant, PathBuf)>>,
+    /// What it looks at.
+    pub(super) at: Mutex<Option<LookedAt>>,
     pub(super) sink: Mutex<Sink>,
+}
+
+/// What a thread looks at.
+#[derive(Clone)]
+pub(super) struct LookedAt {
+    pub(super) path: PathBuf,
+    pub(super) since: Instant,
+}
+
+impl LookedAt {
+    fn now(path: PathBuf) -> LookedAt {
+        LookedAt {
+            path,
+            since: Instant::now(),
+        }
+    }
 }
 
 impl Shared {
@@ -53,7 +69,7 @@ impl Reporter {
 
     /// This is looked at next.
     pub(in crate::ingest) fn at(&self, path: &Path) {
-        self.set(Some((Instant::now(), path.to_path_buf())));
+        self.set(Some(LookedAt::now(path.to_path_buf())));
     }
 
     /// Nothing is looked at.
@@ -61,7 +77,7 @@ impl Reporter {
         self.set(None);
     }
 
-    fn set(&self, at: Option<(Instant, PathBuf)>) {
+    fn set(&self, at: Option<LookedAt>) {
         if !self.is_replaced() {
             *lock(&self.shared.at) = at;
         }
@@ -74,7 +90,7 @@ impl Reporter {
         }
         let at = lock(&self.shared.at).take();
         let flow = (lock(&self.shared.sink))(delivery.into());
-        self.set(at.map(|(_, path)| (Instant::now(), path)));
+        self.set(at.map(|at| LookedAt::now(at.path)));
         flow
     }
 }

@@ -181,7 +181,7 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
             .worker
             .again
             .iter_mut()
-            .for_each(|(at, _)| *at = some_time());
+            .for_each(|again| again.at = some_time());
         let known = driven.worker.known.values_mut();
         known.for_each(|known| known.not_before = None);
     }
