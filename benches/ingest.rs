@@ -11,7 +11,7 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::file_id;
-use ctxgauge::ingest::{Options, start};
+use ctxgauge::ingest::{Delivery, Options, start};
 use ctxgauge::model::fleet::Update;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -68,7 +68,9 @@ fn latency(bytes: usize, growing: usize) {
     }
     let watched = file_id(&paths[0]);
     let updates = follow(vec![SearchRoot::Given(dir.path().to_path_buf())]);
-    wait_for(&updates, |update| matches!(update, Update::CaughtUp));
+    wait_for(&updates, |update| {
+        matches!(update, Delivery::Fleet(Update::CaughtUp))
+    });
     // The system's watch begins a moment later.
     std::thread::sleep(Duration::from_millis(300));
     let append = |path: &Path, n: usize| {
@@ -87,7 +89,7 @@ fn latency(bytes: usize, growing: usize) {
             file.write_all(line.as_bytes()).unwrap();
             wait_for(
                 &updates,
-                |update| matches!(update, Update::Appended { file, .. } if *file == watched),
+                |update| matches!(update, Delivery::Fleet(Update::Appended { file, .. }) if *file == watched),
             );
             let took = written.elapsed();
             std::thread::sleep(Duration::from_millis(4));
@@ -215,13 +217,17 @@ fn rewritten(
     let updates = follow(vec![SearchRoot::Given(
         path.parent().unwrap().to_path_buf(),
     )]);
-    wait_for(&updates, |update| matches!(update, Update::CaughtUp));
+    wait_for(&updates, |update| {
+        matches!(update, Delivery::Fleet(Update::CaughtUp))
+    });
     std::thread::sleep(Duration::from_millis(300));
     let change = |messages: &[String]| {
         fs::write(&other, write(messages)).unwrap();
         let written = Instant::now();
         fs::rename(&other, &path).unwrap();
-        wait_for(&updates, |update| matches!(update, Update::Rebuilt { .. }));
+        wait_for(&updates, |update| {
+            matches!(update, Delivery::Fleet(Update::Rebuilt { .. }))
+        });
         let took = written.elapsed();
         std::thread::sleep(Duration::from_millis(100));
         took
@@ -243,7 +249,7 @@ fn rewritten(
     );
 }
 
-fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
+fn follow(roots: Vec<SearchRoot>) -> Receiver<Delivery> {
     let (sender, updates) = sync_channel(64);
     let options = Options {
         formats: agents::ALL.to_vec(),
@@ -263,6 +269,6 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
     updates
 }
 
-fn wait_for(updates: &Receiver<Update>, holds: impl Fn(&Update) -> bool) {
+fn wait_for(updates: &Receiver<Delivery>, holds: impl Fn(&Delivery) -> bool) {
     while !holds(&updates.recv_timeout(Duration::from_secs(10)).unwrap()) {}
 }

@@ -17,7 +17,7 @@ use ctxgauge::files::paths::User;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::{each_usage, read_whole};
-use ctxgauge::ingest::{Options, start};
+use ctxgauge::ingest::{Delivery, Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::Update;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -324,8 +324,8 @@ fn background(args: &[OsString]) {
         counter: Arc::default(),
         cache: None,
     };
-    let handle = start(options, move |update| {
-        if matches!(update, Update::CaughtUp) {
+    let handle = start(options, move |delivery| {
+        if matches!(delivery, Delivery::Fleet(Update::CaughtUp)) {
             sender.send(()).unwrap();
         }
         ControlFlow::Continue(())

@@ -17,7 +17,7 @@ use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::{SearchRoot, usual};
 use ctxgauge::ingest::reader::read_whole;
-use ctxgauge::ingest::{Handle, Options, start};
+use ctxgauge::ingest::{Delivery, Handle, Options, start};
 use ctxgauge::model::context::Context;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::{Fleet, SessionKey, Update};
@@ -235,7 +235,10 @@ impl Followed {
         };
         let fleet = Arc::new(Mutex::new((Fleet::new(rules), Instant::now(), false)));
         let applied = Arc::clone(&fleet);
-        let sink = move |update: Update| {
+        let sink = move |delivery| {
+            let Delivery::Fleet(update) = delivery else {
+                return ControlFlow::Continue(());
+            };
             let mut fleet = applied.lock().unwrap();
             fleet.2 |= matches!(update, Update::CaughtUp);
             if !matches!(update, Update::CaughtUp) {

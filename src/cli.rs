@@ -130,13 +130,15 @@ impl Print {
     /// The style that was asked for.
     pub fn style(&self) -> Style {
         Style {
-            format: match self.json {
-                true => named_format("json"),
-                false => self.format,
+            format: if self.json {
+                named_format("json")
+            } else {
+                self.format
             },
-            charset: match self.ascii {
-                true => Charset::Ascii,
-                false => Charset::Unicode,
+            charset: if self.ascii {
+                Charset::Ascii
+            } else {
+                Charset::Unicode
             },
         }
     }

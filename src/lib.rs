@@ -57,7 +57,8 @@
 //!   own token count is beside its decoder.
 //! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
 //!   database, a pipe): [`ingest::store`], the implementations of [`ingest::log::Store`]. Only that module distinguishes
-//!   them. Which bytes are read (a file, compressed, a chain, a folder, a tree): [`ingest::source`].
+//!   them. Which bytes are read (a file, compressed, a chain, a folder, a tree): [`ingest::source`]. What
+//!   they are found and read in, the files of this machine or others: [`ingest::source::file_system`].
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.

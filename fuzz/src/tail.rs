@@ -8,6 +8,7 @@ use ctxgauge::ingest::lanes::Sessions;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading, file_id};
 use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::source::file_system::{Local, Location};
 use ctxgauge::ingest::store;
 use ctxgauge::model::event::{ByLength, Entry, Lane};
 use ctxgauge::model::fleet::FileFacts;
@@ -82,8 +83,10 @@ pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
             len: 0,
             modified: None,
         },
+        system: Arc::new(Local),
         format,
-        store: store::open(StoreKind::Lines, &path).expect("no database"),
+        store: store::open(StoreKind::Lines, &Location::here(path.to_path_buf()))
+            .expect("no database"),
         sidecar: None,
     }
 }

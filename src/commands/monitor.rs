@@ -135,9 +135,10 @@ impl Plan<'_> {
 
 /// Says so if the numbers are not those of the default estimator.
 fn estimator_note(estimator: Estimator) -> String {
-    match estimator == Estimator::default() {
-        true => String::new(),
-        false => format!("by {estimator}: {}", estimator.rule()),
+    if estimator == Estimator::default() {
+        String::new()
+    } else {
+        format!("by {estimator}: {}", estimator.rule())
     }
 }
 
@@ -167,9 +168,10 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let _ = themes.choose(name);
         }
     }
-    let glyphs = match options.ascii || config.ascii || locale::is_ascii(&setup.user.env) {
-        true => Glyphs::Ascii,
-        false => Glyphs::Unicode,
+    let glyphs = if options.ascii || config.ascii || locale::is_ascii(&setup.user.env) {
+        Glyphs::Ascii
+    } else {
+        Glyphs::Unicode
     };
     let all = &mut themes.themes;
     all.adapt(

@@ -80,9 +80,10 @@ pub struct Messages(LineWriter<Inert<Stderr>>);
 
 /// Standard error.
 pub fn stderr() -> Messages {
-    let written = match locale::is_ascii(&paths::Env::from(paths::env)) {
-        true => Written::Ascii,
-        false => Written::Unicode,
+    let written = if locale::is_ascii(&paths::Env::from(paths::env)) {
+        Written::Ascii
+    } else {
+        Written::Unicode
     };
     Messages(LineWriter::new(Inert::of(io::stderr(), written)))
 }

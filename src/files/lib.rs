@@ -63,14 +63,26 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// As [`read`].
 pub fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
     let expected = file.metadata()?.len();
+    read_at_most(file, expected, most)
+}
+
+/// The bytes of something that is opened, which must not be more than `most`; about `expected` are.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_at_most(source: impl Read, expected: u64, most: u64) -> io::Result<Vec<u8>> {
     if expected > most {
         return Err(too_large(most));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(too_large(most)),
-        false => Ok(bytes),
+    source
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        Err(too_large(most))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -132,12 +144,25 @@ pub fn copy(from: &Path, to: &Path, most: u64) -> io::Result<u64> {
 ///
 /// [`io::ErrorKind::InvalidInput`] if a link leads out; [`io::ErrorKind::NotFound`] if nothing is there.
 pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
-    match log.starts_with(path) {
+    real_beside(&|path| fs::canonicalize(path), log, path)
+}
+
+/// The same where `real` finds real paths.
+///
+/// # Errors
+///
+/// As [`beside`].
+pub fn real_beside(real: Real<'_>, log: &Path, path: &Path) -> io::Result<PathBuf> {
+    if log.starts_with(path) {
         // The log was reached through it.
-        true => fs::canonicalize(or_here(path)),
-        false => below(&common(log, path), path),
+        real(or_here(path))
+    } else {
+        real_below(real, &common(log, path), path)
     }
 }
+
+/// Finds the real path of what is at a path.
+pub type Real<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
 /// From here on, a write beyond the limit of the size of files (`ulimit -f`) is an error, and not the end of the program.
 /// Call it before any thread is started: threads inherit it. Child processes begin without it.
@@ -158,10 +183,20 @@ pub fn outlive_size_limit() {}
 ///
 /// As [`beside`].
 pub fn below(folder: &Path, path: &Path) -> io::Result<PathBuf> {
-    let real = fs::canonicalize(path)?;
-    match real.starts_with(fs::canonicalize(or_here(folder))?) {
-        true => Ok(real),
-        false => Err(leads_out()),
+    real_below(&|path| fs::canonicalize(path), folder, path)
+}
+
+/// The same where `real` finds real paths.
+///
+/// # Errors
+///
+/// As [`beside`].
+pub fn real_below(real: Real<'_>, folder: &Path, path: &Path) -> io::Result<PathBuf> {
+    let found = real(path)?;
+    if found.starts_with(real(or_here(folder))?) {
+        Ok(found)
+    } else {
+        Err(leads_out())
     }
 }
 

@@ -18,6 +18,7 @@ mod tests;
 pub use moment::{log_bytes, owner};
 
 use super::patience::{is_busy, patiently};
+use crate::source::file_system::Location;
 use crate::source::{Stamp, head};
 use crate::sync::lock;
 use format::database::DatabaseSpec;
@@ -168,7 +169,7 @@ impl Database {
 
     /// The first bytes of its file.
     pub(crate) fn head(&self) -> io::Result<Vec<u8>> {
-        head(&*self.path)
+        head(&Location::here(self.path.as_path()))
     }
 
     /// Reads a piece of a session's rows: a shorter one if the last did not count.

@@ -4,6 +4,7 @@ mod marks;
 
 use super::lines::Line;
 use super::problem::GONE;
+use crate::delivery::Delivery;
 use crate::lanes::decode;
 use crate::sync::spawn;
 use crate::worker::job::{Origin, TextJob, do_job};
@@ -66,7 +67,7 @@ pub fn start(
     logs: Arc<[Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     spawn("demo", move || {
         let steps = steps(&logs, counter.as_ref());
@@ -84,7 +85,7 @@ pub fn holds(file: FileId) -> bool {
 pub fn read_text(
     logs: &[Log],
     job: TextJob,
-    sink: impl FnOnce(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnOnce(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
     let wanted = job.request();
     let line = usize::try_from(wanted.file.0)
@@ -111,7 +112,7 @@ fn play(
     steps: &[Step],
     rules: &Arc<Rules>,
     wait: &mut dyn FnMut(Duration),
-    mut sink: impl FnMut(Update) -> ControlFlow<()>,
+    mut sink: impl FnMut(Delivery) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (written, live) = steps.split_at(steps.len() / WRITTEN);
     let mut is_announced = false;
@@ -121,19 +122,20 @@ fn play(
         for (log, played) in logs.iter().enumerate() {
             let mut session = Session::new(played.format.id, Arc::clone(rules));
             session.coverage = Coverage::Whole;
-            sink(found(log, played, 0))?;
-            sink(Update::Rebuilt {
+            sink(found(log, played, 0).into())?;
+            let rebuilt = Update::Rebuilt {
                 file: file(log),
                 sessions: vec![(Lane::Main, session)],
-            })?;
+            };
+            sink(rebuilt.into())?;
         }
         for step in written {
             write(logs, step, step.at.saturating_add(behind).ok(), &mut sink)?;
         }
         if !is_announced {
             is_announced = true;
-            sink(Update::InitialScanDone)?;
-            sink(Update::CaughtUp)?;
+            sink(Update::InitialScanDone.into())?;
+            sink(Update::CaughtUp.into())?;
         }
         for step in live {
             let pause: SignedDuration = step.at.duration_since(clock) / PACE;
@@ -150,19 +152,20 @@ fn write(
     logs: &[Log],
     step: &Step,
     at: Option<Timestamp>,
-    sink: &mut impl FnMut(Update) -> ControlFlow<()>,
+    sink: &mut impl FnMut(Delivery) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let now = |entry: &Entry| Entry {
         at,
         ..entry.clone()
     };
     if let Some(log) = logs.get(step.log) {
-        sink(found(step.log, log, step.len))?;
+        sink(found(step.log, log, step.len).into())?;
     }
-    sink(Update::Appended {
+    let appended = Update::Appended {
         file: file(step.log),
         entries: step.entries.iter().map(now).collect(),
-    })
+    };
+    sink(appended.into())
 }
 
 fn file(log: usize) -> FileId {
@@ -235,7 +238,10 @@ mod tests {
         let mut sessions = BTreeMap::new();
         let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
-        let flow = play(&logs, &steps, &rules, &mut wait, |update| {
+        let flow = play(&logs, &steps, &rules, &mut wait, |delivery| {
+            let Delivery::Fleet(update) = delivery else {
+                return ControlFlow::Continue(());
+            };
             match update {
                 Update::Rebuilt {
                     file,
@@ -341,7 +347,7 @@ mod tests {
                     ControlFlow::Continue(())
                 };
                 read_text(&logs, TextJob::Page(wanted), sink).unwrap();
-                let Ok(Update::Text(page)) = updates.recv() else {
+                let Ok(Delivery::Text(page)) = updates.recv() else {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));

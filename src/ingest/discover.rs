@@ -1,5 +1,6 @@
 //! Finds logs by walking folders; looks into a file only if its name does not identify its format.
 
+mod copies;
 mod databases;
 mod links;
 mod reach;
@@ -7,13 +8,15 @@ pub(crate) mod registry;
 pub mod roots;
 pub mod settings;
 
-use self::links::{Linked, Links};
+use self::links::{Linked, Links, Unfollowed};
 use super::sidecar::SidecarStore;
 use super::{problem, store};
 use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
-use crate::log::{LogFile, Store, file_id, id_of_real};
-use crate::source::{self, Stamp, head, zst};
+use crate::log::{LogFile, Store, id_in, id_of_real};
+use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
+use crate::source::{self, Stamp, head};
+use copies::keep_one_copy;
 use files;
 use files::paths::Env;
 use format::database::MAGIC;
@@ -21,8 +24,7 @@ use format::{Claim, Format, StoreKind, facts};
 use model::fleet::{FileFacts, FileId};
 use reach::Reach;
 use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, Metadata};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,10 +80,12 @@ struct Walk<'s> {
     files: HashSet<FileId>,
     /// Files that have several names.
     linked: Vec<Linked>,
-    /// The real path of the root that is walked.
+    /// The file system of the root that is walked.
+    system: Arc<dyn FileSystem>,
+    /// The real path of the root.
     real_root: PathBuf,
-    /// Links that are not followed, and the first of them.
-    unfollowed: (u64, PathBuf),
+    /// Links that are not followed.
+    unfollowed: Unfollowed,
     reach: Reach,
 }
 
@@ -105,12 +109,14 @@ impl Scanner {
         }
     }
 
-    fn sidecar(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
+    fn sidecar(&mut self, format: &'static Format, log: &Location) -> Option<Arc<SidecarStore>> {
         let spec = format.sidecar?;
-        let key = (format.id, (spec.folder)(log));
+        let key = (format.id, (spec.folder)(&log.path));
         let env = self.env.clone();
         let new = || {
-            let named = spec.env.and_then(|name| env.get(name));
+            // The environment is that of this machine.
+            let named = spec.env.filter(|_| log.system.is_here());
+            let named = named.and_then(|name| env.get(name));
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
@@ -143,7 +149,8 @@ impl Scanner {
                 None => root.path(),
             };
             (walk.scanner.announce)(path);
-            walk.real_root = fs::canonicalize(root.path()).unwrap_or_default();
+            walk.system = root.system();
+            walk.real_root = walk.system.real(root.path()).unwrap_or_default();
             walk.reach.begin();
             walk.enter(root, path);
             walk.tell_unfollowed();
@@ -160,7 +167,8 @@ impl Scanner {
     }
 
     /// The log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
-    fn folder(&mut self, root: &SearchRoot, path: &Path) -> io::Result<Option<FolderLog>> {
+    fn folder(&mut self, root: &SearchRoot, at: &Location) -> io::Result<Option<FolderLog>> {
+        let path = &*at.path;
         let own = root.agent();
         let formats = own.as_ref().map_or(&self.formats[..], std::slice::from_ref);
         for format in formats {
@@ -172,7 +180,7 @@ impl Scanner {
             if let Some(folder) = self.folders.get(&key) {
                 return Ok(Some((*format, claim, Arc::clone(folder))));
             }
-            let Some(folder) = store::open(claim.store, &Arc::new(path.to_path_buf())) else {
+            let Some(folder) = store::open(claim.store, at) else {
                 continue;
             };
             let head = match folder.head() {
@@ -196,11 +204,12 @@ impl Scanner {
     }
 
     /// What a file of this format is kept in, by its first bytes. Databases are remembered.
-    fn forced(&mut self, format: &'static Format, path: &Path, len: u64) -> io::Result<Seen> {
+    fn forced(&mut self, format: &'static Format, at: &Location, len: u64) -> io::Result<Seen> {
+        let path = &*at.path;
         if let Some((_, Some(seen))) = self.opened.get(path) {
             return Ok(*seen);
         }
-        let head = head_of(path)?;
+        let head = head_of(at)?;
         let seen = (format, format.store(&head));
         if let (_, Some(StoreKind::Database(_))) = seen {
             self.opened.insert(path.to_path_buf(), (len, Some(seen)));
@@ -209,27 +218,27 @@ impl Scanner {
     }
 
     /// The format by a file's first bytes, remembered.
-    fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
+    fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
+        let path = &*at.path;
         // What is written to a database does not show in its own length at once.
         let len = len + database::log_bytes(path);
-        if let Some((at, verdict)) = self.opened.get(path)
-            && (*at == len || verdict.is_some())
+        if let Some((seen, verdict)) = self.opened.get(path)
+            && (*seen == len || verdict.is_some())
         {
             return Ok(*verdict);
         }
-        let head = head_of(path)?;
-        let verdict = match head.starts_with(MAGIC) {
-            true => self.whose_database(path, &head),
-            false => {
-                let mut formats = self.formats.iter();
-                let format = formats
-                    .find(|format| format.recognise(&head))
-                    .map(|format| {
-                        let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
-                        kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
-                    });
-                format.map(|format| (*format, format.store(&head)))
-            }
+        let head = head_of(at)?;
+        let verdict = if head.starts_with(MAGIC) {
+            self.whose_database(at, &head)
+        } else {
+            let mut formats = self.formats.iter();
+            let format = formats
+                .find(|format| format.recognise(&head))
+                .map(|format| {
+                    let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
+                    kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
+                });
+            format.map(|format| (*format, format.store(&head)))
         };
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
@@ -244,9 +253,17 @@ impl<'s> Walk<'s> {
             folders: HashSet::new(),
             files: HashSet::new(),
             linked: Vec::new(),
+            system: Arc::new(Local),
             real_root: PathBuf::new(),
-            unfollowed: Default::default(),
+            unfollowed: Unfollowed::default(),
             reach: Reach::default(),
+        }
+    }
+
+    fn at(&self, path: &Path) -> Location {
+        Location {
+            system: Arc::clone(&self.system),
+            path: Arc::new(path.to_path_buf()),
         }
     }
 
@@ -256,37 +273,39 @@ impl<'s> Walk<'s> {
 
     fn enter(&mut self, root: &SearchRoot, path: &Path) {
         let named = root.names(path);
-        let meta = match fs::metadata(path) {
-            Ok(meta) => meta,
+        let stat = match self.system.stat(path) {
+            Ok(stat) => stat,
             Err(e) if files::is_absent(&e) && !named => return,
             Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
         };
-        if named && files::is_pipe(path) {
+        if named && self.system.is_here() && files::is_pipe(path) {
             return self.problem(path, problem::PIPE.to_owned());
         }
-        if let Ok(real) = fs::canonicalize(path)
+        if let Ok(real) = self.system.real(path)
             && self.leads_out(root, path, &real)
         {
             return;
         }
-        if meta.is_dir() {
-            let Ok(real) = fs::canonicalize(path) else {
+        if stat.kind == Kind::Folder {
+            let Ok(real) = self.system.real(path) else {
                 return;
             };
             self.folder(root, path, real, 0);
         } else if self.record(root, path) {
             // It is part of a log that is a folder: that log is meant.
         } else if named {
-            match self.named_file(root, path, meta.len()) {
+            match self.named_file(root, path, stat.stamp.bytes()) {
                 Ok(Ok((format, claim))) => {
-                    self.linked.extend(Linked::of(path, &meta, true));
-                    self.add(path, file_id(path), format, claim, Stamp::from(&meta), None);
+                    self.linked.extend(Linked::of(path, &stat, true));
+                    let file = id_in(&*self.system, path);
+                    self.add(path, file, format, claim, stat.stamp, None);
                 }
                 Ok(Err(why)) => self.problem(path, why),
                 Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
             }
         } else {
-            self.file(root, path, file_id(path), || Ok(meta));
+            let file = id_in(&*self.system, path);
+            self.file(root, path, file, || Ok(stat));
         }
     }
 
@@ -298,24 +317,24 @@ impl<'s> Walk<'s> {
             return why.map_or((), |why| self.problem(path, why));
         }
         self.folders.insert(real.clone());
-        match self.scanner.folder(root, path) {
+        match self.scanner.folder(root, &self.at(path)) {
             Ok(None) => {}
             Ok(Some(log)) => return self.add_folder(path, id_of_real(&real), log),
             Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
         }
-        let entries = match fs::read_dir(path) {
+        let entries = match self.system.list(path) {
             Ok(entries) => entries,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return,
             Err(e) => return self.problem(path, problem::unreadable(&e, "list this folder")),
         };
         for entry in entries.flatten() {
-            self.entry(root, &entry, &real, depth);
+            self.entry(root, path, &entry, &real, depth);
         }
     }
 
     /// Adds the log that this file is a part of, if there is one.
     fn record(&mut self, root: &SearchRoot, path: &Path) -> bool {
-        let Ok(real) = fs::canonicalize(path) else {
+        let Ok(real) = self.system.real(path) else {
             return false;
         };
         let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|n| n.to_str()))
@@ -330,7 +349,7 @@ impl<'s> Walk<'s> {
         // If the watcher names the file, the folder is shown by its path there.
         let named = path.parent().filter(|_| !root.names(path));
         let shown = named.unwrap_or(folder).to_path_buf();
-        match self.scanner.folder(root, &shown) {
+        match self.scanner.folder(root, &self.at(&shown)) {
             Ok(None) => return false,
             Ok(Some(log)) => self.add_folder(&shown, id_of_real(folder), log),
             Err(e) => self.problem(&shown, problem::unreadable(&e, "read it")),
@@ -347,38 +366,48 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn entry(&mut self, root: &SearchRoot, entry: &DirEntry, folder: &Path, depth: usize) {
-        let Ok(kind) = entry.file_type() else { return };
-        let path = entry.path();
-        if kind.is_file() {
-            let id = id_of_real(&folder.join(entry.file_name()));
-            return self.file(root, &path, id, || entry.metadata());
+    /// Looks at something in a folder, whose real path is `real`.
+    fn entry(
+        &mut self,
+        root: &SearchRoot,
+        folder: &Path,
+        entry: &Entry,
+        real: &Path,
+        depth: usize,
+    ) {
+        let path = folder.join(&entry.name);
+        match entry.kind {
+            Kind::File => {
+                let system = Arc::clone(&self.system);
+                let id = id_of_real(&real.join(&entry.name));
+                self.file(root, &path, id, || system.stat(&path));
+            }
+            Kind::Folder => {
+                if !root.is_flat() && entry.name != ".git" && entry.name != "node_modules" {
+                    self.folder(root, &path, real.join(&entry.name), depth + 1);
+                }
+            }
+            Kind::Link => self.link(root, &path, depth),
+            Kind::Other => {}
         }
-        if kind.is_dir() {
-            let name = entry.file_name();
-            if !root.is_flat() && name != ".git" && name != "node_modules" {
-                let real = folder.join(entry.file_name());
-                self.folder(root, &path, real, depth + 1);
+    }
+
+    fn link(&mut self, root: &SearchRoot, path: &Path, depth: usize) {
+        let Ok(real) = self.system.real(path) else {
+            return;
+        };
+        let is_named_as_log = self.is_named_as_log(path);
+        let Ok(stat) = self.system.stat(&real) else {
+            return;
+        };
+        match stat.kind {
+            Kind::Folder if !root.is_flat() && !self.leads_out(root, path, &real) => {
+                self.folder(root, path, real, depth + 1);
             }
-        } else if kind.is_symlink() {
-            let Ok(real) = fs::canonicalize(&path) else {
-                return;
-            };
-            let is_named_as_log = self.is_named_as_log(&path);
-            match fs::metadata(&real) {
-                Ok(meta)
-                    if meta.is_dir() && !root.is_flat() && !self.leads_out(root, &path, &real) =>
-                {
-                    self.folder(root, &path, real, depth + 1);
-                }
-                Ok(meta) if meta.is_file() => {
-                    if is_named_as_log && self.leads_out(root, &path, &real) {
-                        return;
-                    }
-                    self.file(root, &path, id_of_real(&real), || Ok(meta));
-                }
-                _ => {}
+            Kind::File if !(is_named_as_log && self.leads_out(root, path, &real)) => {
+                self.file(root, path, id_of_real(&real), || Ok(stat));
             }
+            _ => {}
         }
     }
 
@@ -388,26 +417,27 @@ impl<'s> Walk<'s> {
         root: &SearchRoot,
         path: &Path,
         id: FileId,
-        meta: impl FnOnce() -> io::Result<Metadata>,
+        stat: impl FnOnce() -> io::Result<Stat>,
     ) {
-        let (format, claim, meta) = match root.agent() {
+        let (format, claim, stat) = match root.agent() {
             Some(format) => {
                 let claim = format.claims(path).filter(is_file);
                 let Some(claim) = claim else { return };
                 // Gone since: the next walk will not see it.
-                let Ok(meta) = meta() else { return };
-                (format, claim, meta)
+                let Ok(stat) = stat() else { return };
+                (format, claim, stat)
             }
             // Outside of an agent's own folders a name means little: most logs are `*.jsonl`.
             None => {
                 if !self.is_named_as_log(path) {
                     return;
                 }
-                let Ok(meta) = meta() else { return };
-                match self.scanner.recognise(path, meta.len()) {
-                    Ok(Some((format, store))) => (format, claim_of(format, path, store), meta),
+                let Ok(stat) = stat() else { return };
+                let len = stat.stamp.bytes();
+                match self.scanner.recognise(&self.at(path), len) {
+                    Ok(Some((format, store))) => (format, claim_of(format, path, store), stat),
                     Ok(None) => {
-                        self.found.unrecognised += u64::from(meta.len() > 0);
+                        self.found.unrecognised += u64::from(len > 0);
                         return;
                     }
                     // Gone since: the next walk will not see it.
@@ -416,11 +446,10 @@ impl<'s> Walk<'s> {
                 }
             }
         };
-        // A pipe in its place says nothing.
-        let is_log = |log: &PathBuf| log.is_file() || log.is_dir();
+        let is_log = |log: &PathBuf| self.system.has(log);
         if !claim.superseded_by.as_ref().is_some_and(is_log) {
-            self.linked.extend(Linked::of(path, &meta, false));
-            self.add(path, id, format, claim, Stamp::from(&meta), None);
+            self.linked.extend(Linked::of(path, &stat, false));
+            self.add(path, id, format, claim, stat.stamp, None);
         }
     }
 
@@ -438,15 +467,16 @@ impl<'s> Walk<'s> {
         path: &Path,
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
-        let recognised = match root {
-            SearchRoot::Forced(format, _) => Some(self.scanner.forced(format, path, len)?),
-            _ => self.scanner.recognise(path, len)?,
+        let at = self.at(path);
+        let recognised = match root.forced() {
+            Some(format) => Some(self.scanner.forced(format, &at, len)?),
+            None => self.scanner.recognise(&at, len)?,
         };
         if let Some((format, store)) = recognised {
             return Ok(Ok((format, claim_of(format, path, store))));
         }
         // A name with an id is specific enough; any other could be anything.
-        let head = head_of(path)?;
+        let head = head_of(&at)?;
         let mut claims = self.claims(path).into_iter();
         let claimed = claims.find(|(_, claim)| claim.id.is_some());
         let claimed = claimed.filter(|_| facts::other_encoding(&head).is_none());
@@ -473,9 +503,9 @@ impl<'s> Walk<'s> {
         if !self.files.insert(file) {
             return;
         }
-        let at = Arc::new(path.to_path_buf());
+        let at = self.at(path);
         if let StoreKind::Database(spec) = claim.store {
-            return self.add_database(&at, file, format, spec);
+            return self.add_database(&at.path, file, format, spec);
         }
         let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
             return;
@@ -484,18 +514,19 @@ impl<'s> Walk<'s> {
             StoreKind::Tree(_) => store.stamp().unwrap_or(stamp),
             _ => stamp,
         };
-        let sidecar = self.scanner.sidecar(format, path);
+        let sidecar = self.scanner.sidecar(format, &at);
         self.found.files.push(LogFile {
             facts: FileFacts {
                 file,
                 agent: format.id,
                 label: format.label,
-                path: at,
+                path: at.path,
                 id: claim.id,
                 parent: claim.parent,
                 len: stamp.bytes(),
                 modified: stamp.modified(),
             },
+            system: at.system,
             format,
             store,
             sidecar,
@@ -528,57 +559,9 @@ fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
     }
 }
 
-/// A session whose file was copied or moved to an archive counts once: the longest file is the most
-/// complete, since logs only grow. Where a session has one log at a time, so does an older log of it.
-fn keep_one_copy(files: &mut Vec<LogFile>) {
-    let key = |log: &LogFile| {
-        let id = log.facts.id.clone()?;
-        let name = match log.format.one_log_a_session {
-            true => None,
-            false => Some(log.facts.path.file_name()?.to_os_string()),
-        };
-        Some((log.facts.agent, id, log.facts.parent.clone(), name))
-    };
-    let mut best: HashMap<_, usize> = HashMap::new();
-    for (ix, log) in files.iter().enumerate() {
-        if let Some(key) = key(log) {
-            let held = best.entry(key).or_insert(ix);
-            if rank(log) > rank(&files[*held]) {
-                *held = ix;
-            }
-        }
-    }
-    let best: HashSet<usize> = best.into_values().collect();
-    let mut ix = 0;
-    files.retain(|log| {
-        ix += 1;
-        key(log).is_none() || best.contains(&(ix - 1))
-    });
-}
-
-/// The order of the logs of one session, the best last.
-fn rank(log: &LogFile) -> impl PartialOrd {
-    let path = &log.facts.path;
-    let is_plain = !zst::is_compressed(path);
-    let name = match is_plain {
-        true => path.file_name(),
-        false => path.file_stem(),
-    };
-    // A name begins with the time at which its log was begun.
-    let name = name.filter(|_| log.format.one_log_a_session);
-    let facts = &log.facts;
-    (
-        name.map(OsStr::to_os_string),
-        is_plain,
-        facts.len,
-        facts.modified,
-        facts.file,
-    )
-}
-
-/// The first bytes of the log at a path, decompressed if need be.
-fn head_of(path: &Path) -> io::Result<Vec<u8>> {
-    head(&*source::file(&Arc::new(path.to_path_buf())))
+/// The first bytes of a log, decompressed if need be.
+fn head_of(at: &Location) -> io::Result<Vec<u8>> {
+    head(&*source::file(at))
 }
 
 #[cfg(test)]
@@ -586,9 +569,11 @@ mod tests {
     use super::super::testing::TOY;
     use super::reach::DEPTH;
     use super::*;
+    use crate::log::file_id;
     use crate::reader::first_records;
     use agents::builtin::kimi::KIMI;
     use model::event::ByLength;
+    use std::fs;
 
     fn look(roots: Vec<SearchRoot>) -> Found {
         Scanner::new(roots, vec![&TOY], |_| None).look()
@@ -813,12 +798,14 @@ mod tests {
         let database = rusqlite::Connection::open(at("all.talks")).unwrap();
         database.execute_batch("CREATE TABLE talk(id)").unwrap();
         drop(database);
-        let listed: Vec<DirEntry> = fs::read_dir(dir.path()).unwrap().flatten().collect();
-        let meta = fs::metadata(at("a.jsonl")).unwrap();
+        let listed: Vec<Entry> = Local.list(dir.path()).unwrap().flatten().collect();
+        let stat = Local.stat(&at("a.jsonl")).unwrap();
         for entry in &listed {
-            match entry.file_type().unwrap().is_dir() {
-                true => fs::remove_dir_all(entry.path()).unwrap(),
-                false => fs::remove_file(entry.path()).unwrap(),
+            let path = dir.path().join(&entry.name);
+            if entry.kind == Kind::Folder {
+                fs::remove_dir_all(path).unwrap();
+            } else {
+                fs::remove_file(path).unwrap();
             }
         }
         let folder = dir.path().to_path_buf();
@@ -829,9 +816,10 @@ mod tests {
             let mut scanner = Scanner::new(vec![root.clone()], vec![&TOY], |_| None);
             let mut walk = Walk::new(&mut scanner);
             for (n, entry) in (1..).zip(&listed) {
-                walk.entry(&root, entry, &folder, 0);
+                walk.entry(&root, &folder, entry, &folder, 0);
                 // It vanishes a moment later.
-                walk.file(&root, &entry.path(), FileId(n), || Ok(meta.clone()));
+                let path = folder.join(&entry.name);
+                walk.file(&root, &path, FileId(n), || Ok(stat));
             }
             let parts = at("talk/parts");
             walk.folder(&root, &parts, parts.clone(), 1);

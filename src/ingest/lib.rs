@@ -6,7 +6,7 @@
 //!
 //! | thread | what it does |
 //! |---|---|
-//! | worker | looks for logs, reads ends and what is appended, folds, sends updates |
+//! | worker | looks for logs, reads ends and what is appended, folds, sends what it read |
 //! | pool, as many as there are cores, at most 8 | read whole logs while nobody waits for them |
 //! | texts, at most 4 | read the text of an item |
 //! | hints | the system's notices of what was written; stat decides whether it was |
@@ -19,6 +19,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | [`delivery`] | what the threads send |
 //! | [`source`] | the bytes of files |
 //! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
 //! | [`database`] | rows of databases that their agents write to |
@@ -33,6 +34,7 @@
 
 pub mod cache;
 pub mod database;
+pub mod delivery;
 pub mod demo;
 pub mod discover;
 pub mod elide;
@@ -53,6 +55,7 @@ mod testing;
 mod text;
 mod worker;
 
+pub use delivery::Delivery;
 pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{Done, TextJob};

@@ -4,6 +4,7 @@ use super::lanes::{Lanes, Sessions};
 use super::lines::Progress;
 use super::patience::Waiting;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
+use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
 use format::Format;
@@ -13,16 +14,18 @@ use model::session::Coverage;
 use model::text::TextRequest;
 use model::window::Rules;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
 
 /// A log that was found.
 #[derive(Clone)]
 pub struct LogFile {
     /// What is known from the file system and the path.
     pub facts: FileFacts,
+    /// The file system in which its path is.
+    pub system: Arc<dyn FileSystem>,
     /// Its format.
     pub format: &'static Format,
     /// What it is kept in.
@@ -34,12 +37,30 @@ pub struct LogFile {
 impl LogFile {
     /// A decoder of it, which was given the sidecar records but not the state files.
     pub(crate) fn decoder(&self) -> DecoderWithSidecar {
-        DecoderWithSidecar::new(self.format, &self.facts, self.sidecar.as_ref())
+        DecoderWithSidecar::new(
+            self.format,
+            &self.system,
+            &self.facts,
+            self.sidecar.as_ref(),
+        )
     }
 
     /// Its state files, none of them given to a decoder yet.
     pub(crate) fn states(&self) -> States {
-        States::new(self.format, &self.facts.path)
+        States::new(self.format, self.location())
+    }
+
+    /// Where it is.
+    pub fn location(&self) -> Location {
+        Location {
+            system: Arc::clone(&self.system),
+            path: Arc::clone(&self.facts.path),
+        }
+    }
+
+    /// Whether there is a file or a folder at its path.
+    pub fn is_there(&self) -> bool {
+        self.system.has(&self.facts.path)
     }
 
     /// Whether it is a session of a database, so that its path is the path of others too.
@@ -48,9 +69,14 @@ impl LogFile {
     }
 }
 
-/// The id of the file at a path, the same by whatever links it is reached.
+/// The id of the file at a path of this machine, the same by whatever links it is reached.
 pub fn file_id(path: &Path) -> FileId {
-    let real = fs::canonicalize(path);
+    id_in(&Local, path)
+}
+
+/// The same in a file system.
+pub(crate) fn id_in(system: &dyn FileSystem, path: &Path) -> FileId {
+    let real = system.real(path);
     id_of_real(real.as_deref().unwrap_or(path))
 }
 
@@ -324,9 +350,10 @@ impl Reading {
                 }
                 Ok(News::Restart) => return Ok(Progress::Restart),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(match self.cursor.keeps_place() {
-                        true => Progress::More,
-                        false => Progress::Restart,
+                    return Ok(if self.cursor.keeps_place() {
+                        Progress::More
+                    } else {
+                        Progress::Restart
                     });
                 }
                 Err(e) => return Err(e),

@@ -59,9 +59,10 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     log.store.entries(log, measure, &mut |entries| {
         let is_enough = entries.last().is_some_and(|entry| entry.place.line > most);
         first.extend(entries.into_iter().filter(|entry| entry.place.line <= most));
-        match is_enough {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if is_enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
     Ok(first)

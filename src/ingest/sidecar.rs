@@ -13,18 +13,17 @@
 use super::lines::Line;
 use crate::lines::Progress;
 use crate::lines::position::Position;
+use crate::source::file_system::{Entry, FileSystem, Kind, Location};
 use crate::source::{LARGEST, Stamp};
 use crate::sync::lock;
-use files;
 use format::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use model::event::Sink;
 use model::fleet::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, DirEntry};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 mod rows;
@@ -33,7 +32,7 @@ mod rows;
 pub struct SidecarStore {
     spec: &'static SidecarSpec,
     /// One of the logs.
-    log: PathBuf,
+    log: Location,
     folder: Option<PathBuf>,
     /// The file that the environment names.
     named: Option<PathBuf>,
@@ -58,34 +57,38 @@ struct Extent {
 
 impl SidecarStore {
     /// The sidecar files of this log. `named` is the file that the environment names.
-    pub fn new(spec: &'static SidecarSpec, log: &Path, named: Option<PathBuf>) -> SidecarStore {
+    pub fn new(spec: &'static SidecarSpec, log: &Location, named: Option<PathBuf>) -> SidecarStore {
+        let database = spec.database.filter(|_| log.system.is_here());
         SidecarStore {
             spec,
-            log: log.to_owned(),
-            folder: (spec.folder)(log),
+            log: log.clone(),
+            folder: (spec.folder)(&log.path),
             named,
-            rows: spec
-                .database
-                .and_then(|database| SidecarRows::new(database, log)),
+            rows: database.and_then(|database| SidecarRows::new(database, &log.path)),
             files: Mutex::default(),
         }
     }
 
     fn paths(&self) -> Vec<PathBuf> {
+        let Location { system, path } = &self.log;
         let folder = self.folder.as_ref();
-        let real = folder.and_then(|folder| files::beside(&self.log, folder).ok());
-        let entries = real.iter().filter_map(|dir| fs::read_dir(dir).ok());
-        // Who can write into the folder cannot make the program read what is elsewhere.
-        let is_inside = |entry: &DirEntry| match entry.file_type() {
-            Ok(kind) if kind.is_symlink() => real
-                .as_ref()
-                .is_some_and(|real| files::below(real, &entry.path()).is_ok()),
-            kind => kind.is_ok_and(|kind| kind.is_file()),
-        };
-        let files = entries.flatten().flatten().filter(is_inside);
-        let files = files.map(|entry| entry.path());
-        let lines = files.filter(|path| path.extension().is_some_and(|ext| ext == "jsonl"));
-        let mut paths: Vec<PathBuf> = lines.chain(self.named.clone()).collect();
+        let real = folder.and_then(|folder| system.beside(path, folder).ok());
+        let mut paths: Vec<PathBuf> = self.named.iter().cloned().collect();
+        if let Some(folder) = real {
+            let entries = system.list(&folder).into_iter().flatten().flatten();
+            for Entry { name, kind } in entries {
+                let path = folder.join(name);
+                // Who can write into the folder cannot make the program read what is elsewhere.
+                let is_inside = match kind {
+                    Kind::File => true,
+                    Kind::Link => system.below(&folder, &path).is_ok(),
+                    Kind::Folder | Kind::Other => false,
+                };
+                if is_inside && path.extension().is_some_and(|ext| ext == "jsonl") {
+                    paths.push(path);
+                }
+            }
+        }
         paths.sort();
         paths.dedup();
         paths
@@ -99,7 +102,7 @@ impl SidecarStore {
             let file = files
                 .entry(path.clone())
                 .or_insert_with(|| SidecarFile::new(1));
-            file.read_on(&path, self.spec);
+            file.read_on(&self.log.at(path), self.spec);
             if let Some(records) = file.by_session.get(session) {
                 give(records);
                 extent.records += records.len();
@@ -122,10 +125,10 @@ impl SidecarFile {
         }
     }
 
-    fn read_on(&mut self, path: &PathBuf, spec: &SidecarSpec) {
+    fn read_on(&mut self, file: &Location, spec: &SidecarSpec) {
         for _ in 0..2 {
             let by_session = &mut self.by_session;
-            let outcome = self.position.read_more(path, &mut |_, line| {
+            let outcome = self.position.read_more(file, &mut |_, line| {
                 if let Line::Bytes(bytes) = line
                     && let Some(record) = (spec.read)(bytes)
                 {
@@ -155,6 +158,7 @@ impl DecoderWithSidecar {
     /// A decoder for this log, which was given the sidecar records but not the state files.
     pub(crate) fn new(
         format: &Format,
+        system: &Arc<dyn FileSystem>,
         log: &FileFacts,
         sidecar: Option<&Arc<SidecarStore>>,
     ) -> DecoderWithSidecar {
@@ -169,7 +173,13 @@ impl DecoderWithSidecar {
             decoder,
             sidecar,
             given,
-            states: States::new(format, &log.path),
+            states: States::new(
+                format,
+                Location {
+                    system: Arc::clone(system),
+                    path: Arc::clone(&log.path),
+                },
+            ),
         }
     }
 
@@ -199,9 +209,10 @@ impl DecoderWithSidecar {
         let (records, now) = records(self.sidecar.as_ref());
         let before = std::mem::replace(&mut self.given, now);
         let update = self.decoder.read_sidecar(&records);
-        match now.readings == before.readings && now.records >= before.records {
-            true => update,
-            false => StateUpdate::RereadLog,
+        if now.readings == before.readings && now.records >= before.records {
+            update
+        } else {
+            StateUpdate::RereadLog
         }
     }
 
@@ -218,24 +229,36 @@ impl DecoderWithSidecar {
 
 /// The state files of a log, each with its stamp when it was last given to a decoder.
 pub(crate) struct States {
-    log: Arc<PathBuf>,
-    files: Vec<(PathBuf, Option<Stamp>)>,
+    log: Location,
+    files: Vec<StateFile>,
+}
+
+/// A state file.
+struct StateFile {
+    file: Location,
+    /// Its stamp when it was given; `None`: not given yet.
+    given: Option<Stamp>,
 }
 
 impl States {
     /// Those of this log, none of them given yet.
-    pub(crate) fn new(format: &Format, log: &Arc<PathBuf>) -> States {
-        let paths = (format.states)(log).into_iter();
+    pub(crate) fn new(format: &Format, log: Location) -> States {
+        let paths = (format.states)(&log.path).into_iter();
+        let files = paths.map(|path| StateFile {
+            file: log.at(path),
+            given: None,
+        });
         States {
-            log: Arc::clone(log),
-            files: paths.map(|path| (path, None)).collect(),
+            files: files.collect(),
+            log,
         }
     }
 
     /// Whether one was written to since it was given.
     pub(crate) fn have_changed(&self) -> bool {
-        let changed = |(path, seen): &(PathBuf, Option<Stamp>)| {
-            Stamp::of(path).is_ok_and(|now| *seen != Some(now))
+        let changed = |StateFile { file, given }: &StateFile| {
+            let now = file.stamp_of_any();
+            now.is_ok_and(|now| *given != Some(now))
         };
         self.files.iter().any(changed)
     }
@@ -243,16 +266,19 @@ impl States {
     /// Passes those that have changed to the decoder. One that cannot be read counts as unreadable.
     pub(crate) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
         let mut all = StateUpdate::Accepted;
-        for (path, seen) in &mut self.files {
-            let Some(now) = Stamp::of(path).ok().filter(|now| *seen != Some(*now)) else {
+        for StateFile { file, given } in &mut self.files {
+            let now = file.stamp_of_any().ok();
+            let Some(now) = now.filter(|now| *given != Some(*now)) else {
                 continue;
             };
-            let read = files::beside(&self.log, path).and_then(|real| files::read(&real, LARGEST));
+            let Location { system, path } = file;
+            let real = system.beside(&self.log.path, path);
+            let read = real.and_then(|real| system.read(&real, LARGEST));
             let bytes = match read {
                 Ok(bytes) => bytes,
                 Err(e) => {
                     if is_lasting(&e) {
-                        *seen = Some(now);
+                        *given = Some(now);
                         let name = path.file_name().unwrap_or_default().display();
                         out.unreadable(format!("{name} beside the log: {e}"));
                     }
@@ -261,7 +287,7 @@ impl States {
             };
             let update = decoder.read_state(&bytes, out);
             // A second write in the same tick does not change the stamp.
-            *seen = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
+            *given = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
             if update != StateUpdate::Accepted && all != StateUpdate::RereadLog {
                 all = update;
             }
@@ -310,8 +336,9 @@ mod tests {
     use model::event::{ByLength, Lane};
     use model::session::Session;
     use proptest::prelude::*;
-    use std::fs::OpenOptions;
+    use std::fs::{self, OpenOptions};
     use std::io::Write;
+    use std::path::Path;
 
     const LOG: &str =
         include_str!("../../tests/fixtures/copilot-cli/telemetry_tells_prompts/log.jsonl");

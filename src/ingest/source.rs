@@ -2,6 +2,7 @@
 //! to formats or sessions.
 
 pub mod chain;
+pub mod file_system;
 pub mod folder;
 mod stamp;
 pub mod tree;
@@ -10,9 +11,8 @@ pub mod zst;
 pub use stamp::Stamp;
 
 use crate::sync::lock;
-use files;
+use file_system::Location;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zst::Zst;
@@ -132,33 +132,18 @@ impl Seek for Shared {
     }
 }
 
-impl Open for PathBuf {
-    fn open(&self) -> io::Result<(Bytes, Stamp)> {
-        let file = files::open(self)?;
-        let stamp = Stamp::from(&file.metadata()?);
-        Ok((Box::new(file), stamp))
-    }
-
-    fn stamp(&self) -> io::Result<Stamp> {
-        files::look(self).map(|meta| Stamp::from(&meta))
-    }
-
-    fn is_one_file(&self) -> bool {
-        true
+/// The file at a path, decompressed if need be.
+pub fn file(at: &Location) -> Arc<dyn Open> {
+    if zst::is_compressed(&at.path) {
+        Arc::new(Zst::new(at))
+    } else {
+        plain(at)
     }
 }
 
 /// The file at a path, as it is.
-pub fn plain(path: &Arc<PathBuf>) -> Arc<dyn Open> {
-    Arc::<PathBuf>::clone(path)
-}
-
-/// The file at a path, decompressed if need be.
-pub fn file(path: &Arc<PathBuf>) -> Arc<dyn Open> {
-    match zst::is_compressed(path) {
-        true => Arc::new(Zst::new(path)),
-        false => plain(path),
-    }
+pub fn plain(at: &Location) -> Arc<dyn Open> {
+    Arc::new(at.clone())
 }
 
 /// Where a seek leads from `at`, in `len` bytes. It may lead past the end, but not before the beginning.

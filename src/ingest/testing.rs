@@ -45,9 +45,12 @@ pub(super) static TOY: Format = Format {
     claims: &claims,
     recognise: &|head| head.starts_with(b"{\"toy\":"),
     decoder: &decoder::<ToyDecoder>,
-    store: &|head| match head.starts_with(MAGIC) {
-        true => Some(StoreKind::Database(&TALKS)),
-        false => Format::DEFAULT.store(head),
+    store: &|head| {
+        if head.starts_with(MAGIC) {
+            Some(StoreKind::Database(&TALKS))
+        } else {
+            Format::DEFAULT.store(head)
+        }
     },
     reset_marks: &["\"reset\""],
     terms: &[],
@@ -73,9 +76,10 @@ pub(super) static TOY: Format = Format {
             Some(RegistryEntry {
                 session: text("session")?,
                 started: text("started"),
-                running: match entry.get("busy").is_some() {
-                    true => Running::Busy,
-                    false => Running::Idle,
+                running: if entry.get("busy").is_some() {
+                    Running::Busy
+                } else {
+                    Running::Idle
                 },
             })
         },

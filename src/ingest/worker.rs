@@ -6,6 +6,7 @@ pub mod inbox;
 pub mod job;
 mod kept;
 mod known;
+mod pending;
 mod pool;
 mod reading;
 mod reporter;
@@ -14,10 +15,12 @@ mod stuck;
 mod tests;
 mod texts;
 mod watch;
+mod whole;
 
 use super::cache::{Cache, Part};
 use super::discover::{Found, Scanner};
 use super::problem;
+use crate::delivery::Delivery;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
 use crate::log::{Reading, file_id};
@@ -32,6 +35,7 @@ use known::{Known, leads_elsewhere, settles_after};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
 use model::window::Rules;
+use pending::{Again, LookAt, PassedOver, Queued};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -66,12 +70,6 @@ struct InProgress {
     reading: Reading,
 }
 
-/// Something to look at again.
-enum Again {
-    File(FileId),
-    Below(PathBuf),
-}
-
 pub(super) struct Worker {
     scanner: Scanner,
     settings: SettingsReader,
@@ -87,14 +85,14 @@ pub(super) struct Worker {
     /// Problems that were reported.
     reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
-    again: Vec<(Instant, Again)>,
+    again: Vec<Again>,
     looked_at: Option<FileId>,
     /// Of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,
-    /// The files that are read next, and whether with exact counts.
-    queue: VecDeque<(FileId, bool)>,
+    /// The files that are read next.
+    queue: VecDeque<Queued>,
     cache: Option<Cache>,
     next_save: Instant,
     caught_up: bool,
@@ -224,7 +222,7 @@ impl Worker {
         if !self.live.is_empty() {
             next = next.min(self.next_look);
         }
-        let again = self.again.iter().map(|(at, _)| *at).min();
+        let again = self.again.iter().map(|again| again.at).min();
         let soonest = again.into_iter().chain(self.next_reader()).min();
         let next = soonest.map_or(next, |at| next.min(at));
         next.saturating_duration_since(Instant::now())
@@ -247,11 +245,11 @@ impl Worker {
                     paths.insert(path);
                 }
                 Wake::Hint(Hint::Anything) => self.walk_soon(),
-                Wake::Spooled(update) => self.reporter.send(*update)?,
+                Wake::Spooled(delivery) => self.reporter.send(*delivery)?,
                 Wake::Whole(done) => self.read_whole(*done)?,
-                Wake::Read(update) => {
-                    if let Some(update) = update {
-                        self.reporter.send(*update)?;
+                Wake::Read(page) => {
+                    if let Some(page) = page {
+                        self.reporter.send(*page)?;
                     }
                 }
                 Wake::Look => {}
@@ -271,7 +269,8 @@ impl Worker {
         }
         if path.is_dir() {
             let at = Instant::now() + NEW_FOLDER;
-            self.again.push((at, Again::Below(path.to_path_buf())));
+            let what = LookAt::Below(path.to_path_buf());
+            self.again.push(Again { at, what });
         }
         let found = self.look_below(path);
         // The list of a database's sessions may be late.
@@ -287,9 +286,10 @@ impl Worker {
     fn look_below(&mut self, path: &Path) -> Found {
         let found = self.scanner.look_below(path);
         for (path, due) in &found.locked {
-            let is_same = |again: &Again| matches!(again, Again::Below(at) if at == &**path);
-            if !self.again.iter().any(|(_, again)| is_same(again)) {
-                self.again.push((*due, Again::Below(path.to_path_buf())));
+            let is_same = |again: &Again| matches!(&again.what, LookAt::Below(at) if at == &**path);
+            if !self.again.iter().any(is_same) {
+                let what = LookAt::Below(path.to_path_buf());
+                self.again.push(Again { at: *due, what });
             }
         }
         found
@@ -392,16 +392,20 @@ impl Worker {
             let was_passed_over = known.is_passed_over;
             known.is_passed_over = !there.contains(file);
             if known.is_passed_over {
-                gone.push((*file, Arc::clone(&known.log.facts.path), was_passed_over));
+                gone.push(PassedOver {
+                    file: *file,
+                    is_there: known.log.is_there(),
+                    was_passed_over,
+                });
             }
         }
-        for (file, path, was_passed_over) in gone {
+        for log in gone {
             // Still there: it is a copy of a more complete log now, or back since the look. A pipe in its place is a
             // problem.
-            match path.is_file() || path.is_dir() {
-                true if was_passed_over => self.vanish(file)?,
-                true => {}
-                false => self.check(file)?,
+            if !log.is_there {
+                self.check(log.file)?;
+            } else if log.was_passed_over {
+                self.vanish(log.file)?;
             }
         }
         ControlFlow::Continue(())
@@ -422,11 +426,11 @@ impl Worker {
     }
 
     fn look_again(&mut self, now: Instant) -> ControlFlow<()> {
-        let due = self.again.extract_if(.., |(at, _)| *at <= now);
-        for (_, again) in due.collect::<Vec<_>>() {
-            match again {
-                Again::File(file) => self.check(file)?,
-                Again::Below(path) => {
+        let due = self.again.extract_if(.., |again| again.at <= now);
+        for again in due.collect::<Vec<_>>() {
+            match again.what {
+                LookAt::File(file) => self.check(file)?,
+                LookAt::Below(path) => {
                     let found = self.look_below(&path);
                     self.take_in(found)?;
                 }
@@ -450,7 +454,8 @@ impl Worker {
                 if now.duration_since(since) >= GRACE {
                     return self.vanish(file);
                 }
-                self.again.push((since + GRACE, Again::File(file)));
+                let (at, what) = (since + GRACE, LookAt::File(file));
+                self.again.push(Again { at, what });
                 return ControlFlow::Continue(());
             }
             Err(e) => {
@@ -558,7 +563,7 @@ impl Worker {
         if !self.reported.insert((path.clone(), what.clone())) {
             return ControlFlow::Continue(());
         }
-        self.reporter.send(Update::Problem { path, what })
+        self.reporter.send(Delivery::Problem { path, what })
     }
 }
 

@@ -4,7 +4,6 @@ use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 pub use super::file_id::FileId;
 use super::running::Running;
 use super::session::Session;
-use super::text::TextPage;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use crate::history::Item;
@@ -32,7 +31,7 @@ pub struct FileFacts {
     pub agent: &'static str,
     /// The agent's name in a narrow column.
     pub label: &'static str,
-    /// Where it is.
+    /// Where it is. A path that is not on this machine begins with the name of the file system that it is in.
     pub path: Arc<PathBuf>,
     /// The session's id, where the name holds it.
     pub id: Option<String>,
@@ -44,7 +43,7 @@ pub struct FileFacts {
     pub modified: Option<Timestamp>,
 }
 
-/// Messages from the ingest.
+/// What the fleet takes in of the logs.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.
@@ -81,17 +80,6 @@ pub enum Update {
     },
     /// A file is gone.
     Vanished(FileId),
-    /// Something could not be read: a folder, a file.
-    Problem {
-        /// Where.
-        path: PathBuf,
-        /// What is wrong and what to do.
-        what: String,
-    },
-    /// A page of an item's text that was asked for.
-    Text(Box<TextPage>),
-    /// A line to show at the top from now on; empty: none.
-    Banner(String),
     /// Every file was read once, at least its end: all gauges have numbers.
     InitialScanDone,
     /// Everything has been read through.
@@ -263,8 +251,8 @@ impl Fleet {
         self.sessions.is_empty()
     }
 
-    /// Applies a message of the ingest. Returns whether anything that can be shown has changed.
-    pub fn apply(&mut self, update: Update) -> bool {
+    /// Takes in what was read of the logs.
+    pub fn apply(&mut self, update: Update) {
         match update {
             Update::Found(facts) => {
                 let key = SessionKey {
@@ -333,12 +321,9 @@ impl Fleet {
                 self.settings.remove(&file);
                 self.sessions.retain(|key, _| key.file != file);
             }
-            // The screens' own.
-            Update::Problem { .. } | Update::Banner(_) | Update::Text(_) => return false,
             Update::InitialScanDone => self.initial_scan_done = true,
             Update::CaughtUp => self.caught_up = true,
         }
-        true
     }
 
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {

@@ -108,9 +108,10 @@ impl Style {
         (self.format.write)(&output, &mut text)?;
         let mut plain = String::with_capacity(text.len());
         for c in String::from_utf8_lossy(&text).chars() {
-            match c.is_ascii() {
-                true => plain.push(c),
-                false => (self.format.ascii)(c, &mut plain),
+            if c.is_ascii() {
+                plain.push(c)
+            } else {
+                (self.format.ascii)(c, &mut plain)
             }
         }
         Ok(out.write_all(plain.as_bytes())?)

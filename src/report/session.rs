@@ -9,7 +9,7 @@ use ingest::discover::settings::SettingsReader;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::store::pipe::{self, Piped, STDIN};
-use ingest::{self, Options};
+use ingest::{self, Delivery, Options};
 use model::event::Lane;
 use model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
@@ -104,9 +104,10 @@ fn piped(context: &ReportContext, path: &Path) -> Result<Option<Piped>> {
 
 /// A path as messages name it.
 fn name(path: &Path) -> String {
-    match path == Path::new(STDIN) {
-        true => "standard input".to_owned(),
-        false => format!("'{}'", path.display()),
+    if path == Path::new(STDIN) {
+        "standard input".to_owned()
+    } else {
+        format!("'{}'", path.display())
     }
 }
 
@@ -135,13 +136,13 @@ pub fn follow(
         is_gone: false,
     };
     let (sender, updates) = sync_channel(UPDATES);
-    let sink = move |update| match sender.send(update) {
+    let sink = move |delivery| match sender.send(delivery) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     };
     let options = Options {
         formats: vec![log.format],
-        roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
+        roots: vec![SearchRoot::of(&log)],
         user: context.user.clone(),
         stdin: None,
         rules: Arc::clone(&context.rules),
@@ -153,8 +154,8 @@ pub fn follow(
     handle.look_at(followed.file);
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     loop {
-        let update = match updates.recv_timeout(QUIET) {
-            Ok(update) => update,
+        let first = match updates.recv_timeout(QUIET) {
+            Ok(delivery) => delivery,
             // The reader of `out` may have gone meanwhile.
             Err(RecvTimeoutError::Timeout) => {
                 out.flush()?;
@@ -163,14 +164,16 @@ pub fn follow(
             Err(RecvTimeoutError::Disconnected) => break,
         };
         let before = followed.file;
-        let mut changed = is_change(&update);
-        followed.note(&update, err)?;
-        fleet.apply(update);
-        // Updates that wait are part of the same change.
-        while let Ok(update) = updates.try_recv() {
-            changed |= is_change(&update);
-            followed.note(&update, err)?;
-            fleet.apply(update);
+        let mut changed = false;
+        let mut next = Some(first);
+        while let Some(delivery) = next {
+            followed.note(&delivery, err)?;
+            if let Delivery::Fleet(update) = delivery {
+                changed |= is_change(&update);
+                fleet.apply(update);
+            }
+            // What waits is part of the same change.
+            next = updates.try_recv().ok();
         }
         if followed.file != before {
             handle.look_at(followed.file);
@@ -207,11 +210,15 @@ fn follow_pipe(
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut facts = None;
     let mut printed = Ok(());
-    let give = |update| {
-        if let Update::Problem { what, .. } = &update {
-            printed = Err(anyhow::anyhow!("{}: {what}", name(path)));
-            return ControlFlow::Break(());
-        }
+    let give = |delivery| {
+        let update = match delivery {
+            Delivery::Fleet(update) => update,
+            Delivery::Problem { what, .. } => {
+                printed = Err(anyhow::anyhow!("{}: {what}", name(path)));
+                return ControlFlow::Break(());
+            }
+            Delivery::Text(_) | Delivery::Banner(_) => return ControlFlow::Continue(()),
+        };
         if let Update::Found(found) = &update {
             facts = Some((**found).clone());
         }
@@ -245,10 +252,10 @@ struct Followed<'a> {
 
 impl Followed<'_> {
     /// Writes a line if the file has gone, is back or cannot be read.
-    fn note(&mut self, update: &Update, err: &mut dyn Write) -> Result<()> {
+    fn note(&mut self, delivery: &Delivery, err: &mut dyn Write) -> Result<()> {
         let path = self.log.facts.path.as_path();
-        match update {
-            Update::Vanished(file) if *file == self.file => {
+        match delivery {
+            Delivery::Fleet(Update::Vanished(file)) if *file == self.file => {
                 self.is_gone = true;
                 writeln!(
                     err,
@@ -256,7 +263,7 @@ impl Followed<'_> {
                     path.display()
                 )?;
             }
-            Update::Found(facts) if self.is_gone => {
+            Delivery::Fleet(Update::Found(facts)) if self.is_gone => {
                 // A link may lead to another file now.
                 if !self.log.is_one_of_several() {
                     self.file = facts.file;
@@ -267,8 +274,9 @@ impl Followed<'_> {
                 }
             }
             // That it is not there is written once.
-            Update::Problem { path: of, .. } if of == path && !path.exists() => {}
-            Update::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
+            Delivery::Problem { path: of, .. }
+                if of == path && self.log.system.stat(path).is_err() => {}
+            Delivery::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
             _ => {}
         }
         Ok(())

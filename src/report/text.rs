@@ -62,12 +62,13 @@ mod tests {
     #[test]
     fn ascii_keeps_columns() {
         let mut plain = String::new();
-        "12 ± 日本 — 3\u{301}"
-            .chars()
-            .for_each(|c| match c.is_ascii() {
-                true => plain.push(c),
-                false => ascii(c, &mut plain),
-            });
+        "12 ± 日本 — 3\u{301}".chars().for_each(|c| {
+            if c.is_ascii() {
+                plain.push(c)
+            } else {
+                ascii(c, &mut plain)
+            }
+        });
         assert_eq!(plain, "12 ~ ???? - 3");
     }
 }

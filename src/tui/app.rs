@@ -45,11 +45,12 @@ use crate::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::session::SizedItem;
-use model::text::TextRequest;
+use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
 use sessions::List;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A session is live while its last activity is at most this old, in seconds.
@@ -74,6 +75,17 @@ pub enum Msg {
     Resize(u16, u16),
     /// New data from the logs.
     Update(Update),
+    /// A page of an item's text that was asked for.
+    Text(Box<TextPage>),
+    /// Something is wrong with what is at a path.
+    Problem {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// A line to show at the top from now on; empty: none.
+    Banner(String),
     /// The result of an effect, or why it failed.
     Done(String),
 }
@@ -85,7 +97,7 @@ pub enum Effect {
     None,
     /// Read this file first, and from its start: one of its sessions is on screen.
     LookAt(FileId),
-    /// Read a page of an item's text and return it as an [`Update::Text`].
+    /// Read a page of an item's text and return it as a [`Msg::Text`].
     ReadText(TextRequest),
     /// Copy to the clipboard. Control characters are visible in it.
     Copy(String),
@@ -216,9 +228,9 @@ impl App {
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
             Msg::Done(text) => self.notify(text),
-            Msg::Update(Update::Text(page)) => return self.take_text(*page),
-            Msg::Update(Update::Banner(text)) => self.banner = text,
-            Msg::Update(Update::Problem { path, what }) => self.notices.add(Notice {
+            Msg::Text(page) => return self.take_text(*page),
+            Msg::Banner(text) => self.banner = text,
+            Msg::Problem { path, what } => self.notices.add(Notice {
                 at: self.now,
                 severity: Severity::Problem,
                 about: path.display().to_string(),
@@ -310,9 +322,10 @@ impl App {
         let searches = !self.ui.filter.is_empty();
         let lacks = |key: SessionKey| {
             let session = self.fleet.get(key)?;
-            let needs = match searches || (self.has_user && self.current() == Some(key)) {
-                true => session.lacks_texts(),
-                false => session.lacks_name(),
+            let needs = if searches || (self.has_user && self.current() == Some(key)) {
+                session.lacks_texts()
+            } else {
+                session.lacks_name()
             };
             needs.then_some(key.file)
         };
@@ -442,12 +455,7 @@ impl App {
             | Update::Appended { file, .. }
             | Update::Settings { file, .. }
             | Update::Vanished(file) => *file,
-            Update::Problem { .. }
-            | Update::Running { .. }
-            | Update::Text(_)
-            | Update::Banner(_)
-            | Update::InitialScanDone
-            | Update::CaughtUp => return,
+            Update::Running { .. } | Update::InitialScanDone | Update::CaughtUp => return,
         };
         self.watch.note(file);
         for (key, _) in self.fleet.of_file(file) {

@@ -5,7 +5,7 @@ use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::files::paths::User;
 use ctxgauge::files::waiting::wait_for;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::{self, Options};
+use ctxgauge::ingest::{self, Delivery, Options};
 use ctxgauge::model::fleet::Fleet;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
@@ -62,7 +62,9 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         sessions.all(|(_, session)| session.is_final(&session.context()))
     };
     while !fleet.caught_up || !is_final(&fleet) {
-        fleet.apply(wait_for("update", || updates.try_recv()));
+        if let Delivery::Fleet(update) = wait_for("update", || updates.try_recv()) {
+            fleet.apply(update);
+        }
     }
     drop(handle);
     let rows = fleet.sessions().map(|(_, session)| {

@@ -1,7 +1,7 @@
 //! Where the screens' sessions come from: logs that are followed, or the demo.
 
 use ingest::store::pipe::Piped;
-use ingest::{self, Handle, TextJob, demo};
+use ingest::{self, Delivery, Handle, TextJob, demo};
 use model::fleet::{FileId, Update};
 use model::window::Rules;
 use report::ReportContext;
@@ -23,14 +23,14 @@ pub(super) struct Demo {
     counter: Arc<Counter>,
     /// What the banner says without a demo.
     note: String,
-    sender: Sender<Update>,
+    sender: Sender<Delivery>,
     /// Whether there is a log: then the demo ends.
     found: Arc<AtomicBool>,
 }
 
 impl Demo {
     /// A demo that is not played yet.
-    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Update>) -> Demo {
+    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Delivery>) -> Demo {
         Demo {
             logs: demo::logs(agents::by_id),
             counter: Arc::new(Counter::for_estimator(rules.estimator)),
@@ -46,18 +46,18 @@ impl Demo {
         let (found, note) = (Arc::clone(&self.found), self.note.clone());
         let sink = to_screens(self.sender.clone());
         let mut files = BTreeSet::new();
-        let until_found = move |update| {
+        let until_found = move |delivery| {
             if found.load(Ordering::Relaxed) {
                 for file in std::mem::take(&mut files) {
-                    sink(Update::Vanished(file))?;
+                    sink(Update::Vanished(file).into())?;
                 }
-                sink(Update::Banner(note.clone()))?;
+                sink(Delivery::Banner(note.clone()))?;
                 return ControlFlow::Break(());
             }
-            if let Update::Found(facts) = &update {
+            if let Delivery::Fleet(Update::Found(facts)) = &delivery {
                 files.insert(facts.file);
             }
-            sink(update)
+            sink(delivery)
         };
         let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
         demo::start(Arc::clone(&self.logs), rules, counter, until_found)
@@ -123,15 +123,15 @@ impl Followed {
         };
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
-        let handle = ingest::start(options, move |update| {
-            if matches!(update, Update::Found(_)) {
+        let handle = ingest::start(options, move |delivery| {
+            if matches!(delivery, Delivery::Fleet(Update::Found(_))) {
                 found.store(true, Ordering::Relaxed);
             }
-            let all_found = matches!(update, Update::InitialScanDone);
-            sink(update)?;
+            let all_found = matches!(delivery, Delivery::Fleet(Update::InitialScanDone));
+            sink(delivery)?;
             let instead = instead.take_if(|_| all_found);
             if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {
-                sink(Update::Banner(demo.banner("no agent logs found: ")))?;
+                sink(Delivery::Banner(demo.banner("no agent logs found: ")))?;
                 // If no thread can be started, there is no demo.
                 drop(demo.play());
             }
@@ -147,9 +147,10 @@ impl Logs for Followed {
     }
 
     fn read_text(&self, job: TextJob) {
-        match demo::holds(job.request().file) {
-            true => self.demo.read_text(job),
-            false => self.handle.read_text(job),
+        if demo::holds(job.request().file) {
+            self.demo.read_text(job)
+        } else {
+            self.handle.read_text(job)
         }
     }
 
@@ -166,11 +167,11 @@ impl Logs for Followed {
     }
 }
 
-/// Passes updates on to the screens, as long as they are open.
+/// Passes what is read on to the screens, as long as they are open.
 fn to_screens(
-    sender: Sender<Update>,
-) -> impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static {
-    move |update| match sender.blocking_send(update) {
+    sender: Sender<Delivery>,
+) -> impl Fn(Delivery) -> ControlFlow<()> + Clone + Send + Sync + 'static {
+    move |delivery| match sender.blocking_send(delivery) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     }

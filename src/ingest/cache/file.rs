@@ -108,7 +108,7 @@ pub(super) fn write(
     let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
     let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();
     for (path, entry) in old.iter().flat_map(|old| &old.entries) {
-        if !paths.contains(&**path) && Path::new(&**path).exists() {
+        if !paths.contains(&**path) && !entry.key.is_gone() {
             let bytes = old.and_then(|old| old.bytes.get(entry.all.clone()));
             let piece = Piece::Old(bytes.unwrap_or_default());
             entries.push((entry.key.stamp().written(), piece));

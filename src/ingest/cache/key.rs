@@ -2,14 +2,17 @@
 
 use crate::log::LogFile;
 use crate::source::Stamp;
+use crate::source::file_system::Location;
 use format::Tier;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// A log, its stamp, and those of the files beside it that its decoder reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogKey {
     path: Box<str>,
+    /// Whether the path is on this machine.
+    is_here: bool,
     agent: Box<str>,
     stamp: Stamp,
     beside: Vec<Option<Stamp>>,
@@ -25,9 +28,10 @@ impl LogKey {
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {
             return None;
         }
-        let beside = stamps_beside(log).into_iter().map(|(_, stamp)| stamp);
+        let beside = stamps_beside(log).into_iter().map(|beside| beside.stamp);
         let key = LogKey {
             path: log.facts.path.to_str()?.into(),
+            is_here: log.system.is_here(),
             agent: log.format.id.into(),
             stamp,
             beside: beside.collect(),
@@ -41,18 +45,38 @@ impl LogKey {
         &self.path
     }
 
+    /// Whether the log is known to be gone. Other file systems are not asked.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_here && !Path::new(&*self.path).exists()
+    }
+
     /// The stamp of the log itself.
     pub(super) fn stamp(&self) -> Stamp {
         self.stamp
     }
 }
 
-/// The files beside a log that its decoder reads, with their stamps; `None`: not there.
-pub(super) fn stamps_beside(log: &LogFile) -> Vec<(PathBuf, Option<Stamp>)> {
+/// The files beside a log that its decoder reads, with their stamps.
+pub(super) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
     let paths = (log.format.states)(&log.facts.path).into_iter();
     let stamped = paths.map(|path| {
-        let stamp = Stamp::of(&path).ok();
-        (path, stamp)
+        let file = log.location().at(path);
+        let stamp = file.stamp_of_any().ok();
+        Beside { file, stamp }
     });
     stamped.collect()
+}
+
+/// A file beside a log.
+pub(super) struct Beside {
+    file: Location,
+    /// Its stamp; `None`: it was not there.
+    stamp: Option<Stamp>,
+}
+
+impl Beside {
+    /// Whether it is not as it was.
+    pub(super) fn has_changed(&self) -> bool {
+        self.file.stamp_of_any().ok() != self.stamp
+    }
 }

@@ -1,14 +1,12 @@
 //! The sessions of a log as a cache keeps them.
 
-use super::key::stamps_beside;
+use super::key::{Beside, stamps_beside};
 use crate::lanes::Sessions;
 use crate::log::{Cursor, End, LogFile, News};
-use crate::source::Stamp;
 use model::event::{Lane, Measure};
 use model::session::Session;
 use model::window::Rules;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Items in the context of a log's sessions beyond which they would take most of a cache.
@@ -21,9 +19,10 @@ pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
         return None;
     }
     let stored = sessions.iter_mut().map(|(lane, session)| {
-        let bytes = match session.is_named_by_text(*lane) {
-            true => session.clone().to_stored(*lane),
-            false => session.to_stored(*lane),
+        let bytes = if session.is_named_by_text(*lane) {
+            session.clone().to_stored(*lane)
+        } else {
+            session.to_stored(*lane)
         };
         (*lane, bytes)
     });
@@ -61,7 +60,7 @@ pub fn restore(bytes: &[u8], log: &LogFile, rules: &Arc<Rules>) -> Option<Sessio
 
 /// The cursor of a log that was not read: whatever comes, it is read from its beginning.
 pub struct UnreadCursor {
-    beside: Vec<(PathBuf, Option<Stamp>)>,
+    beside: Vec<Beside>,
 }
 
 impl UnreadCursor {
@@ -84,7 +83,6 @@ impl Cursor for UnreadCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        let changed = |(path, seen): &(PathBuf, Option<Stamp>)| Stamp::of(path).ok() != *seen;
-        self.beside.iter().any(changed)
+        self.beside.iter().any(Beside::has_changed)
     }
 }

@@ -6,6 +6,7 @@ use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
 use crate::reader::read_whole;
 use crate::source::Stamp;
+use crate::source::file_system::Location;
 use crate::testing::toy_log;
 use agents;
 use files::waiting::wait_for;
@@ -66,9 +67,10 @@ fn wait_for_a_tick(path: &Path) {
     let beside = path.with_extension("tick");
     wait_for("tick of the file system", || {
         fs::write(&beside, "").unwrap();
-        match Stamp::of(&beside).unwrap().is_changed_after(before) {
-            true => Ok(()),
-            false => Err("the same time"),
+        if Stamp::of(&beside).unwrap().is_changed_after(before) {
+            Ok(())
+        } else {
+            Err("the same time")
         }
     });
 }
@@ -150,10 +152,7 @@ proptest! {
         home.save(b"value");
         let mut bytes = fs::read(home.file()).unwrap();
         let at = at.index(bytes.len());
-        match is_torn {
-            true => bytes.truncate(at),
-            false => bytes[at] ^= change,
-        }
+        if is_torn { bytes.truncate(at) } else { bytes[at] ^= change }
         fs::write(home.file(), bytes).unwrap();
         prop_assert_eq!(home.found(), None);
         home.save(b"new");
@@ -356,9 +355,9 @@ fn a_session_that_would_fill_the_cache_is_not_put_into_it() {
 #[test]
 fn stamps_of_several_files_are_not_trusted() {
     let dir = tempfile::tempdir().unwrap();
-    let path = Arc::new(dir.path().to_path_buf());
+    let path = Location::here(dir.path());
     for format in agents::ALL {
-        let Some(claim) = format.claims(&path) else {
+        let Some(claim) = format.claims(&path.path) else {
             continue;
         };
         if let Some(store) = crate::store::open(claim.store, &path) {

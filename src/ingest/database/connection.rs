@@ -32,9 +32,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// SQLite's access to files without locks.
-const WITHOUT_LOCKS: &str = match cfg!(windows) {
-    true => "win32-none",
-    false => "unix-none",
+const WITHOUT_LOCKS: &str = if cfg!(windows) {
+    "win32-none"
+} else {
+    "unix-none"
 };
 /// The longest value that is read, in bytes.
 const LONGEST: i32 = 64 << 20;
@@ -152,9 +153,10 @@ impl Opened {
         let transaction = self.connection.unchecked_transaction().map_err(error)?;
         let result = read(&self.connection);
         drop(transaction);
-        match self.how == How::Copied || self.moment.holds(path) {
-            true => result.map_err(error),
-            false => Err(busy()),
+        if self.how == How::Copied || self.moment.holds(path) {
+            result.map_err(error)
+        } else {
+            Err(busy())
         }
     }
 }

@@ -37,9 +37,10 @@ pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
             ));
         }
     }
-    match Files::of(path)? == files {
-        true => Ok((folder, to)),
-        false => Err(io::ErrorKind::WouldBlock.into()),
+    if Files::of(path)? == files {
+        Ok((folder, to))
+    } else {
+        Err(io::ErrorKind::WouldBlock.into())
     }
 }
 

@@ -184,9 +184,10 @@ impl State {
             return result;
         }
         let since = *self.locked_since.get_or_insert(now);
-        match now.saturating_duration_since(since) < PATIENCE {
-            true => Err(io::ErrorKind::WouldBlock.into()),
-            false => result,
+        if now.saturating_duration_since(since) < PATIENCE {
+            Err(io::ErrorKind::WouldBlock.into())
+        } else {
+            result
         }
     }
 

@@ -4,21 +4,25 @@ use super::{Scanner, Seen, Walk};
 use crate::database::Database;
 use crate::log::LogFile;
 use crate::problem;
+use crate::source::file_system::{Local, Location};
 use crate::store::rows::SessionRows;
 use format::database::DatabaseSpec;
 use format::{Format, StoreKind};
 use model::fleet::{FileFacts, FileId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Scanner {
     /// The format whose tables a database has. If there are several, its name counts.
-    pub(super) fn whose_database(&self, path: &Path, head: &[u8]) -> Option<Seen> {
-        let at = Arc::new(path.to_path_buf());
+    pub(super) fn whose_database(&self, at: &Location, head: &[u8]) -> Option<Seen> {
+        if !at.system.is_here() {
+            return None;
+        }
+        let path = &at.path;
         let fits = |format: &&&'static Format| match format.store(head) {
-            Some(StoreKind::Database(spec)) => Database::new(&at, spec).fits(),
+            Some(StoreKind::Database(spec)) => Database::new(path, spec).fits(),
             _ => false,
         };
         let is_named = |format: &&&'static Format| {
@@ -55,6 +59,9 @@ impl Walk<'_> {
         format: &'static Format,
         spec: &'static DatabaseSpec,
     ) {
+        if !self.system.is_here() {
+            return self.problem(path, ELSEWHERE.to_owned());
+        }
         let database = self.scanner.database(format, path, spec);
         let (sessions, error) = database.sessions();
         if let Some(due) = database.due() {
@@ -83,12 +90,16 @@ impl Walk<'_> {
                     len: 0,
                     modified: session.stamp.modified().or(of_all),
                 },
+                system: Arc::new(Local),
                 format,
                 store: Arc::new(SessionRows::new(&database, &session.id)),
                 sidecar: None,
             }));
     }
 }
+
+/// Why a database in another file system is not read.
+const ELSEWHERE: &str = "a database can only be read on its own machine";
 
 /// The id of a session of a database.
 fn session_id(database: FileId, session: &str) -> FileId {

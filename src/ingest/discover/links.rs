@@ -3,8 +3,8 @@
 
 use super::Walk;
 use crate::discover::roots::SearchRoot;
+use crate::source::file_system::{FileSystem, Local, Stat};
 use std::collections::{HashMap, HashSet};
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// A device, and a file on it.
@@ -20,9 +20,9 @@ pub(super) struct Linked {
 
 impl Linked {
     /// `None`: the file has no other name.
-    pub(super) fn of(path: &Path, meta: &Metadata, is_named: bool) -> Option<Linked> {
+    pub(super) fn of(path: &Path, stat: &Stat, is_named: bool) -> Option<Linked> {
         Some(Linked {
-            file: number(meta)?,
+            file: number(stat)?,
             path: path.to_path_buf(),
             is_named,
         })
@@ -48,8 +48,8 @@ impl Links {
         for (file, links) in files {
             let known = self.0.get(&file);
             let is_still = |path: &&PathBuf| {
-                let meta = std::fs::metadata(path).ok();
-                meta.and_then(|meta| number(&meta)) == Some(file)
+                let stat = Local.stat(path).ok();
+                stat.and_then(|stat| number(&stat)) == Some(file)
             };
             let first = links.iter().min_by_key(|link| (!link.is_named, &link.path));
             let first = first.map(|link| link.path.clone());
@@ -65,15 +65,15 @@ impl Links {
 }
 
 /// The number of a file that has several names.
-#[cfg(unix)]
-fn number(meta: &Metadata) -> Option<Number> {
-    use std::os::unix::fs::MetadataExt;
-    (meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+fn number(stat: &Stat) -> Option<Number> {
+    stat.has_other_names.then(|| stat.stamp.number())
 }
 
-#[cfg(not(unix))]
-fn number(_: &Metadata) -> Option<Number> {
-    None
+/// Links that are not followed.
+#[derive(Default)]
+pub(super) struct Unfollowed {
+    count: u64,
+    first: PathBuf,
 }
 
 impl Walk<'_> {
@@ -82,16 +82,16 @@ impl Walk<'_> {
     pub(super) fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
         let leads_out = root.agent().is_none() && !real.starts_with(&self.real_root);
         if leads_out {
-            if self.unfollowed.0 == 0 {
-                self.unfollowed.1 = path.to_path_buf();
+            if self.unfollowed.count == 0 {
+                self.unfollowed.first = path.to_path_buf();
             }
-            self.unfollowed.0 += 1;
+            self.unfollowed.count += 1;
         }
         leads_out
     }
 
     pub(super) fn tell_unfollowed(&mut self) {
-        let (count, first) = std::mem::take(&mut self.unfollowed);
+        let Unfollowed { count, first } = std::mem::take(&mut self.unfollowed);
         if count > 0 {
             let what = format!(
                 "a link that leads out of the folder that is looked into is not followed ({count} such links): \

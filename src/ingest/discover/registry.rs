@@ -29,7 +29,7 @@ impl Registries {
     /// What the session of a log does; `None`: no running process has it.
     pub(crate) fn of(&mut self, log: &LogFile) -> Option<Running> {
         let registry = log.format.registry?;
-        let id = log.facts.id.as_deref()?;
+        let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
         let sessions = self.0.entry(folder);
         let sessions = sessions.or_insert_with_key(|folder| read(registry, folder));

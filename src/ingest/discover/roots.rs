@@ -1,10 +1,13 @@
 //! Where logs are looked for.
 
+use crate::log::LogFile;
+use crate::source::file_system::{FileSystem, Local};
 use files;
 use files::paths::{Folders, User};
 use format::{Base, Format, Root};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The largest list of folders that an agent keeps, in bytes.
 const LARGEST_LIST: u64 = 16 << 20;
@@ -20,6 +23,8 @@ pub enum SearchRoot {
     Given(PathBuf),
     /// The same, with the format in which a file there is read, whatever it contains.
     Forced(&'static Format, PathBuf),
+    /// The same in another file system than this machine's.
+    In(Arc<dyn FileSystem>, Box<SearchRoot>),
 }
 
 impl SearchRoot {
@@ -30,6 +35,7 @@ impl SearchRoot {
             | SearchRoot::Flat(_, path)
             | SearchRoot::Given(path)
             | SearchRoot::Forced(_, path) => path,
+            SearchRoot::In(_, root) => root.path(),
         }
     }
 
@@ -38,12 +44,44 @@ impl SearchRoot {
         match self {
             SearchRoot::Usual(format, _) | SearchRoot::Flat(format, _) => Some(format),
             SearchRoot::Given(_) | SearchRoot::Forced(..) => None,
+            SearchRoot::In(_, root) => root.agent(),
+        }
+    }
+
+    /// The format in which a file there is read, whatever it contains.
+    pub fn forced(&self) -> Option<&'static Format> {
+        match self {
+            SearchRoot::Forced(format, _) => Some(format),
+            SearchRoot::In(_, root) => root.forced(),
+            _ => None,
+        }
+    }
+
+    /// The file system in which its path is.
+    pub fn system(&self) -> Arc<dyn FileSystem> {
+        match self {
+            SearchRoot::In(system, _) => Arc::clone(system),
+            _ => Arc::new(Local),
+        }
+    }
+
+    /// The root that is this log alone.
+    pub fn of(log: &LogFile) -> SearchRoot {
+        let root = SearchRoot::Forced(log.format, log.facts.path.to_path_buf());
+        if log.system.is_here() {
+            root
+        } else {
+            SearchRoot::In(Arc::clone(&log.system), Box::new(root))
         }
     }
 
     /// Whether the folders in it do not matter.
     pub fn is_flat(&self) -> bool {
-        matches!(self, SearchRoot::Flat(..))
+        match self {
+            SearchRoot::Flat(..) => true,
+            SearchRoot::In(_, root) => root.is_flat(),
+            _ => false,
+        }
     }
 
     /// Whether the user named exactly this path.
@@ -69,9 +107,10 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
                         known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
                     });
                     if !is_known {
-                        found.push(match root.is_flat {
-                            true => SearchRoot::Flat(format, logs),
-                            false => SearchRoot::Usual(format, logs),
+                        found.push(if root.is_flat {
+                            SearchRoot::Flat(format, logs)
+                        } else {
+                            SearchRoot::Usual(format, logs)
                         });
                     }
                 }

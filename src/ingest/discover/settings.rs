@@ -1,7 +1,7 @@
 //! Reads the settings files that the agent of a log would have read.
 //!
 //! Settings of the agent and of the machine apply to logs in the agent's folder, settings of a project if
-//! its folder is on this machine. A log that was copied elsewhere has none.
+//! its folder is on this machine. A log that was copied elsewhere, or is on another machine, has none.
 
 use super::roots;
 use crate::log::LogFile;
@@ -83,7 +83,7 @@ impl SettingsReader {
 
     /// The settings for a log whose session works in the folder `cwd`.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
-        let Some(settings) = log.format.settings else {
+        let Some(settings) = log.format.settings.filter(|_| log.system.is_here()) else {
             return Arc::default();
         };
         let home = agent_folder(log.format, &log.facts.path);

@@ -52,9 +52,10 @@ fn a_read_error_midway_is_an_error_and_nothing_is_counted_twice_after_it() {
         let mut n = 0;
         made.fail(move || {
             n += 1;
-            match n == last {
-                true => Fault::Error(ErrorKind::Other),
-                false => Fault::None,
+            if n == last {
+                Fault::Error(ErrorKind::Other)
+            } else {
+                Fault::None
             }
         });
         let read = read_whole(&made.log(), &ByLength, &Arc::default());
@@ -87,9 +88,10 @@ fn a_read_error_in_what_is_appended_loses_nothing_of_it() {
         let mut n = 0;
         made.fail(move || {
             n += 1;
-            match n == last {
-                true => Fault::Error(ErrorKind::Other),
-                false => Fault::None,
+            if n == last {
+                Fault::Error(ErrorKind::Other)
+            } else {
+                Fault::None
             }
         });
         if cursor.more(&ByLength).is_ok() {

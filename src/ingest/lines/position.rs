@@ -194,13 +194,15 @@ impl Position {
             return false;
         }
         let is_longer = appended > 0;
-        let check = match self.owes_all || (!is_longer && self.seen != Some(stamp)) {
-            true => Check::All,
-            false => Check::Some,
+        let check = if self.owes_all || (!is_longer && self.seen != Some(stamp)) {
+            Check::All
+        } else {
+            Check::Some
         };
-        let search = match is_longer {
-            true => 0,
-            false => self.scanned - self.offset,
+        let search = if is_longer {
+            0
+        } else {
+            self.scanned - self.offset
         };
         let cost = search + self.blocks.cost(check);
         let left = self.again.saturating_add(appended);
@@ -215,12 +217,13 @@ impl Position {
         let Some(seen) = self.seen else {
             return Ok(Some(Vec::new()));
         };
-        let check = match seen == stamp {
-            _ if std::mem::take(&mut self.owes_all) => Check::All,
-            true if self.end == End::Open && self.sure => Check::Rest,
-            true => Check::Some,
-            false if stamp.bytes() > seen.bytes() => Check::Some,
-            false => Check::All,
+        let owes_all = std::mem::take(&mut self.owes_all);
+        let check = if owes_all || (seen != stamp && stamp.bytes() <= seen.bytes()) {
+            Check::All
+        } else if seen == stamp && self.end == End::Open && self.sure {
+            Check::Rest
+        } else {
+            Check::Some
         };
         let Some(piece) = self.blocks.compare(file, check)? else {
             return Ok(None);
@@ -339,9 +342,10 @@ mod tests {
                 ));
                 ControlFlow::Continue(())
             };
-            match finish {
-                true => self.cursor.finish(&self.path, deliver).unwrap(),
-                false => self.cursor.read_more(&self.path, deliver).unwrap(),
+            if finish {
+                self.cursor.finish(&self.path, deliver).unwrap()
+            } else {
+                self.cursor.read_more(&self.path, deliver).unwrap()
             }
         }
 

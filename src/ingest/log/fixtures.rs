@@ -7,7 +7,6 @@ use crate::lanes::{Lanes, main_session};
 use crate::log::News;
 use crate::reader::{read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
-use crate::store::lines::LineLog;
 use crate::{source, store};
 use agents;
 use format::database::MAGIC;
@@ -77,9 +76,10 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
             moment.come(&log.facts.path);
         }
         loop {
-            let more = match n == moments.len() {
-                true => cursor.finish(&ByLength),
-                false => cursor.more(&ByLength),
+            let more = if n == moments.len() {
+                cursor.finish(&ByLength)
+            } else {
+                cursor.more(&ByLength)
             };
             let more = match more {
                 // Half written: not there yet.
@@ -147,7 +147,7 @@ fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
     fs::write(&path, "").unwrap();
     let mut log = log.clone();
     log.facts.path = Arc::new(path);
-    log.store = store::open(kind, &log.facts.path).unwrap();
+    log.store = store::open(kind, &log.location()).unwrap();
     (log, bytes)
 }
 
@@ -183,8 +183,7 @@ proptest! {
         let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
         fs::write(&*log.facts.path, &bytes[..=ends[cut.index(ends.len())]]).unwrap();
-        let store = LineLog::new(source::file(&log.facts.path));
-        let tail = backwards::tail(&store, &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
+        let tail = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
         let (tail, _) = tail.unwrap().finish();
         let whole = read_whole(&log, &ByLength, &RULES).unwrap();
         let context = |sessions: &Sessions| main_session(sessions).map(Session::context);

@@ -88,10 +88,7 @@ proptest! {
                 None => {}
             }
             loop {
-                let more = match n == finish {
-                    true => cursor.finish(&ByLength),
-                    false => cursor.more(&ByLength),
-                };
+                let more = if n == finish { cursor.finish(&ByLength) } else { cursor.more(&ByLength) };
                 match more.unwrap() {
                     News::Entries(entries) => {
                         lanes.apply(entries);

@@ -60,9 +60,10 @@ impl SidecarRows {
             return;
         }
         let (listed, _) = self.database.sessions();
-        let found = match self.of.holds_one {
-            true => listed.values().next(),
-            false => listed.get(session),
+        let found = if self.of.holds_one {
+            listed.values().next()
+        } else {
+            listed.get(session)
         };
         let Some((id, now)) = found.map(|session| (&*session.id, session.stamp)) else {
             return;

@@ -5,12 +5,11 @@
 //! name, in the agent's own folders and the log's.
 
 use super::Stamp;
+use crate::source::file_system::{Kind, Location};
 use crate::source::{self, Bytes, Open, read_some, sought};
 use crate::sync::lock;
-use files;
 use format::ChainSpec;
 use std::collections::VecDeque;
-use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -25,7 +24,7 @@ const FOLDERS: usize = 20_000;
 
 /// A log that may continue another one.
 pub struct Chain {
-    path: Arc<PathBuf>,
+    at: Location,
     spec: &'static ChainSpec,
     own: Arc<dyn Open>,
     inherited: Mutex<Option<Inherited>>,
@@ -54,11 +53,11 @@ struct Part {
 
 impl Chain {
     /// The log at a path.
-    pub fn new(path: &Arc<PathBuf>, spec: &'static ChainSpec) -> Chain {
+    pub fn new(at: &Location, spec: &'static ChainSpec) -> Chain {
         Chain {
-            path: Arc::clone(path),
+            at: at.clone(),
             spec,
-            own: source::file(path),
+            own: source::file(at),
             inherited: Mutex::default(),
         }
     }
@@ -74,13 +73,13 @@ impl Chain {
             (None, held) => *held = None,
             (Some(line), Some(held)) if xxh3_64(&line) == held.hash => held.seen = seen,
             (Some(line), held) => {
-                let mut visited = vec![self.path.to_path_buf()];
+                let mut visited = vec![self.at.path.to_path_buf()];
                 *held = Some(Inherited {
                     seen,
                     hash: xxh3_64(&line),
                     first: line.len() as u64,
                     names_base: (self.spec.base)(&line).is_some(),
-                    parts: self.before(&self.path, &line, &mut visited).into(),
+                    parts: self.before(&self.at.path, &line, &mut visited).into(),
                 });
             }
         }
@@ -97,7 +96,7 @@ impl Chain {
                 return None;
             }
             seen.push(base.clone());
-            let source = source::file(&Arc::new(base.clone()));
+            let source = source::file(&self.at.at(base.clone()));
             let (mut bytes, stamp) = source.open().ok()?;
             let first = first_line(&mut bytes).ok()??;
             let middle = (first.len() as u64).min(end);
@@ -123,28 +122,24 @@ impl Chain {
     /// The file of this name in the folders of the log at `log`. Links are not followed.
     fn find(&self, log: &Path, name: &str) -> Option<PathBuf> {
         let mut folders: VecDeque<PathBuf> = (self.spec.folders)(log).into();
+        let system = &self.at.system;
         let mut visited = 0;
         while let Some(folder) = folders.pop_front() {
             visited += 1;
             if visited > FOLDERS {
                 return None;
             }
-            let Ok(entries) = files::beside(log, &folder).and_then(fs::read_dir) else {
+            let Ok(folder) = system.beside(log, &folder) else {
                 continue;
             };
-            for entry in entries.flatten() {
-                let Ok(kind) = entry.file_type() else {
-                    continue;
-                };
-                let file = entry.file_name();
-                if kind.is_dir() {
-                    folders.push_back(entry.path());
-                } else if kind.is_file()
-                    && file
-                        .to_str()
-                        .is_some_and(|file| (self.spec.is_base)(file, name))
-                {
-                    return Some(entry.path());
+            for entry in system.list(&folder).into_iter().flatten().flatten() {
+                let is_base = |file: &str| (self.spec.is_base)(file, name);
+                match entry.kind {
+                    Kind::Folder => folders.push_back(folder.join(entry.name)),
+                    Kind::File if entry.name.to_str().is_some_and(is_base) => {
+                        return Some(folder.join(entry.name));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -216,8 +211,15 @@ struct Joined {
     between: u64,
     len: u64,
     at: u64,
-    /// The part that was read last, by its place among the parts.
-    opened: Option<(usize, Bytes)>,
+    /// The part that was read last.
+    opened: Option<OpenPart>,
+}
+
+/// A part that is open.
+struct OpenPart {
+    /// Its place among the parts.
+    ix: usize,
+    bytes: Bytes,
 }
 
 impl Joined {
@@ -240,7 +242,7 @@ impl Joined {
 fn read_part(
     parts: &[Part],
     mut within: u64,
-    opened: &mut Option<(usize, Bytes)>,
+    opened: &mut Option<OpenPart>,
     buffer: &mut [u8],
 ) -> io::Result<usize> {
     for (ix, part) in parts.iter().enumerate() {
@@ -250,8 +252,11 @@ fn read_part(
             continue;
         }
         let bytes = match opened {
-            Some((of, bytes)) if *of == ix => bytes,
-            slot => &mut slot.insert((ix, part.source.open()?.0)).1,
+            Some(open) if open.ix == ix => &mut open.bytes,
+            slot => {
+                let (bytes, _) = part.source.open()?;
+                &mut slot.insert(OpenPart { ix, bytes }).bytes
+            }
         };
         let most = usize::try_from(len - within).unwrap_or(usize::MAX);
         let most = most.min(buffer.len());
@@ -293,6 +298,7 @@ mod tests {
     use crate::reader::{each_usage, read_whole};
     use agents::builtin::codex::CODEX;
     use model::event::{ByLength, Event};
+    use std::fs;
     use std::io::Write;
 
     const A: &str = "aaaaaaaa-1111-7111-8111-111111111111";
@@ -340,7 +346,7 @@ mod tests {
 
     fn text(log: &LogFile) -> String {
         let chain = Chain::new(
-            &log.facts.path,
+            &log.location(),
             log.format.claims(&log.facts.path).and_then(spec).unwrap(),
         );
         let mut text = String::new();
@@ -385,7 +391,7 @@ mod tests {
         let log = &found(home.path())[2];
         let whole = text(log);
         let chain = Chain::new(
-            &log.facts.path,
+            &log.location(),
             log.format.claims(&log.facts.path).and_then(spec).unwrap(),
         );
         let (mut bytes, stamp) = chain.open().unwrap();

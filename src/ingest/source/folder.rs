@@ -8,21 +8,20 @@
 //! Where files hold lines ([`FolderSpec::has_lines`]), they are read as they are, one after the other.
 
 use super::Stamp;
+use crate::source::file_system::Location;
 use crate::source::{Bytes, LARGEST, Open, SETTLED, changed, sought};
 use crate::sync::lock;
-use files;
 use format::FolderSpec;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A folder of numbered files.
 pub struct Folder {
-    path: Arc<PathBuf>,
+    at: Location,
     spec: &'static FolderSpec,
     listing: Mutex<Listing>,
 }
@@ -53,9 +52,9 @@ struct Part {
 
 impl Folder {
     /// The folder at a path.
-    pub fn new(path: &Arc<PathBuf>, spec: &'static FolderSpec) -> Folder {
+    pub fn new(at: &Location, spec: &'static FolderSpec) -> Folder {
         Folder {
-            path: Arc::clone(path),
+            at: at.clone(),
             spec,
             listing: Mutex::default(),
         }
@@ -68,7 +67,7 @@ impl Folder {
     fn joined(&self) -> io::Result<(Joined, Stamp)> {
         let (parts, stamp) = self.look()?;
         let joined = Joined {
-            folder: Arc::clone(&self.path),
+            folder: self.at.clone(),
             has_lines: self.spec.has_lines,
             parts,
             len: stamp.len,
@@ -91,7 +90,7 @@ impl Folder {
     }
 
     fn look_once(&self, listing: &mut Listing) -> io::Result<(Arc<[Part]>, Stamp)> {
-        let folder = Stamp::of(&self.path)?;
+        let folder = self.at.stamp_of_any()?;
         if listing.folder != Some(folder) {
             listing.parts = self.list(&listing.parts)?.into();
             listing.folder = Some(folder).filter(Stamp::is_sure);
@@ -103,7 +102,7 @@ impl Folder {
         };
         if listing.newest != Some(stamp) {
             let is_line = !self.spec.has_lines;
-            listing.newline = u64::from(is_line && is_whole(&self.path, &part.name)?);
+            listing.newline = u64::from(is_line && is_whole(&self.at, &part.name)?);
             listing.newest = Some(stamp).filter(Stamp::is_sure);
         }
         let stamp = Stamp {
@@ -117,8 +116,8 @@ impl Folder {
     /// The files that are there now. `known` are those that were there before.
     fn list(&self, known: &[Part]) -> io::Result<Vec<Part>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(&*self.path)? {
-            let name = entry?.file_name();
+        for entry in self.at.system.list(&self.at.path)? {
+            let name = entry?.name;
             found.extend(self.number(&name).map(|number| (number, name)));
         }
         found.sort();
@@ -143,7 +142,8 @@ impl Folder {
         let last = parts.len().saturating_sub(1);
         for (n, part) in parts.iter_mut().enumerate() {
             if n == last || !part.is_settled {
-                let stamp = Stamp::of(&self.path.join(&part.name))?;
+                let path = self.at.path.join(&part.name);
+                let stamp = self.at.system.stat(&path)?.stamp;
                 part.len = stamp.len;
                 part.is_settled = stamp.age() >= SETTLED;
                 newest = Some(stamp);
@@ -167,9 +167,9 @@ impl Open for Folder {
 }
 
 /// Whether a file contains complete JSON.
-fn is_whole(folder: &Path, name: &OsString) -> io::Result<bool> {
-    let file = files::open_part(folder, name);
-    let file = file.map_err(|e| of_part(name, e))?;
+fn is_whole(folder: &Location, name: &OsString) -> io::Result<bool> {
+    let opened = folder.system.open_part(&folder.path, Path::new(name));
+    let (file, _) = opened.map_err(|e| of_part(name, e))?;
     let file = BufReader::new(file.take(LARGEST));
     match serde_json::from_reader::<_, IgnoredAny>(file) {
         Ok(IgnoredAny) => Ok(true),
@@ -188,13 +188,20 @@ fn of_part(name: &OsString, error: io::Error) -> io::Error {
 
 /// The bytes of a folder's files, one after the other.
 pub struct Joined {
-    folder: Arc<PathBuf>,
+    folder: Location,
     has_lines: bool,
     parts: Arc<[Part]>,
     len: u64,
     at: u64,
-    /// The file that was read last, by its place among the parts.
-    file: Option<(usize, File)>,
+    /// The file that was read last.
+    file: Option<OpenPart>,
+}
+
+/// A file that is open.
+struct OpenPart {
+    /// Its place among the parts.
+    ix: usize,
+    bytes: Bytes,
 }
 
 impl Joined {
@@ -215,12 +222,12 @@ impl Joined {
         let most = usize::try_from(part.len - within).unwrap_or(usize::MAX);
         let most = most.min(buffer.len());
         let file = match &mut self.file {
-            Some((of, file)) if *of == ix => file,
+            Some(open) if open.ix == ix => &mut open.bytes,
             slot => {
-                let file = files::open_part(&self.folder, &part.name);
-                &mut slot
-                    .insert((ix, file.map_err(|e| of_part(&part.name, changed(e)))?))
-                    .1
+                let Location { system, path } = &self.folder;
+                let opened = system.open_part(path, Path::new(&part.name));
+                let (bytes, _) = opened.map_err(|e| of_part(&part.name, changed(e)))?;
+                &mut slot.insert(OpenPart { ix, bytes }).bytes
             }
         };
         file.seek(SeekFrom::Start(within))?;
@@ -275,6 +282,8 @@ mod tests {
     use model::event::ByLength;
     use model::session::Session;
     use proptest::prelude::*;
+    use std::fs;
+    use std::path::PathBuf;
 
     /// A folder of parts below a home.
     fn home() -> (tempfile::TempDir, PathBuf) {
@@ -301,7 +310,7 @@ mod tests {
     #[test]
     fn files_are_lines_in_the_order_of_their_numbers() {
         let (_home, path) = home();
-        let folder = Folder::new(&Arc::new(path.clone()), &PARTS);
+        let folder = Folder::new(&Location::here(&path), &PARTS);
         assert_eq!(
             (bytes(&folder).as_str(), !head(&folder).unwrap().is_empty()),
             ("", false)
@@ -338,7 +347,7 @@ mod tests {
         for n in 1..4 {
             put(&path, n, "{\"toy\":3}");
         }
-        let folder = Folder::new(&Arc::new(path.clone()), &PARTS);
+        let folder = Folder::new(&Location::here(&path), &PARTS);
         let (mut opened, _) = folder.open().unwrap();
         fs::remove_file(path.join("part-2.json")).unwrap();
         let error = opened.read_to_string(&mut String::new()).unwrap_err();
@@ -448,9 +457,10 @@ mod tests {
 
         fn go_on(&mut self, is_end: bool) {
             loop {
-                let more = match is_end {
-                    true => self.cursor.finish(&ByLength),
-                    false => self.cursor.more(&ByLength),
+                let more = if is_end {
+                    self.cursor.finish(&ByLength)
+                } else {
+                    self.cursor.more(&ByLength)
                 };
                 let (entries, is_all) = match more.unwrap() {
                     News::Entries(entries) => (entries, true),

@@ -77,6 +77,11 @@ impl Stamp {
         std::fs::metadata(path).map(|meta| Stamp::from(&meta))
     }
 
+    /// The device of a file and the file on it.
+    pub fn number(&self) -> (u64, u64) {
+        self.version
+    }
+
     /// The size in bytes; 0 if that is not known.
     pub fn bytes(&self) -> u64 {
         self.len
@@ -118,9 +123,12 @@ impl Stamp {
         let is_ahead = || modified > now + AHEAD;
         past(modified)
             .or_else(|| past(self.changed_at()?))
-            .unwrap_or_else(|| match is_ahead() {
-                true => Duration::MAX,
-                false => Duration::ZERO,
+            .unwrap_or_else(|| {
+                if is_ahead() {
+                    Duration::MAX
+                } else {
+                    Duration::ZERO
+                }
             })
     }
 

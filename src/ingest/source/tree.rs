@@ -6,15 +6,14 @@
 //! only while the session is written to, and a reading takes in all of them.
 
 use super::Stamp;
+use crate::source::file_system::{Location, read_all};
 use crate::source::{Bytes, LARGEST, Open, TORN, changed};
 use crate::sync::lock;
-use files;
 use format::TreeSpec;
 use serde::de::IgnoredAny;
-use std::fs;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use xxhash_rust::xxh3::Xxh3;
 
 /// So many messages at the end are looked at.
@@ -24,7 +23,7 @@ const TORN_FILE: &[u8] = b"\"no JSON\"";
 
 /// The files of a session.
 pub struct Tree {
-    path: Arc<PathBuf>,
+    at: Location,
     spec: &'static TreeSpec,
     newest: Mutex<Newest>,
 }
@@ -39,9 +38,9 @@ struct Newest {
 
 impl Tree {
     /// The session whose own file is at a path.
-    pub fn new(path: &Arc<PathBuf>, spec: &'static TreeSpec) -> Tree {
+    pub fn new(at: &Location, spec: &'static TreeSpec) -> Tree {
         Tree {
-            path: Arc::clone(path),
+            at: at.clone(),
             spec,
             newest: Mutex::default(),
         }
@@ -49,12 +48,12 @@ impl Tree {
 
     /// The files that are looked at.
     fn looked_at(&self) -> io::Result<Vec<PathBuf>> {
-        let mut files = vec![self.path.to_path_buf()];
-        let Some(folder) = (self.spec.messages)(&self.path) else {
+        let mut files = vec![self.at.path.to_path_buf()];
+        let Some(folder) = (self.spec.messages)(&self.at.path) else {
             return Ok(files);
         };
         let mut newest = lock(&self.newest);
-        let now = Stamp::of(&folder).ok();
+        let now = self.at.at(&folder).stamp_of_any().ok();
         if now.is_none() || newest.folder != now {
             let mut messages = self.list(&folder)?;
             newest.messages = messages.split_off(messages.len().saturating_sub(NEWEST));
@@ -73,14 +72,19 @@ impl Tree {
 
     /// The JSON files of a folder, in the order of their names; none if there is no such folder.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries = match files::beside(&self.path, folder).and_then(fs::read_dir) {
-            Ok(entries) => entries,
+        let Location { system, path } = &self.at;
+        let listed = system.beside(path, folder).and_then(|real| {
+            let entries = system.list(&real)?;
+            Ok((real, entries))
+        });
+        let (folder, entries) = match listed {
+            Ok(listed) => listed,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
         let mut files = Vec::new();
         for entry in entries {
-            let path = entry?.path();
+            let path = folder.join(entry?.name);
             if path.extension().is_some_and(|ext| ext == "json") {
                 files.push(path);
             }
@@ -92,18 +96,18 @@ impl Tree {
     /// The document.
     fn joined(&self) -> io::Result<Vec<u8>> {
         let mut text = b"{\"info\":".to_vec();
-        add(&self.path, &mut text)?;
+        add(&self.at, &mut text)?;
         text.extend(b",\"messages\":[");
-        let folder = (self.spec.messages)(&self.path);
+        let folder = (self.spec.messages)(&self.at.path);
         let messages = folder.map_or(Ok(Vec::new()), |folder| self.list(&folder))?;
         for (n, message) in messages.iter().enumerate() {
             text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
             text.extend(b"{\"info\":");
-            add(message, &mut text).map_err(changed)?;
+            add(&self.at.at(message), &mut text).map_err(changed)?;
             text.extend(b",\"parts\":[");
             for (n, part) in self.parts(message)?.iter().enumerate() {
                 text.extend((n > 0).then_some(b','));
-                add(part, &mut text).map_err(changed)?;
+                add(&self.at.at(part), &mut text).map_err(changed)?;
             }
             text.extend(b"]}");
             if text.len() as u64 > LARGEST {
@@ -128,12 +132,12 @@ impl Open for Tree {
 
     /// The stamp of the files that are looked at. Its length is that of all only where they were opened.
     fn stamp(&self) -> io::Result<Stamp> {
-        let mut newest = Stamp::of(&self.path)?;
+        let mut newest = self.at.stamp_of_any()?;
         let mut version = Xxh3::new();
         let mut len = 0;
         for path in self.looked_at()? {
             // One that is gone since makes another stamp too.
-            let Ok(stamp) = Stamp::of(&path) else {
+            let Ok(stamp) = self.at.at(&path).stamp_of_any() else {
                 continue;
             };
             len += stamp.len;
@@ -154,11 +158,12 @@ impl Open for Tree {
 /// # Errors
 ///
 /// [`io::ErrorKind::WouldBlock`] if it is being written.
-fn add(path: &Path, text: &mut Vec<u8>) -> io::Result<()> {
-    let stamp = Stamp::of(path)?;
+fn add(file: &Location, text: &mut Vec<u8>) -> io::Result<()> {
+    let stamp = file.stamp_of_any()?;
+    let Location { system, path } = file;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let file = files::open_part(folder, path.file_name().unwrap_or_default())?;
-    let file = files::read_all(file, LARGEST)?;
+    let name = Path::new(path.file_name().unwrap_or_default());
+    let file = read_all(system.open_part(folder, name)?, LARGEST)?;
     match serde_json::from_slice::<IgnoredAny>(&file) {
         Ok(IgnoredAny) => text.extend(file),
         Err(_) if stamp.age() < TORN => return Err(io::ErrorKind::WouldBlock.into()),

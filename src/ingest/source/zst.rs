@@ -6,12 +6,13 @@
 mod frames;
 
 use super::Stamp;
+use crate::source::file_system::Location;
 use crate::source::{Bytes, CHUNK, Open, sought};
 use crate::sync::lock;
 use frames::Frames;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Mutex;
 
 /// The extension of such files.
 const EXTENSION: &str = "zst";
@@ -30,16 +31,16 @@ pub fn is_compressed(path: &Path) -> bool {
 
 /// A compressed file.
 pub struct Zst {
-    path: Arc<PathBuf>,
+    at: Location,
     /// The file as it was, and the bytes that it then became.
     len: Mutex<Option<(Stamp, u64)>>,
 }
 
 impl Zst {
     /// The file at a path.
-    pub fn new(path: &Arc<PathBuf>) -> Zst {
+    pub fn new(at: &Location) -> Zst {
         Zst {
-            path: Arc::clone(path),
+            at: at.clone(),
             len: Mutex::default(),
         }
     }
@@ -51,7 +52,7 @@ impl Zst {
             Some((seen, len)) if seen == stamp => Ok(len),
             _ => {
                 let most = LARGEST.min(stamp.len.saturating_mul(RATIO));
-                let all = Running::begin(&self.path)?.decoder;
+                let all = Running::begin(&self.at)?.decoder;
                 let len = io::copy(&mut all.take(most + 1), &mut io::sink())?;
                 if len > most {
                     return Err(io::Error::other("it is too large when it is decompressed"));
@@ -65,10 +66,10 @@ impl Zst {
 
 impl Open for Zst {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
-        let stamp = Stamp::of(&self.path)?;
+        let stamp = self.at.stamp_of_any()?;
         let len = self.len(stamp)?;
         let bytes = Opened {
-            path: Arc::clone(&self.path),
+            file: self.at.clone(),
             len,
             at: 0,
             running: None,
@@ -77,7 +78,7 @@ impl Open for Zst {
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        Stamp::of(&self.path)
+        self.at.stamp_of_any()
     }
 
     fn is_one_file(&self) -> bool {
@@ -99,9 +100,9 @@ struct Running {
 }
 
 impl Running {
-    fn begin(path: &Path) -> io::Result<Running> {
+    fn begin(at: &Location) -> io::Result<Running> {
         Ok(Running {
-            decoder: Decoded(Frames::begin(path)?),
+            decoder: Decoded(Frames::begin(at.open()?.0)?),
             next: 0,
             past: Vec::new(),
         })
@@ -157,7 +158,7 @@ impl<R: Read> Read for Decoded<R> {
 
 /// The bytes of a compressed file.
 struct Opened {
-    path: Arc<PathBuf>,
+    file: Location,
     len: u64,
     at: u64,
     running: Option<Running>,
@@ -172,7 +173,7 @@ impl Read for Opened {
         }
         let mut running = match self.running.take().filter(|it| it.reaches(self.at)) {
             Some(running) => running,
-            None => Running::begin(&self.path)?,
+            None => Running::begin(&self.file)?,
         };
         let read = running.read(self.at, &mut buffer[..most])?;
         self.at += read as u64;
@@ -204,6 +205,7 @@ mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::cell::Cell;
     use std::fs;
+    use std::sync::Arc;
 
     thread_local! {
         /// Bytes that this thread has decoded.
@@ -218,7 +220,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.jsonl.zst");
         fs::write(&path, bytes).unwrap();
-        (dir, Zst::new(&Arc::new(path)))
+        (dir, Zst::new(&Location::here(path)))
     }
 
     #[test]
@@ -301,7 +303,7 @@ mod tests {
         assert!(Stamp::of(&path).unwrap().is_sure());
         let plain = dir.path().join("log.toy");
         fs::write(&plain, "{\"toy\":1}\n").unwrap();
-        let store = LineLog::new(source::file(&Arc::new(path)));
+        let store = LineLog::new(source::file(&Location::here(path)));
         let log = LogFile {
             store: Arc::new(store),
             ..toy_log(&plain)

@@ -1,11 +1,11 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
-use super::lines::LineLog;
+use super::line_cursor::LineCursor;
 use crate::lanes::{Lanes, Searched, decode};
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine, Step};
 use crate::log::{LogFile, Reading};
-use crate::source::{Bytes, CHUNK};
+use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
 use model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
 use model::session::Coverage;
@@ -69,13 +69,13 @@ impl Reach {
 
 /// Reads the end of a log, as far back as its gauge needs.
 pub fn tail(
-    store: &LineLog,
+    source: &Arc<dyn Open>,
     log: &LogFile,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
     reach: Reach,
 ) -> io::Result<Reading> {
-    let (mut file, stamp) = store.open()?;
+    let (mut file, stamp) = source.open()?;
     let len = stamp.bytes();
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
@@ -134,7 +134,8 @@ pub fn tail(
             } else {
                 position.read_up_to(&mut file, stamp, start, &lines)?;
             }
-            return Ok(Reading::new(lanes, store.cursor_at(position, decoder)));
+            let cursor = LineCursor::new(source, position, decoder);
+            return Ok(Reading::new(lanes, Box::new(cursor)));
         }
         size = size.saturating_mul(GROWTH);
     }
@@ -173,13 +174,13 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 }
 
 /// A reading from the last reset to the end; from the beginning where there is none.
-pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
+pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
     if log.format.holds_several {
         return Ok(Reading::whole(log, rules));
     }
-    let (mut file, _) = store.open()?;
+    let (mut file, _) = source.open()?;
     // A search from the end would read all of it again for each block.
-    if store.is_streamed() {
+    if source.is_streamed() {
         return Ok(Reading::whole(log, rules));
     }
     let start = last_reset(log, &mut file)?.filter(|start| *start > 0);
@@ -188,9 +189,8 @@ pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<R
     };
     let mut lanes = Lanes::new(&log.facts, rules, Coverage::Epoch);
     lanes.apply(head_facts(log, &mut file)?);
-    let decoder = log.decoder();
-    let cursor = store.cursor_at(Position::at(start, 0), decoder);
-    Ok(Reading::new(lanes, cursor))
+    let cursor = LineCursor::new(source, Position::at(start, 0), log.decoder());
+    Ok(Reading::new(lanes, Box::new(cursor)))
 }
 
 /// The first byte of the line of the last reset.

@@ -7,6 +7,7 @@
 
 pub mod backwards;
 pub mod document;
+mod line_cursor;
 pub mod lines;
 #[cfg(test)]
 mod mutations;
@@ -18,22 +19,22 @@ mod tests;
 use super::log::Store;
 use super::source;
 use super::source::chain::Chain;
+use super::source::file_system::Location;
 use super::source::folder::Folder;
 use super::source::tree::Tree;
 use document::Document;
 use format::StoreKind;
 use lines::LineLog;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The store of this kind at a path; `None`: a database, each of whose sessions has a store of its own.
-pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Option<Arc<dyn Store>> {
+pub fn open(kind: StoreKind, at: &Location) -> Option<Arc<dyn Store>> {
     Some(match kind {
-        StoreKind::Lines => Arc::new(LineLog::new(source::file(path))),
-        StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(path, spec)))),
-        StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(path, spec)))),
-        StoreKind::Document => Arc::new(Document::new(source::plain(path))),
-        StoreKind::Tree(spec) => Arc::new(Document::new(Arc::new(Tree::new(path, spec)))),
+        StoreKind::Lines => Arc::new(LineLog::new(source::file(at))),
+        StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(at, spec)))),
+        StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(at, spec)))),
+        StoreKind::Document => Arc::new(Document::new(source::plain(at))),
+        StoreKind::Tree(spec) => Arc::new(Document::new(Arc::new(Tree::new(at, spec)))),
         StoreKind::Database(_) => return None,
     })
 }

@@ -180,13 +180,15 @@ fn spots(json: &str, base: usize, path: &str, found: &mut Vec<Spot>) {
             };
             // The comma after it, or the one before it.
             let after = json[to..].len() - json[to..].trim_start().len();
-            let field = match json[to + after..].starts_with(',') {
-                true => key..to + after + 1,
-                false => json[..key].rfind([',', '{']).unwrap()..to,
+            let field = if json[to + after..].starts_with(',') {
+                key..to + after + 1
+            } else {
+                json[..key].rfind([',', '{']).unwrap()..to
             };
-            let field = match json[field.clone()].starts_with('{') {
-                true => field.start + 1..field.end,
-                false => field,
+            let field = if json[field.clone()].starts_with('{') {
+                field.start + 1..field.end
+            } else {
+                field
             };
             found.push(Spot {
                 path: path.clone(),

@@ -1,10 +1,12 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
 use super::document;
+use crate::delivery::Delivery;
 use crate::lanes::{Lanes, decode};
 use crate::lines::{Lines, OnLine, Step};
 use crate::log::{Cursor, End, LogFile, News, Store, file_id};
 use crate::problem;
+use crate::source::file_system::Local;
 use crate::source::{BOM, CHUNK, HEAD, Stamp, read_some};
 use crate::sync::lock;
 use crate::text::Pieces;
@@ -103,6 +105,7 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
             len: 0,
             modified: Some(Timestamp::now()),
         },
+        system: Arc::new(Local),
         format,
         store: Arc::new(pipe),
         sidecar: None,
@@ -207,7 +210,7 @@ pub fn follow(
     formats: &[&'static Format],
     counter: &Counter,
     rules: &Arc<Rules>,
-    mut give: impl FnMut(Update) -> ControlFlow<()>,
+    mut give: impl FnMut(Delivery) -> ControlFlow<()>,
 ) {
     let read = recognise(piped, formats).and_then(|log| match log {
         Ok(log) => read(&log, counter, rules, &mut give),
@@ -219,7 +222,7 @@ pub fn follow(
             _ => problem::unreadable(&e, "read the pipe"),
         };
         let path = PathBuf::from(STDIN);
-        let _ = give(Update::Problem { path, what });
+        let _ = give(Delivery::Problem { path, what });
     }
 }
 
@@ -227,12 +230,13 @@ fn read(
     log: &LogFile,
     counter: &Counter,
     rules: &Arc<Rules>,
-    give: &mut dyn FnMut(Update) -> ControlFlow<()>,
+    give: &mut dyn FnMut(Delivery) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let file = log.facts.file;
     let sessions = Lanes::new(&log.facts, rules, Coverage::Whole).into_sessions();
     let found = Update::Found(Box::new(log.facts.clone()));
-    if give(found).is_break() || give(Update::Rebuilt { file, sessions }).is_break() {
+    let rebuilt = Update::Rebuilt { file, sessions };
+    if give(found.into()).is_break() || give(rebuilt.into()).is_break() {
         return Ok(());
     }
     let mut cursor = log.store.cursor(log, rules);
@@ -244,7 +248,8 @@ fn read(
             News::Rewritten(_) | News::Restart => return Ok(()),
         };
         let is_empty = entries.is_empty();
-        if (!is_empty && give(Update::Appended { file, entries }).is_break()) || is_last {
+        let appended = Update::Appended { file, entries };
+        if (!is_empty && give(appended.into()).is_break()) || is_last {
             return Ok(());
         }
     }

@@ -1,15 +1,17 @@
 //! A store of another kind: rows in memory that are changed in place and have no byte offsets.
 
 use super::*;
+use crate::delivery::Delivery;
 use crate::log::{Cursor, End, LogFile, News};
 use crate::reader::read_whole;
 use crate::source::Stamp;
+use crate::source::file_system::Local;
 use crate::testing::TOY;
 use crate::text::{self, Pieces};
 use crate::worker::job::{Origin, TextJob, do_job};
 use format::Claim;
 use model::event::{ByLength, Measure, Place, Sink};
-use model::fleet::{FileFacts, FileId, Update};
+use model::fleet::{FileFacts, FileId};
 use model::replay::Timeline;
 use model::session::{Coverage, Session};
 use model::text::TextRequest;
@@ -46,6 +48,7 @@ impl Memory {
                 len: 0,
                 modified: None,
             },
+            system: Arc::new(Local),
             format: &TOY,
             store: Arc::new(self.clone()),
             sidecar: None,
@@ -210,7 +213,7 @@ proptest! {
 
         for item in session.items() {
             let wanted = TextRequest::of(log.facts.file, item).unwrap();
-            let Some(Update::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
+            let Some(Delivery::Text(page)) = do_job(TextJob::Page(wanted), Origin::Log(log.clone()))
             else {
                 panic!("no text of {item:?}");
             };

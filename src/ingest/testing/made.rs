@@ -3,6 +3,7 @@
 
 use super::TOY;
 use crate::log::{LogFile, Store};
+use crate::source::file_system::Local;
 use crate::source::{Bytes, Open, Stamp, sought};
 use crate::store::lines::LineLog;
 use format::Claim;
@@ -193,6 +194,7 @@ impl Made {
                 len,
                 modified: None,
             },
+            system: Arc::new(Local),
             format: &TOY,
             store,
             sidecar: None,

@@ -206,17 +206,18 @@ impl Pieces {
             if let Piece::Left(..) = piece {
                 let _ = take(Step::Chunk(mark.piece, mark.chunk, xxh3_64(&chunk)))?;
             }
-            mark = match is_last {
-                true => Mark {
+            mark = if is_last {
+                Mark {
                     piece: mark.piece + 1,
                     chunk: 0,
                     unescape: Unescape::default(),
                     ..mark
-                },
-                false => Mark {
+                }
+            } else {
+                Mark {
                     chunk: mark.chunk + 1,
                     ..mark
-                },
+                }
             };
         }
         Ok(())

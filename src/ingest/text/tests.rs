@@ -1,4 +1,5 @@
 use super::*;
+use crate::delivery::Delivery;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::LogFile;
@@ -7,7 +8,6 @@ use crate::testing::toy_log;
 use crate::worker::job::{Origin, Shelf, do_job};
 use crate::{Done, TextJob};
 use model::event::ByLength;
-use model::fleet::Update;
 use model::session::Item;
 use model::text::{PAGE_BYTES, Text};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn items(log: &LogFile) -> Vec<Item> {
 fn page(log: &LogFile, item: &Item, page: u32) -> Result<Text, String> {
     let job = TextJob::Page(wanted(log, item, page));
     match do_job(job, Origin::Log(log.clone())) {
-        Some(Update::Text(page)) => page.text,
+        Some(Delivery::Text(page)) => page.text,
         other => panic!("{other:?}"),
     }
 }

@@ -4,9 +4,10 @@ use super::inbox::{INBOX, Options, Wake, Wanted};
 use super::job::TextJob;
 use super::reporter::Shared;
 use super::stuck::{Handed, Overseer};
+use crate::delivery::Delivery;
 use crate::store::pipe;
 use crate::sync::{lock, spawn};
-use model::fleet::{FileId, Update};
+use model::fleet::FileId;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -59,7 +60,7 @@ impl Drop for Handle {
 /// down, and ends it by [`ControlFlow::Break`].
 pub fn start(
     options: Options,
-    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
     let (handle, overseer) = begin(options, sink)?;
     overseer.run()?;
@@ -69,7 +70,7 @@ pub fn start(
 /// The same, but whoever calls it looks after the thread that reads.
 fn begin(
     mut options: Options,
-    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+    sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX);
     let wanted = Arc::<Wanted>::default();
@@ -77,7 +78,7 @@ fn begin(
         let formats = options.formats.clone();
         let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
         let sender = sender.clone();
-        let give = move |update| match sender.send(Wake::Spooled(Box::new(update))) {
+        let give = move |delivery| match sender.send(Wake::Spooled(Box::new(delivery))) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };

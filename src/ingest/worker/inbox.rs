@@ -1,12 +1,14 @@
 //! What the worker is given at its start, and what others request of it.
 
 use super::job::Shelf;
-use super::{pool, watch};
+use super::watch;
+use super::whole::Done;
+use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
 use crate::store::pipe::Piped;
 use files::paths::User;
 use format::Format;
-use model::fleet::{FileId, Update};
+use model::fleet::FileId;
 use model::window::Rules;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -39,11 +41,11 @@ pub struct Options {
 pub(crate) enum Wake {
     Hint(watch::Hint),
     Look,
-    Spooled(Box<Update>),
-    /// A text was read; the update to send.
-    Read(Option<Box<Update>>),
+    Spooled(Box<Delivery>),
+    /// A text was read; what is to be sent.
+    Read(Option<Box<Delivery>>),
     /// A log was read whole.
-    Whole(Box<pool::Done>),
+    Whole(Box<Done>),
 }
 
 /// What other threads request from the worker, apart from the inbox.

@@ -1,11 +1,11 @@
 //! Requests for texts, and how they are fulfilled.
 
+use crate::delivery::Delivery;
 use crate::log::LogFile;
 use crate::problem;
 use crate::source::Stamp;
 use crate::text::{Pieces, in_record};
 use format::Format;
-use model::fleet::Update;
 use model::text::{Text, TextPage, TextRequest};
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
 
 /// A text that is wanted.
 pub enum TextJob {
-    /// A page of it, as an [`Update::Text`].
+    /// A page of it, as a [`Delivery::Text`].
     Page(TextRequest),
     /// All of it, written out; the page does not matter.
     Whole(TextRequest, Box<dyn Write + Send>, Done),
@@ -108,8 +108,8 @@ impl Opened {
         Ok(page)
     }
 
-    /// Reads a text and delivers it. Returns the update to send.
-    pub(crate) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Update> {
+    /// Reads a text and delivers it. Returns what is to be sent.
+    pub(crate) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Delivery> {
         match (job, origin) {
             (TextJob::Page(of), Origin::Log(log)) => Some(page(of, self.page(&log, of))),
             (job, origin) => do_job(job, origin),
@@ -117,8 +117,8 @@ impl Opened {
     }
 }
 
-/// Reads a text and delivers it. Returns the update to send.
-pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
+/// Reads a text and delivers it. Returns what is to be sent.
+pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Delivery> {
     let wanted = job.request();
     match origin {
         Origin::Log(log) => give(job, log.store.text(&log, wanted)),
@@ -127,12 +127,12 @@ pub(crate) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
     }
 }
 
-fn page(of: TextRequest, text: io::Result<Text>) -> Update {
+fn page(of: TextRequest, text: io::Result<Text>) -> Delivery {
     let text = text.map_err(|e| why(&e));
-    Update::Text(Box::new(TextPage { of, text }))
+    Delivery::Text(Box::new(TextPage { of, text }))
 }
 
-fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Update> {
+fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Delivery> {
     match job {
         TextJob::Page(of) => {
             let text = found.and_then(|mut pieces| pieces.page(of.page));

@@ -1,6 +1,6 @@
 //! The state of a log, and what its stamp says about it.
 
-use crate::log::{Cursor, LogFile, file_id};
+use crate::log::{Cursor, LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use model::running::Running;
 use model::session::Coverage;
@@ -60,7 +60,9 @@ impl Known {
 /// Whether the path of a log is that of another file now: a link was put in its place.
 pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
     let facts = &log.facts;
-    !log.is_one_of_several() && facts.path.exists() && file_id(&facts.path) != facts.file
+    !log.is_one_of_several()
+        && log.system.stat(&facts.path).is_ok()
+        && id_in(&*log.system, &facts.path) != facts.file
 }
 
 /// After how long an incomplete record at the end of a log of so many bytes counts as it is. If more comes of it, the

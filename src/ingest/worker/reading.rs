@@ -1,12 +1,14 @@
 //! What the worker reads, and in which order.
 
-use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use super::pending::{Again, LookAt, Queued};
+use super::{InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
 use crate::cache::LogKey;
 use crate::lanes::{Sessions, main_session};
 use crate::lines::Progress;
 use crate::log::{News, Reading};
 use crate::worker::inbox::Wake;
-use crate::worker::pool::{Done, Job, Whole, measure};
+use crate::worker::pool::measure;
+use crate::worker::whole::{Done, Job, Whole};
 use crate::{COUNTED, problem};
 use model::event::{Entry, Event, Lane};
 use model::fleet::{FileId, Update};
@@ -166,9 +168,10 @@ impl Worker {
             Ok(Some(whole)) => {
                 self.install(file, whole, job.exact, job.trim, job.key)?;
                 // What came while it was read was added to what this replaces.
-                match job.trim {
-                    true => ControlFlow::Continue(()),
-                    false => self.read_appended(file, false),
+                if job.trim {
+                    ControlFlow::Continue(())
+                } else {
+                    self.read_appended(file, false)
                 }
             }
             Ok(None) => {
@@ -210,7 +213,7 @@ impl Worker {
         // What is looked at has the processor for itself.
         while !busy
             && self.pool.has_room()
-            && let Some((file, exact)) = self.next_whole()
+            && let Some(Queued { file, exact }) = self.next_whole()
         {
             let Some(known) = self.known.get(&file) else {
                 break;
@@ -238,13 +241,13 @@ impl Worker {
     }
 
     /// The file to read whole next, and whether with exact counts.
-    fn next_whole(&mut self) -> Option<(FileId, bool)> {
+    fn next_whole(&mut self) -> Option<Queued> {
         loop {
-            while let Some((file, exact)) = self.queue.pop_front() {
+            while let Some(Queued { file, exact }) = self.queue.pop_front() {
                 let needs = if exact { to_count } else { to_read };
                 let known = self.known.get(&file).filter(|known| needs(known));
                 if known.is_some_and(may_read) && !self.pool.reads(file) {
-                    return Some((file, exact));
+                    return Some(Queued { file, exact });
                 }
             }
             self.fill_queue();
@@ -271,7 +274,7 @@ impl Worker {
             let both = newest.iter().zip(&largest);
             let both = both.flat_map(|(newest, largest)| [newest.0, largest.0]);
             let both = both.filter(|file| seen.insert(*file)).take(QUEUED);
-            self.queue = both.map(|file| (file, exact)).collect();
+            self.queue = both.map(|file| Queued { file, exact }).collect();
             if !self.queue.is_empty() {
                 return;
             }
@@ -311,7 +314,8 @@ impl Worker {
         let at = Instant::now() + time;
         if let Some(known) = self.known.get_mut(&file) {
             known.not_before = Some(at);
-            self.again.push((at, Again::File(file)));
+            let what = LookAt::File(file);
+            self.again.push(Again { at, what });
         }
     }
 

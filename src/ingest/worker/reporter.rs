@@ -1,23 +1,39 @@
-//! What one thread that reads reports: updates, and where it is.
+//! What one thread that reads reports: what it has read, and where it is.
 
+use crate::delivery::Delivery;
 use crate::sync::lock;
-use model::fleet::Update;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// What takes the updates.
-pub(crate) type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
+/// What takes the deliveries.
+pub(crate) type Sink = Box<dyn FnMut(Delivery) -> ControlFlow<()> + Send>;
 
 /// What the threads that read share.
 pub(crate) struct Shared {
-    /// The number of the thread whose updates count.
+    /// The number of the thread whose deliveries count.
     pub(super) current: AtomicU64,
-    /// What it looks at, and since when.
-    pub(super) at: Mutex<Option<(Instant, PathBuf)>>,
+    /// What it looks at.
+    pub(super) at: Mutex<Option<LookedAt>>,
     pub(super) sink: Mutex<Sink>,
+}
+
+/// What a thread looks at.
+#[derive(Clone)]
+pub(super) struct LookedAt {
+    pub(super) path: PathBuf,
+    pub(super) since: Instant,
+}
+
+impl LookedAt {
+    fn now(path: PathBuf) -> LookedAt {
+        LookedAt {
+            path,
+            since: Instant::now(),
+        }
+    }
 }
 
 impl Shared {
@@ -38,7 +54,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// That of the thread whose updates count now.
+    /// That of the thread whose deliveries count now.
     pub(crate) fn of(shared: &Arc<Shared>) -> Reporter {
         Reporter {
             shared: Arc::clone(shared),
@@ -53,7 +69,7 @@ impl Reporter {
 
     /// This is looked at next.
     pub(crate) fn at(&self, path: &Path) {
-        self.set(Some((Instant::now(), path.to_path_buf())));
+        self.set(Some(LookedAt::now(path.to_path_buf())));
     }
 
     /// Nothing is looked at.
@@ -61,20 +77,20 @@ impl Reporter {
         self.set(None);
     }
 
-    fn set(&self, at: Option<(Instant, PathBuf)>) {
+    fn set(&self, at: Option<LookedAt>) {
         if !self.is_replaced() {
             *lock(&self.shared.at) = at;
         }
     }
 
-    /// Passes an update on. Who takes it may block as long as it likes.
-    pub(crate) fn send(&self, update: Update) -> ControlFlow<()> {
+    /// Passes a delivery on. Who takes it may block as long as it likes.
+    pub(crate) fn send(&self, delivery: impl Into<Delivery>) -> ControlFlow<()> {
         if self.is_replaced() {
             return ControlFlow::Break(());
         }
         let at = lock(&self.shared.at).take();
-        let flow = (lock(&self.shared.sink))(update);
-        self.set(at.map(|(_, path)| (Instant::now(), path)));
+        let flow = (lock(&self.shared.sink))(delivery.into());
+        self.set(at.map(|at| LookedAt::now(at.path)));
         flow
     }
 }

@@ -6,12 +6,12 @@
 
 use super::Worker;
 use super::inbox::{Options, Wake, Wanted};
-use super::reporter::{Reporter, Shared};
+use super::reporter::{LookedAt, Reporter, Shared};
+use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
 use crate::sync::{lock, spawn};
 use files::paths::User;
 use format::Format;
-use model::fleet::Update;
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -80,8 +80,15 @@ pub(crate) struct Overseer {
     shared: Arc<Shared>,
     roots: Vec<SearchRoot>,
     reader: JoinHandle<()>,
-    /// Threads that did not come back, and the roots in which they are.
-    away: Vec<(JoinHandle<()>, PathBuf)>,
+    /// Threads that did not come back.
+    away: Vec<Away>,
+}
+
+/// A thread that did not come back.
+struct Away {
+    thread: JoinHandle<()>,
+    /// The root in which it is.
+    root: PathBuf,
 }
 
 impl Overseer {
@@ -128,11 +135,11 @@ impl Overseer {
             return ControlFlow::Break(());
         }
         let before = self.away.len();
-        self.away.retain(|(thread, _)| !thread.is_finished());
+        self.away.retain(|away| !away.thread.is_finished());
         let is_back = self.away.len() < before;
         let at = lock(&shared.at).clone();
-        let stuck = at.filter(|(since, _)| now.saturating_duration_since(*since) >= STUCK);
-        let stuck = stuck.and_then(|(_, path)| {
+        let stuck = at.filter(|at| now.saturating_duration_since(at.since) >= STUCK);
+        let stuck = stuck.and_then(|LookedAt { path, .. }| {
             let mut roots = self.roots.iter();
             let root = roots.find(|root| path.starts_with(root.path()))?;
             Some((path, root.path().to_path_buf()))
@@ -146,7 +153,7 @@ impl Overseer {
         *lock(&shared.at) = None;
         let is_left_out = |root: &&SearchRoot| {
             let stuck = stuck.iter().map(|(_, root)| root);
-            let mut left_out = self.away.iter().map(|(_, root)| root).chain(stuck);
+            let mut left_out = self.away.iter().map(|away| &away.root).chain(stuck);
             left_out.any(|left_out| left_out == root.path())
         };
         let rest = self.roots.iter().filter(|root| !is_left_out(root)).cloned();
@@ -164,8 +171,8 @@ impl Overseer {
              followed until it does",
             root.display()
         );
-        self.away.push((old, root));
-        let _ = (lock(&shared.sink))(Update::Problem { path, what });
+        self.away.push(Away { thread: old, root });
+        let _ = (lock(&shared.sink))(Delivery::Problem { path, what });
         ControlFlow::Continue(())
     }
 }

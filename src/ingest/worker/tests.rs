@@ -43,15 +43,13 @@ impl Driven {
         let sink = {
             let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
             let texts = Arc::clone(&texts);
-            move |update| {
-                if let Update::Text(page) = update {
-                    lock(&texts).push(*page);
-                    return ControlFlow::Continue(());
+            move |delivery| {
+                match delivery {
+                    Delivery::Fleet(update) => lock(&fleet).apply(update),
+                    Delivery::Text(page) => lock(&texts).push(*page),
+                    Delivery::Problem { what, .. } => lock(&problems).push(what),
+                    Delivery::Banner(_) => {}
                 }
-                if let Update::Problem { what, .. } = &update {
-                    lock(&problems).push(what.clone());
-                }
-                lock(&fleet).apply(update);
                 ControlFlow::Continue(())
             }
         };
@@ -183,7 +181,7 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
             .worker
             .again
             .iter_mut()
-            .for_each(|(at, _)| *at = some_time());
+            .for_each(|again| again.at = some_time());
         let known = driven.worker.known.values_mut();
         known.for_each(|known| known.not_before = None);
     }

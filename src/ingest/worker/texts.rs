@@ -52,10 +52,10 @@ impl Worker {
         let is_done = Arc::new(AtomicBool::new(false));
         let done = Arc::clone(&is_done);
         let read = move || {
-            let update = lock(&opened).do_job(job, origin).map(Box::new);
+            let page = lock(&opened).do_job(job, origin).map(Box::new);
             done.store(true, Ordering::Relaxed);
             // If the worker has ended, the text is no longer needed.
-            let _ = inbox.send(Wake::Read(update));
+            let _ = inbox.send(Wake::Read(page));
         };
         if let Ok(thread) = spawn("text", read) {
             self.readers.push(TextReader {

@@ -51,13 +51,16 @@ impl Watch {
             announce(path);
             path.exists()
         });
+        // The system has no hints of what is elsewhere.
+        let roots = roots.iter().filter(|root| root.system().is_here());
         for root in roots {
             let path = root.path();
             announce(path);
             let (path, mode) = if path.is_dir() {
-                match root.is_flat() {
-                    true => (path, RecursiveMode::NonRecursive),
-                    false => (path, RecursiveMode::Recursive),
+                if root.is_flat() {
+                    (path, RecursiveMode::NonRecursive)
+                } else {
+                    (path, RecursiveMode::Recursive)
                 }
             } else if path.is_file() {
                 // The folder's watch survives the file's replacement.

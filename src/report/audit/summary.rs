@@ -26,10 +26,7 @@ impl Tally {
     /// Adds a decision.
     pub fn decide(&mut self, decision: &Decision) {
         let Decisions { due, not_due } = &mut self.decisions;
-        *match decision.is_due {
-            true => due,
-            false => not_due,
-        } += 1;
+        *if decision.is_due { due } else { not_due } += 1;
         for (wrong, compacts) in self.wrong.iter_mut().zip(decision.compacts) {
             match (compacts, decision.is_due) {
                 (true, false) => wrong.false_alarms += 1,
@@ -154,9 +151,10 @@ impl Summary {
                 p50: quantile(&widths, 0.5),
                 p95: quantile(&widths, 0.95),
             },
-            unexplained: match growth > 0.0 {
-                true => sum(|tally| tally.unlogged) / growth,
-                false => 0.0,
+            unexplained: if growth > 0.0 {
+                sum(|tally| tally.unlogged) / growth
+            } else {
+                0.0
             },
         }
     }

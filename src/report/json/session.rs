@@ -308,9 +308,10 @@ fn by_role<V>(value: impl Fn(Role) -> V) -> BTreeMap<&'static str, V> {
 /// The number in whole parts of one: as an integer if one is not divided.
 fn rounded(x: f64, parts: f64) -> serde_json::Number {
     let whole = (x * parts).round();
-    match parts > 1.0 {
-        true => serde_json::Number::from_f64(whole / parts).unwrap_or_else(|| 0.into()),
-        false => (whole as u64).into(),
+    if parts > 1.0 {
+        serde_json::Number::from_f64(whole / parts).unwrap_or_else(|| 0.into())
+    } else {
+        (whole as u64).into()
     }
 }
 

@@ -210,8 +210,9 @@ fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<&'c [u8]>
 fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Sessions> {
     let sessions = tail_only(log, rules)?;
     let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
-    match log.facts.len <= COUNTED && sessions.iter().any(unreported) {
-        true => read_once(log, counter, rules),
-        false => Ok(sessions),
+    if log.facts.len <= COUNTED && sessions.iter().any(unreported) {
+        read_once(log, counter, rules)
+    } else {
+        Ok(sessions)
     }
 }

@@ -39,9 +39,10 @@ fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     writeln!(out, "not found here; where their logs would be:")?;
     let names = widest(agents.iter().map(|agent| agent.id.to_owned()));
     for agent in agents {
-        let places = match agent.places.is_empty() {
-            true => NO_PLACE.to_owned(),
-            false => agent.places.join(", "),
+        let places = if agent.places.is_empty() {
+            NO_PLACE.to_owned()
+        } else {
+            agent.places.join(", ")
         };
         let places = cut(&places, COLUMNS.saturating_sub(names + 4));
         writeln!(out, "  {}  {places}", left(agent.id, names))?;

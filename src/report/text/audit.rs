@@ -54,9 +54,10 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
         let (name, rule, from) = (estimator.name(), estimator.rule(), estimator.from());
         let line = format!("  {name:<13} {rule}");
         let room = WIDTH.saturating_sub(line.chars().count() + 3);
-        match from.chars().count() <= room {
-            true => writeln!(out, "{line} ({from})")?,
-            false => writeln!(out, "{line}\n  {:<13} ({from})", "")?,
+        if from.chars().count() <= room {
+            writeln!(out, "{line} ({from})")?
+        } else {
+            writeln!(out, "{line}\n  {:<13} ({from})", "")?
         }
     }
     Ok(())

@@ -54,9 +54,10 @@ fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
         format!("{:indent$}{}", "", facts.label),
         inert(&fleet.name(row.key)).into_owned(),
         inert(session.model().unwrap_or(NONE)).into_owned(),
-        match session.is_final(&context) {
-            true => gauge,
-            false => format!("{gauge} · not counted yet"),
+        if session.is_final(&context) {
+            gauge
+        } else {
+            format!("{gauge} · not counted yet")
         },
         or_none(headroom),
     ])

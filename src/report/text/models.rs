@@ -110,9 +110,10 @@ fn in_numbers(policy: &Policy) -> String {
 }
 
 fn only(what: &str, list: &[String]) -> String {
-    match list.is_empty() {
-        true => String::new(),
-        false => format!(" · {what} {}", inert(&list.join(", "))),
+    if list.is_empty() {
+        String::new()
+    } else {
+        format!(" · {what} {}", inert(&list.join(", ")))
     }
 }
 

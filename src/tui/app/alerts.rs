@@ -201,9 +201,10 @@ fn counted(summary: &Summary) -> (u64, u64) {
 /// a later number must not take an alert back.
 fn share(summary: &Summary) -> f64 {
     let (counted, end) = counted(summary);
-    let counted = match summary.is_final {
-        true => counted,
-        false => counted.min(summary.context.low),
+    let counted = if summary.is_final {
+        counted
+    } else {
+        counted.min(summary.context.low)
     };
     match end {
         0 => 0.0,

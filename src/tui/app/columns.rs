@@ -241,9 +241,10 @@ pub static COLUMNS: &[Column] = &[
             Ok(forecast) => {
                 let band = number::band(&forecast.requests);
                 // Without room for the band, the median stays.
-                plain(match text::width(&band) < usize::from(NEXT) {
-                    true => &band,
-                    false => band.split(' ').next().unwrap_or_default(),
+                plain(if text::width(&band) < usize::from(NEXT) {
+                    &band
+                } else {
+                    band.split(' ').next().unwrap_or_default()
                 })
             }
         },
@@ -316,9 +317,10 @@ impl Column {
     /// Its columns on a screen this wide; 0: not shown. Without what very wide screens spare.
     pub fn width(&self, screen: u16) -> u16 {
         let [narrow, medium, wide] = self.widths;
-        match screen >= self.from {
-            true => Fold::of(screen).pick(narrow, medium, wide),
-            false => 0,
+        if screen >= self.from {
+            Fold::of(screen).pick(narrow, medium, wide)
+        } else {
+            0
         }
     }
 

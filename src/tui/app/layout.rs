@@ -181,9 +181,10 @@ impl Session {
             _ => 56,
         };
         let across = |x: u16, width: u16| Area::new(x, panel.y, width, panel.height);
-        let chart = match beside {
-            true => across(roles + 2, width.saturating_sub(roles + 3)),
-            false => Area::default(),
+        let chart = if beside {
+            across(roles + 2, width.saturating_sub(roles + 3))
+        } else {
+            Area::default()
         };
         cut.take(u16::from(tall));
         Session {

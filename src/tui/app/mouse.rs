@@ -105,9 +105,10 @@ impl App {
             }
             Some((_, Hit::Timeline | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
-                    match notches > 0 {
-                        true => self.step_forward(self.usual_step()),
-                        false => self.step_back(self.usual_step()),
+                    if notches > 0 {
+                        self.step_forward(self.usual_step())
+                    } else {
+                        self.step_back(self.usual_step())
                     }
                 }
                 Effect::None

@@ -59,9 +59,10 @@ pub enum Pace {
 
 impl Pace {
     fn of(session: &Session) -> Pace {
-        match session.requests().is_empty() {
-            true => Pace::Records,
-            false => Pace::Requests,
+        if session.requests().is_empty() {
+            Pace::Records
+        } else {
+            Pace::Requests
         }
     }
 

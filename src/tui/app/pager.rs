@@ -196,9 +196,10 @@ impl Pager {
             .take_while(move |(_, start)| *start < end)
             .map(move |(n, start)| {
                 let part = start.max(range.start)..(start + len).min(end);
-                let which = match self.search.at == Some(n) {
-                    true => Match::Current,
-                    false => Match::Other,
+                let which = if self.search.at == Some(n) {
+                    Match::Current
+                } else {
+                    Match::Other
                 };
                 (part, which)
             })

@@ -93,9 +93,10 @@ impl Matched {
             return;
         }
         let holds = |old: &String| words.iter().any(|word| word.contains(old.as_str()));
-        match self.words.iter().all(holds) && !self.words.is_empty() {
-            true => self.sessions.retain(|_, matches| !*matches),
-            false => self.sessions.clear(),
+        if self.words.iter().all(holds) && !self.words.is_empty() {
+            self.sessions.retain(|_, matches| !*matches)
+        } else {
+            self.sessions.clear()
         }
         self.words = words;
     }
@@ -279,9 +280,10 @@ impl App {
         self.stale.totals = false;
         self.shown.summed_at = Some(self.now);
         let all_match = self.shown.matching == self.shown.listed_of;
-        let listed: HashSet<SessionKey> = match all_match || self.ui.grouping != Grouping::None {
-            true => HashSet::new(),
-            false => self.sessions_listed().map(|row| row.key).collect(),
+        let listed: HashSet<SessionKey> = if all_match || self.ui.grouping != Grouping::None {
+            HashSet::new()
+        } else {
+            self.sessions_listed().map(|row| row.key).collect()
         };
         let mut totals = Totals::default();
         let mut budget = Budget(SUMMED_PER_FRAME);

@@ -228,9 +228,10 @@ impl<T> Column<T> {
 
     fn width(&self, view: &View<'_>) -> usize {
         let [narrow, medium, wide] = self.widths;
-        match (self.is_shown)(view) {
-            true => view.fold().pick(narrow, medium, wide),
-            false => 0,
+        if (self.is_shown)(view) {
+            view.fold().pick(narrow, medium, wide)
+        } else {
+            0
         }
     }
 }
@@ -278,9 +279,10 @@ impl<T: Row> List for Table<T> {
     }
 
     fn empty(&self, view: &View<'_>) -> Vec<String> {
-        match self.rows.is_empty() {
-            true => T::empty(view),
-            false => Vec::new(),
+        if self.rows.is_empty() {
+            T::empty(view)
+        } else {
+            Vec::new()
         }
     }
 

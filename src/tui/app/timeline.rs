@@ -15,8 +15,10 @@ pub struct History<'a> {
     pub sizes: &'a [u64],
     /// Whether steps are requests, whose sizes are known, or records.
     pub pace: Pace,
-    /// The size at the moment on screen, and the part of it that was known.
-    pub now: (u64, u64),
+    /// The size at the moment on screen.
+    pub now: u64,
+    /// The part of it that was known.
+    pub known: u64,
     /// The requests before which a compaction took place.
     pub resets: &'a [usize],
     /// The window, in tokens.
@@ -57,7 +59,7 @@ impl History<'_> {
             .min(requests * WIDEST)
             .max(1);
         let largest = self.sizes.iter().copied().max().unwrap_or(0);
-        let largest = largest.max(self.now.0).max(1);
+        let largest = largest.max(self.now).max(1);
         let top = self.window.max(largest);
         // A small context in a large window would be a flat line.
         let top = if largest < top / 3 { largest * 2 } else { top };
@@ -119,7 +121,8 @@ impl App {
         Some(History {
             sizes: &page.sizes,
             pace: page.pace,
-            now: (state.context.used, state.context.known),
+            now: state.context.used,
+            known: state.context.known,
             resets: &page.resets,
             window: state.limits.window,
             trigger: state
@@ -153,7 +156,8 @@ mod tests {
         let history = History {
             sizes: &sizes,
             pace: Pace::Requests,
-            now: (150_000, 140_000),
+            now: 150_000,
+            known: 140_000,
             resets: &[],
             window: 200_000,
             trigger: None,

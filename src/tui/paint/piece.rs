@@ -111,9 +111,10 @@ impl From<Role> for Tone {
 /// Known numbers are emphasized, estimated ones styled as estimates.
 impl From<Source> for Tone {
     fn from(source: Source) -> Tone {
-        match source.is_known() {
-            true => Tone::Strong,
-            false => Tone::Estimated,
+        if source.is_known() {
+            Tone::Strong
+        } else {
+            Tone::Estimated
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the screens ask of whoever reads the logs.
 
-use ingest::TextJob;
+use crate::app::Msg;
+use ingest::{Delivery, TextJob};
 use model::fleet::FileId;
 
 /// Reads logs for the screens. No request waits: what it leads to comes as updates.
@@ -19,4 +20,15 @@ pub trait Logs: Send {
 
     /// Whether a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;
+}
+
+impl From<Delivery> for Msg {
+    fn from(delivery: Delivery) -> Msg {
+        match delivery {
+            Delivery::Fleet(update) => Msg::Update(update),
+            Delivery::Text(page) => Msg::Text(page),
+            Delivery::Problem { path, what } => Msg::Problem { path, what },
+            Delivery::Banner(text) => Msg::Banner(text),
+        }
+    }
 }

@@ -24,11 +24,11 @@ use console::Tty;
 pub use console::{Console, Happening};
 use events::message;
 use files::paths::Env;
-use ingest::TextJob;
+use ingest::{Delivery, TextJob};
 use jiff::Timestamp;
 pub use logs::Logs;
 use model::alerts::Alerts;
-use model::fleet::{FileId, Fleet, Update};
+use model::fleet::{FileId, Fleet};
 use model::text::TextRequest;
 use model::threshold::Threshold;
 use model::window::Rules;
@@ -81,8 +81,8 @@ pub struct Start {
     pub problems: Vec<(PathBuf, String)>,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
-    /// Updates of the ingest. Bounded, so that the ingest waits for the screens.
-    pub updates: Receiver<Update>,
+    /// What is read of the logs. Bounded, so that the ingest waits for the screens.
+    pub updates: Receiver<Delivery>,
     /// Who sends them.
     pub logs: Box<dyn Logs>,
 }
@@ -137,7 +137,7 @@ struct Screens<C, W: Write> {
     first: FirstTheme,
     state_file: Option<StateFile>,
     now: Box<dyn Fn() -> Timestamp + Send>,
-    updates: Receiver<Update>,
+    updates: Receiver<Delivery>,
     logs: Box<dyn Logs>,
     /// The files whose texts were requested.
     requested: HashSet<FileId>,
@@ -211,7 +211,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             app.recall(&file.loaded().screens);
         }
         for (path, what) in start.problems {
-            app.update(Msg::Update(Update::Problem { path, what }));
+            app.update(Msg::Problem { path, what });
         }
         let (columns, rows) = console.size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
@@ -294,7 +294,7 @@ impl<C: Console, W: Write> Screens<C, W> {
                     }
                 },
                 problem = self.notifier.problem() => {
-                    self.app.update(Msg::Update(problem));
+                    self.app.update(problem);
                     Next::Go
                 }
                 () = sleep_until(wake) => {
@@ -375,16 +375,16 @@ impl<C: Console, W: Write> Screens<C, W> {
             let path = file.path().to_owned();
             let what = format!("could not save the screen settings: {error}");
             self.state_file = None;
-            self.app.update(Msg::Update(Update::Problem { path, what }));
+            self.app.update(Msg::Problem { path, what });
         }
     }
 
     /// Handles an update and those queued behind it, for as long as keys can wait.
-    fn handle_updates(&mut self, first: Update) -> anyhow::Result<Next> {
+    fn handle_updates(&mut self, first: Delivery) -> anyhow::Result<Next> {
         let begun = now();
         let mut next = Some(first);
         while let Some(update) = next {
-            let effect = self.app.update(Msg::Update(update));
+            let effect = self.app.update(update.into());
             match self.perform(effect)? {
                 Next::Go => {}
                 end => return Ok(end),

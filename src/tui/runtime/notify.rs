@@ -6,9 +6,8 @@
 //! (<https://sw.kovidgoyal.net/kitty/desktop-notifications/>). tmux passes them on where they are
 //! wrapped in its own DCS, each escape twice, and `allow-passthrough` is `on` (tmux(1)).
 
-use crate::app::{Alert, Cause};
+use crate::app::{Alert, Cause, Msg};
 use model::alerts::{Alerts, Channel};
-use model::fleet::Update;
 use render::text;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -88,13 +87,13 @@ impl Notifier {
     }
 
     /// Waits for the next problem of the command.
-    pub(super) async fn problem(&mut self) -> Update {
+    pub(super) async fn problem(&mut self) -> Msg {
         let problem = match &mut self.commands {
             Some(commands) => commands.problems.recv().await,
             None => None,
         };
         match problem {
-            Some((path, what)) => Update::Problem { path, what },
+            Some((path, what)) => Msg::Problem { path, what },
             None => std::future::pending().await,
         }
     }

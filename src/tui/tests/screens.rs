@@ -302,7 +302,7 @@ fn notices_are_listed() {
         let mut app = app(logs(), columns, rows);
         let path = PathBuf::from("/home/ada/.codex/sessions");
         let what = "permission denied; check the file's permissions".to_owned();
-        app.update(Msg::Update(Update::Problem { path, what }));
+        app.update(Msg::Problem { path, what });
         app.update(Msg::Done("copied 512 bytes".to_owned()));
         app.prepare(now());
         type_keys(&mut app, "!");
@@ -324,7 +324,7 @@ fn problems() {
     let mut app = app(logs(), 80, 24);
     let path = PathBuf::from("/home/ada/.codex/sessions");
     let what = "permission denied; check the file's permissions".to_owned();
-    app.update(Msg::Update(Update::Problem { path, what }));
+    app.update(Msg::Problem { path, what });
     app.prepare(now());
     insta::assert_snapshot!("problem_line", text(&app, Theme::default()));
     type_keys(&mut app, "!");
@@ -528,7 +528,7 @@ proptest! {
             });
             app.update(Msg::Update(Update::Appended { file, entries: entries.collect() }));
         }
-        app.update(Msg::Update(Update::Problem { path: PathBuf::from(&id), what: id.clone() }));
+        app.update(Msg::Problem { path: PathBuf::from(&id), what: id.clone() });
         app.update(Msg::Resize(columns, rows));
         app.prepare(now());
         let themes = [

@@ -1,11 +1,9 @@
 //! The lines below the list of sessions: what its columns have no room for, of the selected session.
 
-use crate::app::{App, Nearness, Summary, columns, seconds_since};
+use super::groups;
+use crate::app::{App, Summary, columns, seconds_since};
 use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
-use model::Role;
-use model::context::Context;
-use model::forecast::Forecast;
 use model::session::Session;
 use render::{item, number, sparkline, text};
 
@@ -18,7 +16,7 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     };
     let columns = usize::from(area.width.saturating_sub(2));
     let low = area.height < 2;
-    let mut groups = vec![roles(&summary.context)];
+    let mut groups = vec![groups::roles(&summary.context)];
     if low {
         groups.push(next(app, session, summary));
     }
@@ -48,12 +46,12 @@ fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns
         let why = "no usage in the log: all estimated";
         groups.push(vec![piece(why, Tone::Estimated)]);
     }
-    groups.push(super::session::trigger(&summary.limits));
+    groups.push(groups::trigger(&summary.limits));
     if !columns::is_shown("growth", app.ui.size.0) && !summary.growth.is_empty() {
         let bars = sparkline::bars(&summary.growth, summary.limits.window);
         groups.push(vec![quiet("growth "), plain(bars)]);
     }
-    groups.push(super::session::window(&summary.limits));
+    groups.push(groups::window(&summary.limits));
     let title = session.meta.title.as_deref();
     if let Some(title) = title.filter(|title| *title != name) {
         groups.push(vec![quiet(text::cut(title, columns / 3))]);
@@ -65,19 +63,10 @@ fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns
 fn next(app: &App, session: &Session, summary: &Summary) -> Pieces {
     match summary.forecast(session, app.now) {
         Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
-            next_requests(&forecast, summary.nearness())
+            groups::next_requests(&forecast, summary.nearness())
         }
         _ => Pieces::new(),
     }
-}
-
-/// The requests until the next compaction: `next 9 (6–14)`.
-pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
-    if forecast.is_now() {
-        return vec![piece("compacts now", nearness)];
-    }
-    let band = piece(number::band(&forecast.requests), nearness);
-    vec![quiet("next "), band]
 }
 
 /// The groups, and the largest item in the context.
@@ -106,21 +95,4 @@ fn contents(
         }
     }
     joined(groups, columns)
-}
-
-/// The roles' letters and tokens in a line.
-pub(super) fn roles(context: &Context) -> Pieces {
-    let mut pieces = Pieces::new();
-    for role in Role::ALL {
-        let tokens = context.role(role).tokens;
-        if tokens == 0 {
-            continue;
-        }
-        if !pieces.is_empty() {
-            pieces.push(plain(" "));
-        }
-        pieces.push(piece(item::letter(role).to_string(), role));
-        pieces.push(plain(format!(" {}", number::short(tokens))));
-    }
-    pieces
 }

@@ -2,6 +2,7 @@
 //! nothing.
 
 mod detail;
+mod groups;
 mod help;
 mod notices;
 mod overview;

@@ -139,9 +139,10 @@ fn empty(app: &App) -> Vec<Piece> {
 fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &mut Canvas<'_>) {
     let mut x = LEAD;
     for (column, width) in columns {
-        let tone = match app.ui.sort == *column {
-            true => Tone::Strong,
-            false => Tone::Heading,
+        let tone = if app.ui.sort == *column {
+            Tone::Strong
+        } else {
+            Tone::Heading
         };
         let heading = piece(column.heading(*width), tone);
         let end = canvas.write((x, area.y), area.right(), &[heading]);
@@ -220,9 +221,10 @@ fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
 
 /// A group's name and how many sessions it has.
 fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
-    let sign = match app.ui.folded.contains(&group.id) {
-        true => "▸ ",
-        false => "▾ ",
+    let sign = if app.ui.folded.contains(&group.id) {
+        "▸ "
+    } else {
+        "▾ "
     };
     let name = text::cut(&group.name, usize::from(app.ui.size.0 / 2));
     let mut pieces = vec![

@@ -9,6 +9,7 @@
 //!  largest    Read src/db.rs 18.4k
 //! ```
 
+use super::groups;
 use crate::app::{App, Page};
 use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -123,17 +124,17 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
 /// number too.
 fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
-    let roles = super::detail::roles(&page.state.context);
+    let roles = groups::roles(&page.state.context);
     let mut room = columns.saturating_sub(taken(&roles));
     let mut groups = vec![roles];
     if app.session_layout().status.is_empty() {
-        let notice = super::session::notice(session, page, room);
+        let notice = groups::notice(session, page, room);
         if let Some(notice) = notice.filter(|notice| taken(notice) <= room + 3) {
             room = room.saturating_sub(taken(&notice));
             groups.push(notice);
         }
         let estimate = page.state.agent_estimate;
-        groups.extend(estimate.and_then(|own| super::session::agent(own, room)));
+        groups.extend(estimate.and_then(|own| groups::agent(own, room)));
     }
     joined(groups, columns)
 }

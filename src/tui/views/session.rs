@@ -19,9 +19,6 @@ mod forecast;
 mod numbers;
 mod status;
 
-pub(super) use numbers::agent;
-pub(super) use status::{notice, trigger, window};
-
 use crate::app::{self, App, Nearness};
 use crate::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
@@ -34,6 +31,9 @@ use model::running::Running;
 use model::session::Session;
 use model::window::Limits;
 use render::{self, number, text};
+
+/// The columns under which the numbers are shortened.
+const NARROW: usize = 60;
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {
@@ -63,9 +63,10 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         limits: &page.state.limits,
         agent_estimate: page.state.agent_estimate,
         nothing: super::empty_context(session),
-        nearness: match app.ui.replay.is_on() {
-            true => app::nearness(&page.state.context, &page.state.limits, &[]),
-            false => summary.nearness(),
+        nearness: if app.ui.replay.is_on() {
+            app::nearness(&page.state.context, &page.state.limits, &[])
+        } else {
+            summary.nearness()
         },
     };
     header(app, key, session, layout.header, canvas);
@@ -142,9 +143,10 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
     if let Some(version) = session.meta.version.as_deref() {
         let is_newer = session.newer_than_proven().is_some();
         let version = text::cut(version, columns / 3);
-        groups.push(match is_newer {
-            false => vec![quiet(version)],
-            true => vec![piece(version, Tone::Warn), quiet(" unproven")],
+        groups.push(if !is_newer {
+            vec![quiet(version)]
+        } else {
+            vec![piece(version, Tone::Warn), quiet(" unproven")]
         });
     }
     groups.extend(title.map(|title| vec![quiet(text::cut(title, columns / 3))]));

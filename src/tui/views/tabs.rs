@@ -29,9 +29,10 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         // Without room for all names, the keys must do.
         let name = if active || all { tab.name } else { "" };
         let label = [key.as_str(), name].join(" ");
-        let (label, tone) = match active {
-            true => (format!(" {} ", label.trim()), Tone::TabActive),
-            false => (label.trim().to_owned(), Tone::Tab),
+        let (label, tone) = if active {
+            (format!(" {} ", label.trim()), Tone::TabActive)
+        } else {
+            (label.trim().to_owned(), Tone::Tab)
         };
         let end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));

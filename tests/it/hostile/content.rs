@@ -169,12 +169,12 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>, now: Timestamp) {
         lacking.is_empty(),
         "nothing hostile was shown of {lacking:?}"
     );
-    let problem = Update::Problem {
+    let problem = Msg::Problem {
         path: PathBuf::from(format!("/{HOSTILE}/x")),
         what: HOSTILE.to_owned(),
     };
     all.app.banner = HOSTILE.to_owned();
-    all.app.update(Msg::Update(problem));
+    all.app.update(problem);
     all.app.update(Msg::Update(Update::InitialScanDone));
     all.app.update(Msg::Done(HOSTILE.to_owned()));
     all.frame("the list");

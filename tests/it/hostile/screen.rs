@@ -108,7 +108,7 @@ impl Screen {
                         line: 1,
                     };
                     let page = TextPage { of, text: Ok(text) };
-                    self.app.update(Msg::Update(Update::Text(Box::new(page))));
+                    self.app.update(Msg::Text(Box::new(page)));
                 }
                 Effect::Copy(text) => {
                     let wrong = wrong_in_text(text.as_bytes());

@@ -21,17 +21,6 @@ const LEFT: &[&[&str]] = &[
         "agents::builtin::request_log::response",
         "agents::builtin::request_log::stream",
     ],
-    &["ingest::store::backwards", "ingest::store::lines"],
-    &["ingest::worker::inbox", "ingest::worker::pool"],
-    &[
-        "tui::views::detail",
-        "tui::views::roles",
-        "tui::views::session",
-    ],
-    &[
-        "tui::views::session::numbers",
-        "tui::views::session::status",
-    ],
 ];
 
 #[test]

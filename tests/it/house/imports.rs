@@ -26,6 +26,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["ingest::sync", "ingest::problem", "ingest::patience"],
         &["files"],
     ),
+    (&["ingest::delivery"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
         &["model", "format", "files", "ingest::sync"],
@@ -78,6 +79,7 @@ const MAY: &[(Parts, Parts)] = &[
             "tokens",
             "files",
             "ingest::sync",
+            "ingest::delivery",
             "ingest::problem",
             "ingest::patience",
             "ingest::source",

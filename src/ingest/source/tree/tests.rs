@@ -6,7 +6,8 @@ use crate::reader::read_whole;
 use agents::builtin::opencode::OPENCODE;
 use model::event::ByLength;
 use model::session::Session;
-use std::fs::FileTimes;
+use std::fs::{self, FileTimes};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A storage with a session.

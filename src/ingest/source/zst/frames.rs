@@ -1,10 +1,8 @@
 //! The frames of a compressed file, one after the other (RFC 8878, 3.1): log rotation and `pzstd` write several.
 
-use files;
+use crate::source::Bytes;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
-use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
 
 /// The most bytes that a decoder holds: 8 MiB is the most that `zstd` uses unless it is told otherwise.
 const WINDOW: u64 = 32 << 20;
@@ -12,7 +10,7 @@ const WINDOW: u64 = 32 << 20;
 const MAGIC: u32 = 0xfd2f_b528;
 const SKIPPABLE: u32 = 0x184d_2a50;
 
-type Decoder = StreamingDecoder<BufReader<File>, FrameDecoder>;
+type Decoder = StreamingDecoder<BufReader<Bytes>, FrameDecoder>;
 
 /// A file that is being decoded.
 pub(super) struct Frames {
@@ -22,8 +20,8 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Begins at the first frame. A file without one is an error.
-    pub(super) fn begin(path: &Path) -> io::Result<Frames> {
-        let file = BufReader::new(files::open(path)?);
+    pub(super) fn begin(bytes: Bytes) -> io::Result<Frames> {
+        let file = BufReader::new(bytes);
         match next_frame(file)? {
             None => Err(invalid("it is no compressed file")),
             frame => Ok(Frames { frame }),
@@ -49,7 +47,7 @@ impl Read for Frames {
 }
 
 /// The next frame with content; `None`: the file ends.
-fn next_frame(mut file: BufReader<File>) -> io::Result<Option<Decoder>> {
+fn next_frame(mut file: BufReader<Bytes>) -> io::Result<Option<Decoder>> {
     loop {
         let mut magic = Vec::with_capacity(4);
         file.by_ref().take(4).read_to_end(&mut magic)?;

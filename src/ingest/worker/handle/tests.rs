@@ -12,7 +12,7 @@ use agents::builtin::ouro::OURO;
 use files::paths::User;
 use files::waiting::wait_for;
 use model::event::{ByLength, Lane, Measure};
-use model::fleet::{Fleet, SessionKey};
+use model::fleet::{Fleet, SessionKey, Update};
 use model::running::Running;
 use model::session::{Coverage, Session};
 use model::text::TextRequest;
@@ -29,7 +29,7 @@ mod cached;
 
 struct Watching {
     fleet: Fleet,
-    updates: Receiver<Update>,
+    updates: Receiver<Delivery>,
     handle: Handle,
     overseer: Overseer,
     seen: Vec<&'static str>,
@@ -51,6 +51,19 @@ fn piped(source: &'static [u8]) -> Piped {
     Piped {
         source: Box::new(source),
         format: None,
+    }
+}
+
+fn kind(update: &Update) -> &'static str {
+    match update {
+        Update::Found(_) => "found",
+        Update::Rebuilt { .. } => "rebuilt",
+        Update::Appended { .. } => "appended",
+        Update::Settings { .. } => "settings",
+        Update::Running { .. } => "running",
+        Update::Vanished(_) => "vanished",
+        Update::InitialScanDone => "gauges",
+        Update::CaughtUp => "caught up",
     }
 }
 
@@ -92,19 +105,14 @@ impl Watching {
                 let update = self.updates.try_recv();
                 let update = update.map_err(|e| format!("{e} after {:?}", self.seen))?;
                 self.seen.push(match &update {
-                    Update::Found(_) => "found",
-                    Update::Rebuilt { .. } => "rebuilt",
-                    Update::Appended { .. } => "appended",
-                    Update::Settings { .. } => "settings",
-                    Update::Running { .. } => "running",
-                    Update::Vanished(_) => "vanished",
-                    Update::Problem { .. } => "problem",
-                    Update::Banner(_) => "banner",
-                    Update::Text(_) => "text",
-                    Update::InitialScanDone => "gauges",
-                    Update::CaughtUp => "caught up",
+                    Delivery::Fleet(update) => kind(update),
+                    Delivery::Problem { .. } => "problem",
+                    Delivery::Banner(_) => "banner",
+                    Delivery::Text(_) => "text",
                 });
-                self.fleet.apply(update);
+                if let Delivery::Fleet(update) = update {
+                    self.fleet.apply(update);
+                }
             }
             Ok::<(), String>(())
         });
@@ -143,10 +151,7 @@ impl Watching {
         // A small log is counted while it has no report.
         let was_counted = followed.items().iter().any(|item| item.size.counted);
         let counter = Counter::new();
-        let measure: &dyn Measure = match was_counted {
-            true => &counter,
-            false => &ByLength,
-        };
+        let measure: &dyn Measure = if was_counted { &counter } else { &ByLength };
         let fresh = read_whole(&toy_log(path), measure, &Arc::default()).unwrap();
         let fresh = &fresh[0].1;
         assert_eq!(followed.context(), fresh.context());
@@ -416,7 +421,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));
         wait_for("text", || match watching.updates.try_recv() {
-            Ok(Update::Text(page)) if page.of == wanted => Ok(page.text),
+            Ok(Delivery::Text(page)) if page.of == wanted => Ok(page.text),
             Ok(_) => Err("another update".to_owned()),
             Err(e) => Err(e.to_string()),
         })
@@ -518,9 +523,10 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     HANG.open();
     wait_for("the thread that hung", || {
         let _ = watching.overseer.look(some_time());
-        match watching.overseer.has_all() {
-            true => Ok(()),
-            false => Err("it is away"),
+        if watching.overseer.has_all() {
+            Ok(())
+        } else {
+            Err("it is away")
         }
     });
     watching.until_known(&ill, 9);

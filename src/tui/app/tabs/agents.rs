@@ -36,9 +36,10 @@ impl Row for Child {
         }),
         right("AGE", [0, 6, 6], |view, agent| {
             let age = view.app.age(agent.key).map(number::age);
-            let tone = match view.app.is_live(agent.key) {
-                true => Tone::Live,
-                false => Tone::Quiet,
+            let tone = if view.app.is_live(agent.key) {
+                Tone::Live
+            } else {
+                Tone::Quiet
             };
             piece(age.unwrap_or_default(), tone)
         }),

@@ -210,9 +210,10 @@ impl ListedItem {
 
     /// What has left the context is quiet.
     fn tone(&self, tone: impl Into<Tone>) -> Tone {
-        match self.in_context {
-            true => tone.into(),
-            false => Tone::Quiet,
+        if self.in_context {
+            tone.into()
+        } else {
+            Tone::Quiet
         }
     }
 

@@ -339,7 +339,7 @@ fn answer(app: &mut App, of: TextRequest, said: Result<&str, &str>) {
         }),
         Err(why) => Err(why.to_owned()),
     };
-    app.update(Msg::Update(Update::Text(Box::new(TextPage { of, text }))));
+    app.update(Msg::Text(Box::new(TextPage { of, text })));
     app.prepare(now());
 }
 

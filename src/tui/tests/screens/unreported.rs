@@ -153,7 +153,7 @@ fn a_session_without_requests_is_stepped_through_by_record() {
         assert!(shown.contains(&at), "{shown}");
     }
     let history = app.history().unwrap();
-    assert_eq!((history.at, history.now.0), (0, history.sizes[0]));
+    assert_eq!((history.at, history.now), (0, history.sizes[0]));
     // Each has four columns where there is room.
     let (x, y) = spot(&app, |hit| hit == Hit::Timeline);
     click(&mut app, (x + 5, y));

@@ -88,11 +88,12 @@ impl Chart<'_> {
             };
             // The column of the cursor shows its moment, with the estimate.
             if requests.contains(&cursor) {
-                (size, known) = self.history.now;
+                (size, known) = (self.history.now, self.history.known);
             }
-            let tone = match requests.start > cursor {
-                true => Tone::Quiet,
-                false => Tone::Chart,
+            let tone = if requests.start > cursor {
+                Tone::Quiet
+            } else {
+                Tone::Chart
             };
             let (eighths, solid) = (scale.eighths(size), scale.eighths(known));
             for row in 0..scale.rows {
@@ -119,7 +120,7 @@ impl Chart<'_> {
         else {
             return;
         };
-        let from = self.history.now.0.min(trigger);
+        let from = self.history.now.min(trigger);
         let start = scale.column_of(self.history.at.min(scale.requests - 1));
         let per_column = scale.requests as f64 / scale.columns as f64;
         for column in start + 1..usize::from(field.width) {
@@ -188,7 +189,8 @@ mod tests {
             history: History {
                 sizes,
                 pace: Pace::Requests,
-                now: (150_000, 140_000),
+                now: 150_000,
+                known: 140_000,
                 resets: &[6],
                 window: 200_000,
                 trigger: Some(167_000),
@@ -208,7 +210,7 @@ mod tests {
         let mut replayed = chart(&sizes);
         replayed.history.at = 3;
         replayed.history.is_replayed = true;
-        replayed.history.now = (125_000, 120_000);
+        (replayed.history.now, replayed.history.known) = (125_000, 120_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
     }
 
@@ -216,7 +218,8 @@ mod tests {
         #[test]
         fn no_numbers_break_it(
             sizes in prop::collection::vec(0u64..1 << 60, 0..300),
-            now: (u64, u64),
+            now: u64,
+            known: u64,
             resets in prop::collection::vec(0usize..400, 0..5),
             window: u64,
             trigger: Option<u64>,
@@ -227,7 +230,7 @@ mod tests {
             size in (0u16..200, 0u16..30),
         ) {
             let pace = if records { Pace::Records } else { Pace::Requests };
-            let history = History { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, is_replayed };
+            let history = History { sizes: &sizes, pace, now, known, resets: &resets, window, trigger, ahead, at, is_replayed };
             drawn(&Chart { history }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }

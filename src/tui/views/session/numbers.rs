@@ -3,17 +3,11 @@
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
 //! on it, `agent's count 123.5k, ours 98.2k`.
 
-use super::Shown;
-use super::status::trigger;
+use super::{NARROW, Shown};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
-use model::Source;
-use model::agent_estimate::AgentEstimate;
+use crate::views::groups;
 use model::context::Context;
-use render::item::sign;
 use render::number;
-
-/// The columns under which the numbers are shortened.
-pub(super) const NARROW: usize = 60;
 
 pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     let (context, limits) = (shown.context, shown.limits);
@@ -31,9 +25,10 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     }
     let headroom = limits.trigger.map(|trigger| {
         let left = number::short(context.headroom(trigger));
-        match narrow {
-            true => vec![piece(format!("{left} left"), shown.nearness)],
-            false => vec![plain("headroom "), piece(left, shown.nearness)],
+        if narrow {
+            vec![piece(format!("{left} left"), shown.nearness)]
+        } else {
+            vec![plain("headroom "), piece(left, shown.nearness)]
         }
     });
     if narrow {
@@ -44,42 +39,17 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     let kept = headroom.as_ref().map_or(0, taken);
     if let Some(estimate) = shown.agent_estimate {
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
-        groups.extend(agent(estimate, room));
+        groups.extend(groups::agent(estimate, room));
     }
     if let Some(headroom) = headroom {
         // Headroom matters more than the trigger: it stays if only one of them fits.
-        let trigger = trigger(limits);
+        let trigger = groups::trigger(limits);
         if joined_width(&groups) + taken(&trigger) + kept <= columns + 3 {
             groups.push(trigger);
         }
         groups.push(headroom);
     }
     joined(groups, columns)
-}
-
-/// The agent's own number and its difference to ours, or our count without it; as much of it as fits.
-pub(in crate::views) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
-    let tokens = number::tokens(estimate.tokens);
-    let off = number::error(estimate.difference().unsigned_abs());
-    let off = match estimate.difference() {
-        _ if estimate.source == Source::Agent => {
-            format!(", ours {}", number::tokens(estimate.ours))
-        }
-        0 => " (the same)".to_owned(),
-        1.. => format!(" (+{off})"),
-        _ => format!(" (−{off})"),
-    };
-    let ways = [
-        ("agent's count ", &*off),
-        ("agent ", &*off),
-        ("agent ", ""),
-        (sign(Source::Agent), ""),
-    ];
-    let mut ways = ways.into_iter().map(|(label, off)| {
-        let tokens = piece(&tokens, Tone::Estimated);
-        vec![quiet(label), tokens, quiet(off)]
-    });
-    ways.find(|pieces| width(pieces) <= columns)
 }
 
 fn amount(context: &Context, narrow: bool) -> Pieces {

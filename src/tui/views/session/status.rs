@@ -1,13 +1,11 @@
 //! How far the numbers can be trusted: what could not be read, the agent's warnings, the sources of window
 //! and trigger.
 
-use super::Shown;
-use super::numbers::{NARROW, agent};
+use super::{NARROW, Shown};
 use crate::app::Page;
-use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
-use crate::views::detail;
+use crate::paint::{Pieces, Tone, joined, joined_width, piece, quiet};
+use crate::views::groups;
 use model::session::{Coverage, Session};
-use model::window::Limits;
 use render::own_count::own_count;
 use render::{number, text, unknown};
 
@@ -45,14 +43,14 @@ pub(super) fn status(
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading…")]);
     }
-    let notice = notice(session, page, columns);
+    let notice = groups::notice(session, page, columns);
     let warned = notice.is_some();
     groups.extend(notice);
-    let mut window = window(shown.limits);
+    let mut window = groups::window(shown.limits);
     let before = groups.len();
     if low {
         if let Ok(forecast) = &page.forecast {
-            groups.push(detail::next_requests(forecast, shown.nearness));
+            groups.push(groups::next_requests(forecast, shown.nearness));
         }
         if session.is_unreported() && shown.context.used > 0 {
             groups.push(vec![piece("all estimated", Tone::Estimated)]);
@@ -60,14 +58,18 @@ pub(super) fn status(
     }
     if columns < NARROW {
         let room = columns.saturating_sub(joined_width(&groups));
-        groups.extend(shown.agent_estimate.and_then(|own| agent(own, room)));
+        groups.extend(
+            shown
+                .agent_estimate
+                .and_then(|own| groups::agent(own, room)),
+        );
         if groups.len() > before {
             // Without the word "window".
             window.remove(0);
         }
     }
     // The window is among the numbers too.
-    let mut limits = [window, trigger(shown.limits)];
+    let mut limits = [window, groups::trigger(shown.limits)];
     if warned {
         limits.reverse();
     }
@@ -83,40 +85,4 @@ pub(super) fn status(
         groups.push(vec![quiet(format!("{skipped} skipped"))]);
     }
     joined(groups, columns)
-}
-
-/// The agent's notice about its context; only its subject where the whole does not fit.
-pub(in crate::views) fn notice(session: &Session, page: &Page, columns: usize) -> Option<Pieces> {
-    let notice = session.items().get(page.state.notice?)?;
-    let text = match text::width(&notice.preview) {
-        width if width > columns => notice.preview.split(':').next()?,
-        _ => &notice.preview,
-    };
-    Some(vec![piece(text, Tone::Warn)])
-}
-
-/// The window and its source.
-pub(in crate::views) fn window(limits: &Limits) -> Pieces {
-    vec![
-        quiet("window "),
-        plain(number::short(limits.window)),
-        quiet(format!(" ({})", limits.window_from())),
-    ]
-}
-
-/// The trigger and its source.
-pub(in crate::views) fn trigger(limits: &Limits) -> Pieces {
-    match limits.trigger {
-        None => {
-            let why = limits.no_trigger();
-            vec![quiet(why.unwrap_or_else(|| {
-                "no automatic compaction known".to_owned()
-            }))]
-        }
-        Some(trigger) => vec![
-            quiet("compacts at "),
-            plain(number::short(trigger)),
-            quiet(format!(" ({})", limits.trigger_from())),
-        ],
-    }
 }

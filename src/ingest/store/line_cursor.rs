@@ -1,0 +1,86 @@
+//! Where the reading of a log of lines continues.
+
+use crate::lanes::decode;
+use crate::lines::position::Position;
+use crate::lines::{OnLine, Progress};
+use crate::log::{Cursor, End, News};
+use crate::sidecar::DecoderWithSidecar;
+use crate::source::{KeptOpen, Open};
+use format::StateUpdate;
+use model::event::{Measure, Sink};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A place in a log of lines, with a decoder that has read everything before it.
+pub struct LineCursor {
+    source: KeptOpen,
+    position: Position,
+    decoder: DecoderWithSidecar,
+}
+
+impl LineCursor {
+    /// A cursor at a position in these bytes.
+    pub(super) fn new(
+        source: &Arc<dyn Open>,
+        position: Position,
+        decoder: DecoderWithSidecar,
+    ) -> LineCursor {
+        LineCursor {
+            source: KeptOpen::new(Arc::clone(source)),
+            position,
+            decoder,
+        }
+    }
+}
+
+impl Cursor for LineCursor {
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut out = Sink::new(measure);
+        if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
+            return Ok(News::Restart);
+        }
+        let decoder = self.decoder.decoder.as_mut();
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(decoder, place, line, &mut out);
+            if pause(place.len) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let outcome = match end {
+            End::Open => self.position.read_more(&self.source, deliver),
+            End::Settled => self.position.finish(&self.source, deliver),
+        };
+        if !matches!(outcome, Ok(Progress::More)) {
+            self.source.close();
+        }
+        let outcome = outcome?;
+        if outcome == Progress::Done && !self.position.is_inside_line() {
+            self.decoder.decoder.read_end(&mut out);
+        }
+        Ok(match outcome {
+            Progress::Done => News::Entries(out.entries),
+            Progress::More => News::Batch(out.entries),
+            Progress::Restart => News::Restart,
+        })
+    }
+
+    fn is_incomplete(&self) -> bool {
+        self.position.is_inside_line()
+    }
+
+    fn has_news_beside(&self) -> bool {
+        self.decoder.has_news()
+    }
+
+    fn trim(&mut self) {
+        self.position.forget();
+    }
+}

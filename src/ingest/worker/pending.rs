@@ -1,0 +1,34 @@
+//! What the worker is still to do: looks to be repeated, files to be read whole, logs that were not found.
+
+use model::fleet::FileId;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// A look that is to be repeated.
+pub(super) struct Again {
+    /// When.
+    pub(super) at: Instant,
+    pub(super) what: LookAt,
+}
+
+/// Something to look at.
+pub(super) enum LookAt {
+    File(FileId),
+    Below(PathBuf),
+}
+
+/// A file that is to be read whole.
+pub(super) struct Queued {
+    pub(super) file: FileId,
+    /// With exact counts rather than estimates by length.
+    pub(super) exact: bool,
+}
+
+/// A log that a look at everything did not find.
+pub(super) struct PassedOver {
+    pub(super) file: FileId,
+    /// Whether there is something at its path.
+    pub(super) is_there: bool,
+    /// Whether the look before did not find it either.
+    pub(super) was_passed_over: bool,
+}

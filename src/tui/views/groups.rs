@@ -1,0 +1,100 @@
+//! Groups of words that several parts of the screens show, each written in one way: the window, the trigger, the next
+//! compaction, the roles, the agent's own number, its notice.
+
+use crate::app::{Nearness, Page};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
+use model::agent_estimate::AgentEstimate;
+use model::context::Context;
+use model::forecast::Forecast;
+use model::session::Session;
+use model::window::Limits;
+use model::{Role, Source};
+use render::item::{self, sign};
+use render::{number, text};
+
+/// The window and its source.
+pub(super) fn window(limits: &Limits) -> Pieces {
+    vec![
+        quiet("window "),
+        plain(number::short(limits.window)),
+        quiet(format!(" ({})", limits.window_from())),
+    ]
+}
+
+/// The trigger and its source.
+pub(super) fn trigger(limits: &Limits) -> Pieces {
+    match limits.trigger {
+        None => {
+            let why = limits.no_trigger();
+            vec![quiet(why.unwrap_or_else(|| {
+                "no automatic compaction known".to_owned()
+            }))]
+        }
+        Some(trigger) => vec![
+            quiet("compacts at "),
+            plain(number::short(trigger)),
+            quiet(format!(" ({})", limits.trigger_from())),
+        ],
+    }
+}
+
+/// The requests until the next compaction: `next 9 (6–14)`.
+pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
+    if forecast.is_now() {
+        return vec![piece("compacts now", nearness)];
+    }
+    let band = piece(number::band(&forecast.requests), nearness);
+    vec![quiet("next "), band]
+}
+
+/// The roles' letters and tokens in a line.
+pub(super) fn roles(context: &Context) -> Pieces {
+    let mut pieces = Pieces::new();
+    for role in Role::ALL {
+        let tokens = context.role(role).tokens;
+        if tokens == 0 {
+            continue;
+        }
+        if !pieces.is_empty() {
+            pieces.push(plain(" "));
+        }
+        pieces.push(piece(item::letter(role).to_string(), role));
+        pieces.push(plain(format!(" {}", number::short(tokens))));
+    }
+    pieces
+}
+
+/// The agent's own number and its difference to ours, or our count without it; as much of it as fits.
+pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
+    let tokens = number::tokens(estimate.tokens);
+    let off = number::error(estimate.difference().unsigned_abs());
+    let off = match estimate.difference() {
+        _ if estimate.source == Source::Agent => {
+            format!(", ours {}", number::tokens(estimate.ours))
+        }
+        0 => " (the same)".to_owned(),
+        1.. => format!(" (+{off})"),
+        _ => format!(" (−{off})"),
+    };
+    let ways = [
+        ("agent's count ", &*off),
+        ("agent ", &*off),
+        ("agent ", ""),
+        (sign(Source::Agent), ""),
+    ];
+    let mut ways = ways.into_iter().map(|(label, off)| {
+        let tokens = piece(&tokens, Tone::Estimated);
+        vec![quiet(label), tokens, quiet(off)]
+    });
+    ways.find(|pieces| width(pieces) <= columns)
+}
+
+/// The agent's notice about its context; only its subject where the whole does not fit.
+pub(super) fn notice(session: &Session, page: &Page, columns: usize) -> Option<Pieces> {
+    let notice = session.items().get(page.state.notice?)?;
+    let text = match text::width(&notice.preview) {
+        width if width > columns => notice.preview.split(':').next()?,
+        _ => &notice.preview,
+    };
+    Some(vec![piece(text, Tone::Warn)])
+}
