@@ -30,27 +30,21 @@
 
 mod databases;
 mod envelope;
-mod message;
+mod ids;
 mod recognise;
-mod request;
-mod response;
-mod shape;
-mod stream;
 mod thread;
 mod threads;
-mod usage;
 
 use crate::agents::format::{
     Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts,
 };
+use crate::agents::kit::bodies::{Response, Thoughts};
 use crate::agents::kit::lenient::{Lost, model_name};
 use crate::agents::kit::prompts::Block;
+use crate::agents::kit::time::time_before;
 use crate::model::event::{Billed, Key, Sink, Usage};
 use crate::model::{Kind, Source};
-pub(super) use envelope::time_before;
 use envelope::{Bodies, Exchange};
-pub(super) use message::{blocks, calls};
-use response::{Response, Thoughts};
 use std::path::Path;
 use threads::{Names, Threads};
 

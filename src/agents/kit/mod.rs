@@ -1,6 +1,7 @@
 //! What decoders share. No agent is in it.
 
 pub(crate) mod anthropic;
+pub(crate) mod bodies;
 pub mod damage;
 pub(crate) mod genai;
 pub(crate) mod image;
@@ -10,5 +11,6 @@ pub(crate) mod prompts;
 pub(crate) mod protobuf;
 pub(crate) mod rows;
 mod text;
+pub(crate) mod time;
 
 pub use text::text;

@@ -7,7 +7,7 @@
 //! calls of a file are taken for one conversation.
 
 use super::span::{Call, first, number};
-use crate::agents::builtin::request_log::time_before;
+use crate::agents::kit::time::time_before;
 use crate::agents::kit::lenient::{Count, Lost};
 use serde_json::Value;
 

@@ -1,7 +1,6 @@
 //! One conversation of a file, and by what its requests are recognised.
 
-use super::request::Request;
-use super::response::Response;
+use crate::agents::kit::bodies::{Request, Response};
 use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
 use crate::model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
 use crate::model::{Kind, Role};

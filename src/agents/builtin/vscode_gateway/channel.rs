@@ -7,7 +7,7 @@
 
 use super::actual;
 use super::wire::Actual;
-use crate::agents::builtin::request_log::time_before;
+use crate::agents::kit::time::time_before;
 use crate::agents::kit::lenient::Count;
 use crate::model::event::{Key, Lane, Meta, Sink, Usage};
 

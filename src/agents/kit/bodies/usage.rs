@@ -4,26 +4,26 @@ use crate::agents::kit::lenient::{At, Count, Field, Raw, Record, record};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub struct Numbers {
     /// All input, where the provider reports that.
     whole: Option<u64>,
     /// Input beside what was read from and written to a cache, where it reports that instead.
     uncached: Option<u64>,
     /// What the provider's own tools added to the prompt while it answered, beside all input.
-    pub(super) tools: Option<u64>,
-    pub(super) cache_read: Option<u64>,
-    pub(super) cache_write: Option<u64>,
+    pub tools: Option<u64>,
+    pub cache_read: Option<u64>,
+    pub cache_write: Option<u64>,
     /// Output, reasoning included.
-    pub(super) output: Option<u64>,
+    pub output: Option<u64>,
     /// The part of the output that was reasoning, where it is reported.
-    pub(super) reasoning: Option<u64>,
+    pub reasoning: Option<u64>,
     /// Whether one of the numbers cannot be read, so that none is used.
     is_unreadable: bool,
 }
 
 impl Numbers {
     /// Usage as the writer of a log reports it in its own line: all input, all output.
-    pub(super) fn of_line([prompt, output]: [Count; 2]) -> Numbers {
+    pub fn of_line([prompt, output]: [Count; 2]) -> Numbers {
         Numbers {
             whole: prompt.0,
             output: output.0,
@@ -32,7 +32,7 @@ impl Numbers {
     }
 
     /// All input, what the provider's own tools added among it; `None`: nothing was reported.
-    pub(super) fn prompt(&self) -> Option<u64> {
+    pub fn prompt(&self) -> Option<u64> {
         if self.is_unreadable {
             return None;
         }
@@ -45,7 +45,7 @@ impl Numbers {
     }
 
     /// The larger of each: the chunks of a stream repeat their numbers, rising.
-    pub(super) fn max(self, other: Numbers) -> Numbers {
+    pub fn max(self, other: Numbers) -> Numbers {
         Numbers {
             whole: self.whole.max(other.whole),
             uncached: self.uncached.max(other.uncached),
@@ -59,7 +59,7 @@ impl Numbers {
     }
 
     /// Reads `usage` or `usageMetadata`.
-    pub(super) fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
+    pub fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
         let wire: Option<Wire> = at.field("usage").read(raw);
         let Some(wire) = wire else {
             return Numbers {
@@ -125,7 +125,7 @@ impl Numbers {
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
     /// provider's own numbers are beside it.
-    pub(super) fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
+    pub fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
         let numbers = Numbers::read(metadata.anthropic?.usage?, at);
         numbers.prompt().map(|_| numbers)

@@ -1,0 +1,21 @@
+//! Bodies of requests to models and of their responses, in the words of each interface: OpenAI's Chat Completions and
+//! Responses, Anthropic's Messages, Google's `generateContent`, Bedrock's Converse, the AI SDK, LangChain's messages,
+//! the parts of OpenTelemetry's conventions and of VS Code's language models.
+//!
+//! Logs mix them, and gateways translate one into another, so nothing says beforehand which one a body is in: the names
+//! of its fields show it. Each of them becomes the same [`Block`](crate::agents::kit::prompts::Block)s.
+
+mod json;
+mod media;
+mod message;
+mod part;
+pub mod request;
+pub mod response;
+pub mod stream;
+pub mod usage;
+
+pub use json::{Object, string};
+pub use message::{blocks, calls};
+pub use request::Request;
+pub use response::{Response, Thoughts};
+pub use usage::Numbers;
