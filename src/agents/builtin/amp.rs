@@ -12,7 +12,7 @@
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
 use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head,
+    ANTHROPIC, Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head,
 };
 use crate::agents::kit::anthropic::{self, ToolNames, part_of};
 use crate::agents::kit::image;
@@ -42,12 +42,7 @@ pub static AMP: Format = Format {
     decoder: &decoder::<AmpDecoder>,
     store: &|_| Some(StoreKind::Document),
     list: Some(List::Json("messages")),
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_creation", |b| b.cache_creation),
-        ("cache_read", |b| b.cache_read),
-        ("output", |b| b.output),
-    ],
+    terms: ANTHROPIC,
     ..Format::DEFAULT
 };
 

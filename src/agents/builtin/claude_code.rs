@@ -21,14 +21,14 @@ mod settings;
 mod wire;
 
 use crate::agents::format::{
-    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+    ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
 };
 use crate::agents::format::{about_agent, is_uuid};
 use crate::agents::kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use crate::agents::kit::image;
 use crate::agents::kit::lenient::{self, Lost, Text};
 use crate::model::event::{
-    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use requests::Requests;
@@ -58,12 +58,7 @@ pub static CLAUDE_CODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
-    terms: &[
-        ("input", |b: &Billed| b.input),
-        ("cache_creation", |b: &Billed| b.cache_creation),
-        ("cache_read", |b: &Billed| b.cache_read),
-        ("output", |b: &Billed| b.output),
-    ],
+    terms: ANTHROPIC,
     settings: Some(&settings::SETTINGS),
     states: about_agent,
     registry: Some(&registry::REGISTRY),

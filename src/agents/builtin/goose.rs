@@ -17,7 +17,9 @@
 
 use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
 use crate::agents::format::settings::{Layers, Settings};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use crate::agents::format::{
+    Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE, decoder,
+};
 use crate::agents::kit::anthropic::{ToolNames, part_of};
 use crate::agents::kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
 use crate::agents::kit::{image, rows};
@@ -54,12 +56,7 @@ pub static GOOSE: Format = Format {
         head.starts_with(MAGIC)
             .then_some(StoreKind::Database(&STORE))
     },
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-    ],
+    terms: WITH_CACHE,
     settings: Some(&Settings {
         files: &[],
         env: &["GOOSE_AUTO_COMPACT_THRESHOLD", "GOOSE_CONTEXT_LIMIT"],

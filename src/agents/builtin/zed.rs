@@ -14,7 +14,9 @@
 //! * Documents of other versions, up to 2025, are not read.
 
 use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use crate::agents::format::{
+    ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder,
+};
 use crate::agents::kit::anthropic::ToolNames;
 use crate::agents::kit::lenient::scan::each_field;
 use crate::agents::kit::lenient::{self, Count, Raw, Text, record};
@@ -49,12 +51,7 @@ pub static ZED: Format = Format {
         head.starts_with(MAGIC)
             .then_some(StoreKind::Database(&STORE))
     },
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_creation", |b| b.cache_creation),
-        ("cache_read", |b| b.cache_read),
-        ("output", |b| b.output),
-    ],
+    terms: ANTHROPIC,
     harmless: "Resume",
     ..Format::DEFAULT
 };
