@@ -54,23 +54,24 @@
 //!   read as calls, too.
 //! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
 
-mod body;
+mod attributes;
+mod call;
 mod content;
 mod history;
 mod kernel;
 mod run;
-mod shape;
 mod span;
+mod tools;
 
 use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::agents::kit::lenient::Lost;
 use crate::agents::kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use crate::model::Kind;
 use crate::model::event::{Key, Lane, Meta, Place, Sink};
+use call::{Call, Record};
 use history::History;
 use jiff::Timestamp;
 use serde_json::Value;
-use span::{Call, Record};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 

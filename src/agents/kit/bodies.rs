@@ -6,7 +6,6 @@
 //! of its fields show it. Each of them becomes the same [`Block`](crate::agents::kit::prompts::Block)s.
 
 mod json;
-mod media;
 mod message;
 mod part;
 pub mod request;
@@ -14,8 +13,11 @@ pub mod response;
 pub mod stream;
 pub mod usage;
 
-pub use json::{Object, string};
-pub use message::{blocks, calls};
+pub use json::{Object, first, object_if, string};
+pub use message::{blocks, calls, role_of};
 pub use request::Request;
 pub use response::{Response, Thoughts};
 pub use usage::Numbers;
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,11 @@
 //! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
-use crate::agents::kit::bodies::{self, request};
 use crate::agents::format::database::{DatabaseSpec, Schema};
+use crate::agents::kit::bodies::{self, Numbers, request};
 use crate::agents::kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
 use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step};
-use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use crate::model::event::{Key, Lane, Meta, Sink, Usage};
 use crate::model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -140,10 +140,10 @@ impl Agent {
         let attributes = &event.attributes;
         let tools = attributes.tools.0.map(|tools| tools.get().into());
         self.tools = tools.or(self.tools.take());
-        if let Some(messages) = attributes.messages.0 {
+        if attributes.messages.0.is_some() {
             let tools = self.tools.as_deref().and_then(Raw::of);
             let at = lost.at("llm.messages");
-            let (front, blocks) = request::parts(Vec::new(), messages, tools, at);
+            let (front, blocks) = request::parts(Vec::new(), attributes.messages.0, tools, at);
             let prompt = Prompt {
                 front: &front,
                 kept: 0,
@@ -172,19 +172,10 @@ impl Agent {
     fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
         let parts = [attributes.input, attributes.output, attributes.cached];
         let [input, output, cached] = Reported::whole(parts);
-        let prompt = input.0.filter(|input| *input > 0)?;
-        let cached = cached.or_zero().min(prompt);
-        Some(Usage {
-            model: self.model.clone(),
-            cached,
-            output: output.0,
-            billed: Billed {
-                input: prompt,
-                cache_read: cached,
-                output: output.or_zero(),
-                ..Billed::default()
-            },
-            ..Usage::reported(request, prompt)
-        })
+        let numbers = Numbers {
+            cache_read: cached.0.min(input.0),
+            ..Numbers::of_line([input, output])
+        };
+        numbers.usage(request, self.model.as_deref())
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::agents::testing;
-use crate::model::Role;
 use crate::model::session::Session;
+use crate::model::{Role, Source};
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {

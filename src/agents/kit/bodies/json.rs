@@ -28,6 +28,15 @@ pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
 }
 
+/// The first element of a list, however deep; its own where it is none.
+pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
+    let mut first = raw;
+    while first.get().starts_with('[') {
+        first = *list(first).first()?;
+    }
+    Some(first)
+}
+
 /// The string that a value is.
 pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     scan::string(raw.get())
@@ -50,7 +59,7 @@ pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
 }
 
 /// The same of a value that may as well be something else, or not be there.
-pub(super) fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
+pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
     let raw = raw.filter(|raw| is_object(*raw));
     raw.map_or_else(T::default, |raw| object(raw, at))
 }

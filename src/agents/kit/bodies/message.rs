@@ -69,7 +69,7 @@ fn messages<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut V
 }
 
 /// Whose a message is, by the word for it or by the name of its class: `HumanMessage`, `AIMessageChunk`.
-fn role_of(word: &str) -> Option<Role> {
+pub fn role_of(word: &str) -> Option<Role> {
     let class = word.strip_suffix("Chunk").unwrap_or(word);
     let word = class.strip_suffix("Message").unwrap_or(class);
     Some(match &*word.to_ascii_lowercase() {
@@ -122,7 +122,11 @@ fn message<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut Ve
         if reader.is_empty() {
             reader.text(Cow::Borrowed(""));
         }
-        let id = message.tool_call_id.0.or(message.id.0.into_iter().next_back().and_then(|id| id.0));
+        let id =
+            message
+                .tool_call_id
+                .0
+                .or(message.id.0.into_iter().next_back().and_then(|id| id.0));
         for block in reader.own() {
             block.call = block.call.take().or_else(|| id.clone());
             block.tool = block.tool.take().or_else(|| message.name.0.clone());
@@ -143,7 +147,12 @@ struct MessageReader<'f, 'a, 'l> {
 impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
     fn new(role: Role, at: At<'l>, all: &'f mut Vec<Block<'a>>) -> Self {
         let from = all.len();
-        MessageReader { role, at, all, from }
+        MessageReader {
+            role,
+            at,
+            all,
+            from,
+        }
     }
 
     fn is_empty(&self) -> bool {

@@ -1,10 +1,13 @@
 //! The parts of a message: blocks, items, calls of tools and their results, each of them by itself.
 
+mod media;
+
 use super::json::{Object, is_object, list, object, object_if, string};
-use super::media::media;
+
 use crate::agents::kit::lenient::{At, Lost, Raw, Text, record};
 use crate::agents::kit::prompts::{Block, Content};
 use crate::model::{Kind, Role};
+use media::media;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,11 +15,11 @@ use std::collections::HashMap;
 record! {
     /// A part with the fields of all its types, or a call of a tool.
     pub(super) struct Part<'a> {
-        pub(super) kind: Text<'a> = "type",
-        pub(super) text: Text<'a> = "text" | "refusal",
+        kind: Text<'a> = "type",
+        text: Text<'a> = "text" | "refusal",
         thinking: Text<'a>,
         signature: Text<'a> = "signature" | "thoughtSignature",
-        pub(super) data: Text<'a>,
+        data: Text<'a>,
         encrypted_content: Text<'a>,
         id: Text<'a>,
         call_id: Text<'a> = "call_id" | "tool_use_id" | "toolCallId" | "toolUseId" | "callId",
@@ -25,10 +28,10 @@ record! {
         arguments: Option<Raw<'a>> = "arguments" | "args" | "input" | "action",
         content: Option<Raw<'a>>,
         summary: Option<Raw<'a>>,
-        pub(super) image: Option<Raw<'a>> = "source" | "image",
-        pub(super) image_url: Option<Raw<'a>>,
-        pub(super) detail: Text<'a>,
-        pub(super) mime: Text<'a> = "mime_type",
+        image: Option<Raw<'a>> = "source" | "image",
+        image_url: Option<Raw<'a>>,
+        detail: Text<'a>,
+        mime: Text<'a> = "mime_type",
         result: Option<Raw<'a>> = "output" | "result" | "response",
         /// Chat Completions' call, in an object of its own.
         function: Option<Raw<'a>>,
@@ -37,8 +40,8 @@ record! {
         /// Google's and Bedrock's: the only field of a part shows what it is.
         call: Option<Object<'a>> = "functionCall" | "function_call" | "toolUse",
         answer: Option<Object<'a>> = "functionResponse" | "function_response",
-        pub(super) inline: Option<Object<'a>> = "inlineData" | "inline_data",
-        pub(super) file: Option<Raw<'a>> = "fileData" | "file_data",
+        inline: Option<Object<'a>> = "inlineData" | "inline_data",
+        file: Option<Raw<'a>> = "fileData" | "file_data",
         thought: Option<bool>,
         bedrock_thought: Option<Reasoning<'a>> = "reasoningContent",
         /// Bedrock's is an object with the content, VS Code's is the content.
@@ -90,7 +93,9 @@ pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
     if let Some(answer) = part.answer {
         return Piece::Block(object::<Part<'a>>(answer.0, at.field("functionResponse")).result(at));
     }
-    let bedrock = part.tool_result.filter(|raw| part.kind.get().is_none() && is_object(*raw));
+    let bedrock = part
+        .tool_result
+        .filter(|raw| part.kind.get().is_none() && is_object(*raw));
     if let Some(result) = bedrock {
         return Piece::Block(object::<Part<'a>>(result, at.field("toolResult")).result(at));
     }
@@ -101,14 +106,22 @@ pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
         }
         "compaction" | "compaction_summary" => Piece::Block(part.summary(at)),
         // Those of tools that run on the server, too: `web_search_tool_result`.
-        kind if ["tool_result", "_output", "_response"].iter().any(|end| kind.ends_with(end)) => {
+        kind if ["tool_result", "_output", "_response"]
+            .iter()
+            .any(|end| kind.ends_with(end)) =>
+        {
             Piece::Block(part.result(at))
         }
         "tool-result" | "toolResult" => Piece::Block(part.result(at)),
-        kind if kind.ends_with("tool_use") || kind.ends_with("_call") => Piece::Block(part.call(at)),
+        kind if kind.ends_with("tool_use") || kind.ends_with("_call") => {
+            Piece::Block(part.call(at))
+        }
         "tool-call" | "toolCall" => Piece::Block(part.call(at)),
         "" if part.name.0.is_some() && part.arguments.is_some() => Piece::Block(part.call(at)),
-        _ => match (media(&part, at), part.text.0.or_else(|| string(part.content?))) {
+        _ => match (
+            media(&part, at),
+            part.text.0.or_else(|| string(part.content?)),
+        ) {
             (Some(media), _) => Piece::Other(media),
             (None, Some(text)) => Piece::Text(text),
             (None, None) if is_void(raw) => Piece::Nothing,
@@ -167,7 +180,11 @@ impl<'a> Part<'a> {
         // Calls of tools that run on the server have no name: `web_search_call`.
         let kind = self.kind.0.filter(|kind| kind.ends_with("_call"));
         let arguments = inner.arguments.or(self.arguments);
-        tool_call(self.call_id.0.or(self.id.0), name.or(kind).unwrap_or_default(), arguments)
+        tool_call(
+            self.call_id.0.or(self.id.0),
+            name.or(kind).unwrap_or_default(),
+            arguments,
+        )
     }
 
     fn result(self, at: At<'_>) -> Block<'a> {
@@ -180,12 +197,21 @@ impl<'a> Part<'a> {
 
     fn thought(self, at: At<'_>) -> Block<'a> {
         let bedrock = self.bedrock_thought.unwrap_or_default().text;
-        let marks = [&self.signature, &self.data, &self.encrypted_content, &bedrock.signature];
+        let marks = [
+            &self.signature,
+            &self.data,
+            &self.encrypted_content,
+            &bedrock.signature,
+        ];
         let hidden: usize = marks.iter().map(|mark| mark.or_empty().len()).sum();
         let text = self.thinking.0.or(self.text.0).or(bedrock.text.0);
         let parts = [self.summary, self.content].into_iter().flatten();
-        let texts = text.into_iter().chain(parts.flat_map(|part| texts(part, at)));
-        let content = texts.map(Content::Text).chain([Content::Hidden(hidden as u64)]);
+        let texts = text
+            .into_iter()
+            .chain(parts.flat_map(|part| texts(part, at)));
+        let content = texts
+            .map(Content::Text)
+            .chain([Content::Hidden(hidden as u64)]);
         let block = Block::new(Role::Assistant, Kind::Thinking);
         block.with(content).with_id(self.id.0)
     }
@@ -193,7 +219,10 @@ impl<'a> Part<'a> {
     fn summary(self, at: At<'_>) -> Block<'a> {
         let hidden = Content::Hidden(self.encrypted_content.or_empty().len() as u64);
         let text = self.content.or(self.summary);
-        let texts = text.into_iter().flat_map(|raw| texts(raw, at)).map(Content::Text);
+        let texts = text
+            .into_iter()
+            .flat_map(|raw| texts(raw, at))
+            .map(Content::Text);
         Block::new(Role::Container, Kind::Summary).with(texts.chain([hidden]))
     }
 }

@@ -9,9 +9,10 @@ use crate::model::{Kind, Role};
 use std::borrow::Cow;
 
 /// What a request builds on beside what it holds itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Base<'a> {
     /// Nothing: it carries its whole history.
+    #[default]
     Nothing,
     /// The history of this response.
     Response(Cow<'a, str>),
@@ -20,7 +21,7 @@ pub enum Base<'a> {
 }
 
 /// A parsed request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Request<'a> {
     pub model: Option<Cow<'a, str>>,
     /// The system prompt, block by block, and the tools on offer.
@@ -74,7 +75,7 @@ pub fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     let tools = [body.tools, more.tools].into_iter().flatten();
     let mut tools = tools.map(|tools| tools.0);
     let tools = tools.find(|tools| tools.get().len() > 2);
-    let (front, sent) = parts(prompts.collect(), sent, tools, at);
+    let (front, sent) = parts(prompts.collect(), Some(sent), tools, at);
     lost.extend(own_lost);
     Some(Request {
         model: body.model.0,
@@ -92,15 +93,19 @@ pub fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
 /// The parts of a prompt: the system prompt and the tools on offer, and the history.
 pub fn parts<'a>(
     mut front: Vec<Block<'a>>,
-    messages: Raw<'a>,
+    messages: Option<Raw<'a>>,
     tools: Option<Raw<'a>>,
     at: At<'_>,
 ) -> (Vec<Block<'a>>, Vec<Block<'a>>) {
-    let mut history = blocks(messages, Role::User, at.field("messages"));
+    let history = messages.map(|raw| blocks(raw, Role::User, at.field("messages")));
+    let mut history = history.unwrap_or_default();
     let first = history.iter().position(|block| block.kind != Kind::Prompt);
     front.extend(history.drain(..first.unwrap_or(history.len())));
     // A system message in the middle of a conversation is a note of the harness.
-    for block in history.iter_mut().filter(|block| block.kind == Kind::Prompt) {
+    for block in history
+        .iter_mut()
+        .filter(|block| block.kind == Kind::Prompt)
+    {
         block.kind = Kind::Reminder;
     }
     front.extend(tools.filter(|tools| tools.get().len() > 2).map(tool_list));

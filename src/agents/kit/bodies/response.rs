@@ -1,6 +1,6 @@
 //! The response's side: its content, and the provider's numbers.
 
-use super::json::{Object, is_object, list, object, object_if, string};
+use super::json::{Object, first, is_object, object, object_if, string};
 use super::message::{blocks, calls, output};
 use super::usage::Numbers;
 use crate::agents::kit::lenient::{At, Lost, Raw, Text, parse, record};
@@ -156,15 +156,6 @@ impl<'a> Reply<'a> {
 
 fn said(kind: Kind, text: Cow<'_, str>) -> Block<'_> {
     Block::text(Role::Assistant, kind, text)
-}
-
-/// The first element of a list, however deep; its own where it is none.
-fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
-    let mut first = raw;
-    while first.get().starts_with('[') {
-        first = *list(first).first()?;
-    }
-    Some(first)
 }
 
 fn not_empty(text: Text<'_>) -> Option<Cow<'_, str>> {

@@ -1,14 +1,15 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
 use crate::agents::kit::lenient::{At, Count, Field, Raw, Record, record};
+use crate::model::event::{Billed, Key, Usage};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// All input, where the provider reports that.
-    whole: Option<u64>,
+    pub whole: Option<u64>,
     /// Input beside what was read from and written to a cache, where it reports that instead.
-    uncached: Option<u64>,
+    pub uncached: Option<u64>,
     /// What the provider's own tools added to the prompt while it answered, beside all input.
     pub tools: Option<u64>,
     pub cache_read: Option<u64>,
@@ -18,7 +19,7 @@ pub struct Numbers {
     /// The part of the output that was reasoning, where it is reported.
     pub reasoning: Option<u64>,
     /// Whether one of the numbers cannot be read, so that none is used.
-    is_unreadable: bool,
+    pub is_unreadable: bool,
 }
 
 impl Numbers {
@@ -44,6 +45,39 @@ impl Numbers {
         Some(prompt + self.tools.unwrap_or(0))
     }
 
+    /// The input as it is written, for writers of whom it is known whether it includes what was cached.
+    pub fn input(&self) -> Option<u64> {
+        let input = self.whole.or(self.uncached);
+        input.filter(|_| !self.is_unreadable)
+    }
+
+    /// The report of a request whose writer says that the input includes what was cached. Some programs are older than
+    /// that rule: where more was cached than that, it does not.
+    pub fn usage(&self, request: Key, model: Option<&str>) -> Option<Usage> {
+        let input = self.input().filter(|input| *input > 0)?;
+        let billed = Billed {
+            input,
+            cache_creation: self.cache_write.unwrap_or(0),
+            cache_read: self.cache_read.unwrap_or(0),
+            output: self.output.unwrap_or(0),
+            reasoning: self.reasoning.unwrap_or(0),
+        };
+        let cached = billed.cache_read + billed.cache_creation;
+        let prompt = if cached > input {
+            input + cached
+        } else {
+            input
+        };
+        Some(Usage {
+            model: model.map(Into::into),
+            cached: billed.cache_read,
+            output: self.output,
+            reasoning: self.reasoning,
+            billed,
+            ..Usage::reported(request, prompt)
+        })
+    }
+
     /// The larger of each: the chunks of a stream repeat their numbers, rising.
     pub fn max(self, other: Numbers) -> Numbers {
         Numbers {
@@ -67,60 +101,7 @@ impl Numbers {
                 ..Numbers::default()
             };
         };
-        if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
-            let input = wire.prompt_tokens_details.unwrap_or_default();
-            return Numbers {
-                whole: wire.prompt_tokens.0,
-                cache_read: input.cached_tokens.0.or(wire.cache_read_input_tokens.0),
-                cache_write: input
-                    .cache_write_tokens
-                    .0
-                    .or(wire.cache_creation_input_tokens.0),
-                output: wire.completion_tokens.0,
-                reasoning: wire
-                    .completion_tokens_details
-                    .unwrap_or_default()
-                    .reasoning_tokens
-                    .0,
-                ..Numbers::default()
-            };
-        }
-        let output = wire.output_tokens_details.clone().unwrap_or_default();
-        if let Some(input) = wire.input_tokens_details {
-            return Numbers {
-                whole: wire.input_tokens.0,
-                cache_read: input.cached_tokens.0,
-                cache_write: input.cache_write_tokens.0,
-                output: wire.output_tokens.0,
-                reasoning: output.reasoning_tokens.0,
-                ..Numbers::default()
-            };
-        }
-        if wire.input_tokens.0.is_some() || wire.output_tokens.0.is_some() {
-            return Numbers {
-                uncached: wire.input_tokens.0,
-                cache_read: wire.cache_read_input_tokens.0,
-                cache_write: wire.cache_creation_input_tokens.0,
-                output: wire.output_tokens.0,
-                reasoning: output.thinking_tokens.0,
-                ..Numbers::default()
-            };
-        }
-        if wire.gemini_prompt.0.is_some() {
-            let thoughts = wire.gemini_thoughts.0;
-            return Numbers {
-                whole: wire.gemini_prompt.0,
-                tools: wire.gemini_tools.0,
-                cache_read: wire.gemini_cached.0,
-                output: match (wire.gemini_output.0, thoughts) {
-                    (None, None) => None,
-                    (output, thoughts) => Some(output.unwrap_or(0) + thoughts.unwrap_or(0)),
-                },
-                reasoning: thoughts,
-                ..Numbers::default()
-            };
-        }
-        wire.of_sdk()
+        wire.numbers()
     }
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
@@ -168,33 +149,70 @@ record! {
         gemini_thoughts: Count = "thoughtsTokenCount" | "thoughts_token_count",
         gemini_cached: Count = "cachedContentTokenCount" | "cached_content_token_count",
         gemini_tools: Count = "toolUsePromptTokenCount" | "tool_use_prompt_token_count",
-        // AI SDK: version 4; 5 and 6; 6 inside of a provider.
+        // AI SDK: version 4; 5 and 6; 6 inside of a provider. LangChain's parts are named alike.
         sdk_input: Tokens = "inputTokens" | "promptTokens",
         sdk_output: Tokens = "outputTokens" | "completionTokens",
         sdk_reasoning: Count = "reasoningTokens",
         sdk_cached: Count = "cachedInputTokens",
-        sdk_input_details: Parts = "inputTokenDetails",
-        sdk_output_details: Parts = "outputTokenDetails",
+        sdk_input_details: Option<Parts> = "inputTokenDetails" | "input_token_details" | "prompt_token_details",
+        sdk_output_details: Parts = "outputTokenDetails" | "output_token_details" | "completion_token_details",
     }
 }
 
 impl Wire {
-    fn of_sdk(self) -> Numbers {
-        let (input, output) = (self.sdk_input.0, self.sdk_output.0);
-        let input_details = self.sdk_input_details;
-        let output_details = self.sdk_output_details;
+    fn numbers(self) -> Numbers {
+        let first = |counts: &[Count]| counts.iter().find_map(|count| count.0);
+        let [chat, responses] = [&self.prompt_tokens_details, &self.input_tokens_details];
+        let input = chat.clone().or(responses.clone()).unwrap_or_default();
+        let [chat, of_responses] = [self.completion_tokens_details, self.output_tokens_details];
+        let output = chat.or(of_responses).unwrap_or_default();
+        let (sdk_input, sdk_output) = (self.sdk_input.0, self.sdk_output.0);
+        let (input_parts, output_parts) = (self.sdk_input_details, self.sdk_output_details);
+        // Anthropic alone reports what it read from its cache beside the input.
+        let is_whole = responses.is_some() || input_parts.is_some();
+        let parts = input_parts.unwrap_or_default();
+        let [whole, uncached] = match (first(&[self.prompt_tokens]), is_whole) {
+            (None, true) => [self.input_tokens, Count(None)],
+            (None, false) => [Count(None), self.input_tokens],
+            (Some(_), _) => [self.prompt_tokens, Count(None)],
+        };
+        let gemini = [self.gemini_output, self.gemini_thoughts];
+        let gemini = gemini
+            .iter()
+            .filter_map(|count| count.0)
+            .reduce(|a, b| a + b);
         Numbers {
-            whole: input.total.0,
-            uncached: None,
-            tools: None,
-            cache_read: input.read.0.or(input_details.read.0).or(self.sdk_cached.0),
-            cache_write: input.write.0.or(input_details.write.0),
-            output: output.total.0,
-            reasoning: output
-                .reasoning
-                .0
-                .or(output_details.reasoning.0)
-                .or(self.sdk_reasoning.0),
+            whole: first(&[whole, self.gemini_prompt, sdk_input.total]),
+            uncached: uncached.0,
+            tools: self.gemini_tools.0,
+            cache_read: first(&[
+                input.cached_tokens,
+                self.cache_read_input_tokens,
+                self.gemini_cached,
+                sdk_input.read,
+                parts.read,
+                self.sdk_cached,
+            ]),
+            cache_write: first(&[
+                input.cache_write_tokens,
+                self.cache_creation_input_tokens,
+                sdk_input.write,
+                parts.write,
+            ]),
+            output: first(&[
+                self.completion_tokens,
+                self.output_tokens,
+                Count(gemini),
+                sdk_output.total,
+            ]),
+            reasoning: first(&[
+                output.reasoning_tokens,
+                output.thinking_tokens,
+                self.gemini_thoughts,
+                sdk_output.reasoning,
+                output_parts.reasoning,
+                self.sdk_reasoning,
+            ]),
             is_unreadable: false,
         }
     }
@@ -211,11 +229,11 @@ record! {
 }
 
 record! {
-    /// The same as the AI SDK reports them.
+    /// The same as the AI SDK and LangChain report them.
     struct Parts {
         total: Count,
-        read: Count = "cacheRead" | "cacheReadTokens",
-        write: Count = "cacheWrite" | "cacheWriteTokens",
+        read: Count = "cacheRead" | "cacheReadTokens" | "cache_read",
+        write: Count = "cacheWrite" | "cacheWriteTokens" | "cache_creation",
         reasoning: Count = "reasoning" | "reasoningTokens",
     }
 }

@@ -1,7 +1,7 @@
 //! Images, files and sounds in a part.
 
-use super::json::{Object, object, object_if, string};
-use super::part::Part;
+use super::Part;
+use crate::agents::kit::bodies::json::{Object, object, object_if, string};
 use crate::agents::kit::image::{self, Formula};
 use crate::agents::kit::lenient::{At, Text, record};
 use crate::agents::kit::prompts::Content;
@@ -65,7 +65,11 @@ pub(super) fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
         // OpenTelemetry's, of any type.
         "blob" | "uri" => {
             let mime = part.mime.get().unwrap_or("file");
-            let tokens = if mime.starts_with("image/") { image::DEFAULT } else { DOCUMENT };
+            let tokens = if mime.starts_with("image/") {
+                image::DEFAULT
+            } else {
+                DOCUMENT
+            };
             Some(Content::Media(tokens, format!("[{mime}]").into()))
         }
         "input_audio" | "audio" => Some(Content::Media(0, "[audio]".into())),
