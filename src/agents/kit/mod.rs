@@ -6,6 +6,7 @@ pub mod damage;
 pub(crate) mod genai;
 pub(crate) mod image;
 pub mod lenient;
+pub(crate) mod openai;
 pub(crate) mod pdf;
 pub(crate) mod prompts;
 pub(crate) mod protobuf;
