@@ -7,20 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The circles that are left. The list may only shrink.
 const LEFT: &[&[&str]] = &[
-    &[
-        "agents::builtin::codex::reader",
-        "agents::builtin::codex::thread",
-    ],
-    &[
-        "agents::builtin::otel_genai::body",
-        "agents::builtin::otel_genai::content",
-        "agents::builtin::otel_genai::run",
-        "agents::builtin::otel_genai::span",
-    ],
-    &[
-        "agents::builtin::request_log::response",
-        "agents::builtin::request_log::stream",
-    ],
     &["ingest::store::backwards", "ingest::store::lines"],
     &["ingest::worker::inbox", "ingest::worker::pool"],
     // A session keeps the answers that it was asked for.
