@@ -86,6 +86,31 @@ pub struct Format {
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].
 pub type Term = (&'static str, fn(&Billed) -> u64);
 
+/// The numbers of agents that log what was cached beside the input.
+pub const WITH_CACHE: &[Term] = &[
+    ("input", |b| b.input),
+    ("cache_read", |b| b.cache_read),
+    ("cache_write", |b| b.cache_creation),
+    ("output", |b| b.output),
+];
+
+/// The same, and the part of the output that was reasoning.
+pub const WITH_CACHE_AND_REASONING: &[Term] = &[
+    WITH_CACHE[0],
+    WITH_CACHE[1],
+    WITH_CACHE[2],
+    WITH_CACHE[3],
+    ("reasoning", |b| b.reasoning),
+];
+
+/// The numbers in Anthropic's words.
+pub const ANTHROPIC: &[Term] = &[
+    ("input", |b| b.input),
+    ("cache_creation", |b| b.cache_creation),
+    ("cache_read", |b| b.cache_read),
+    ("output", |b| b.output),
+];
+
 /// The numbers of Google's agents, which call reasoning thoughts.
 pub const THOUGHTS: &[Term] = &[
     ("input", |b| b.input),

@@ -61,13 +61,33 @@ impl ToolNames {
         arguments: Option<Raw<'_>>,
         out: &mut Sink<'_>,
     ) -> NewItem {
-        let name = tool.unwrap_or_default();
-        self.insert(id, name);
-        let item = out.tool_call(tool, id).text(name);
+        let item = self.begin_call(id, tool, out);
         match arguments {
             Some(arguments) => lenient::raw(item, arguments).done(),
             None => item.done(),
         }
+    }
+
+    /// The same of a call whose arguments are a text.
+    pub fn written_call(
+        &mut self,
+        id: Option<&str>,
+        tool: Option<&str>,
+        arguments: &str,
+        out: &mut Sink<'_>,
+    ) -> NewItem {
+        self.begin_call(id, tool, out).text(arguments).done()
+    }
+
+    fn begin_call<'s, 'm>(
+        &mut self,
+        id: Option<&str>,
+        tool: Option<&str>,
+        out: &'s mut Sink<'m>,
+    ) -> ItemBuilder<'s, 'm> {
+        let name = tool.unwrap_or_default();
+        self.insert(id, name);
+        out.tool_call(tool, id).text(name)
     }
 
     /// The tool of a call.
@@ -280,12 +300,11 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) 
             .opaque(block.data.map_or(0, |raw| raw.get().len()) as u64)
             .done(),
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let name = block.name.or_empty();
-            tools.insert(block.id.get(), name);
-            out.tool_call(Some(name), block.id.get())
-                .text(name)
-                .text(block.input.map_or("", Raw::get))
-                .done()
+            let (tool, input) = (
+                Some(block.name.or_empty()),
+                block.input.map_or("", Raw::get),
+            );
+            tools.written_call(block.id.get(), tool, input, out)
         }
         kind => match (block.text.get(), block.content) {
             (Some(text), _) => out.text(Role::Assistant, Kind::Text, text),

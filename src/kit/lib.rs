@@ -1,14 +1,17 @@
 //! What decoders share. No agent is in it.
 
 pub mod anthropic;
+pub mod bodies;
 pub mod damage;
 pub mod genai;
 pub mod image;
 pub mod lenient;
+pub mod openai;
 pub mod pdf;
 pub mod prompts;
 pub mod protobuf;
 pub mod rows;
 mod text;
+pub mod time;
 
 pub use text::text;

@@ -11,7 +11,9 @@
 //! * A compaction, which only the user begins, is an `info` message with a `summary`: what was before leaves.
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
-use format::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head};
+use format::{
+    ANTHROPIC, Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head,
+};
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::image;
 use kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
@@ -38,12 +40,7 @@ pub static AMP: Format = Format {
     decoder: &decoder::<AmpDecoder>,
     store: &|_| Some(StoreKind::Document),
     list: Some(List::Json("messages")),
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_creation", |b| b.cache_creation),
-        ("cache_read", |b| b.cache_read),
-        ("output", |b| b.output),
-    ],
+    terms: ANTHROPIC,
     ..Format::DEFAULT
 };
 

@@ -20,13 +20,15 @@ mod requests;
 mod settings;
 mod wire;
 
-use format::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
+use format::{
+    ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+};
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::image;
 use kit::lenient::{self, Lost, Text};
 use model::event::{
-    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use requests::Requests;
@@ -56,12 +58,7 @@ pub static CLAUDE_CODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
-    terms: &[
-        ("input", |b: &Billed| b.input),
-        ("cache_creation", |b: &Billed| b.cache_creation),
-        ("cache_read", |b: &Billed| b.cache_read),
-        ("output", |b: &Billed| b.output),
-    ],
+    terms: ANTHROPIC,
     settings: Some(&settings::SETTINGS),
     states: about_agent,
     registry: Some(&registry::REGISTRY),

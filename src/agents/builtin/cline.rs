@@ -22,7 +22,8 @@ mod sent;
 
 use format::names;
 use format::{
-    Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, facts, head,
+    Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, Tier, WITH_CACHE, decoder,
+    facts, head,
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
@@ -62,12 +63,7 @@ pub static CLINE: Format = Format {
     decoder: &decoder::<ClineDecoder>,
     store: &|_| Some(StoreKind::Document),
     list: Some(List::Json("messages")),
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-    ],
+    terms: WITH_CACHE,
     states,
     ..Format::DEFAULT
 };

@@ -18,6 +18,7 @@ mod item;
 mod own;
 mod reader;
 mod request;
+mod session;
 mod settings;
 mod thread;
 mod turn;

@@ -42,7 +42,8 @@ mod usage;
 use asides::Asides;
 use events::{Data, Record, Request};
 use format::{
-    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
+    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier,
+    WITH_CACHE_AND_REASONING, decoder, facts, head,
 };
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
@@ -78,13 +79,7 @@ pub static COPILOT_CLI: Format = Format {
         r#""type":"session.truncation""#,
         r#""type":"session.context_cleared""#,
     ],
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-        ("reasoning", |b| b.reasoning),
-    ],
+    terms: WITH_CACHE_AND_REASONING,
     sidecar: Some(&spans::SIDECAR),
     harmless: "abort assistant.idle assistant.intent assistant.reasoning auto_mode_switch.completed \
         auto_mode_switch.requested command.completed command.execute command.queued \

@@ -303,11 +303,9 @@ impl CrushDecoder {
                     item.opaque(data.signature.or_empty().len() as u64).done()
                 }
                 "tool_call" => {
-                    self.tools.insert(data.id.get(), data.name.or_empty());
-                    let item = out.tool_call(data.name.get(), data.id.get());
-                    item.text(data.name.or_empty())
-                        .text(data.input.or_empty())
-                        .done()
+                    let (id, name) = (data.id.get(), data.name.get());
+                    self.tools
+                        .written_call(id, name, data.input.or_empty(), out)
                 }
                 "tool_result" => {
                     let tool = self.tools.get(data.call.get());

@@ -174,10 +174,8 @@ impl ElectronDecoder {
             match part.kind.or_empty() {
                 "text" => written.push(out.text(Role::Assistant, Kind::Text, part.text.or_empty())),
                 "tool_invocation" => {
-                    let (name, call) = (part.tool.or_empty(), part.call.get());
-                    self.tools.insert(call, name);
-                    let item = out.tool_call(Some(name), call).text(name);
-                    written.push(item.text(part.content()).done());
+                    let (name, call) = (Some(part.tool.or_empty()), part.call.get());
+                    written.push(self.tools.written_call(call, name, part.content(), out));
                 }
                 "tool_result" => results.push(part),
                 other => out.skip(other),

@@ -17,7 +17,7 @@
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::settings::{Layers, Settings};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE, decoder};
 use jiff::Timestamp;
 use kit::anthropic::{ToolNames, part_of};
 use kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
@@ -54,12 +54,7 @@ pub static GOOSE: Format = Format {
         head.starts_with(MAGIC)
             .then_some(StoreKind::Database(&STORE))
     },
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-    ],
+    terms: WITH_CACHE,
     settings: Some(&Settings {
         files: &[],
         env: &["GOOSE_AUTO_COMPACT_THRESHOLD", "GOOSE_CONTEXT_LIMIT"],

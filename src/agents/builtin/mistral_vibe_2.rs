@@ -13,7 +13,8 @@
 
 use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
+use kit::lenient::{self, Count, Lost, Raw, Text, Window, record};
+use kit::openai::{self, Call, Content};
 use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
 use std::path::Path;
@@ -58,29 +59,13 @@ fn recognise(head: &[u8]) -> bool {
 record! {
     struct Message<'a> {
         role: Text<'a>,
-        content: Pieces<'a, Block<'a>>,
+        content: Content<'a>,
         injected: bool,
         reasoning: Text<'a> = "reasoning_content",
         calls: Vec<Call<'a>> = "tool_calls",
         name: Text<'a>,
         call: Text<'a> = "tool_call_id",
         id: Text<'a> = "message_id",
-    }
-
-    struct Block<'a> {
-        text: Text<'a>,
-    }
-
-    struct Call<'a> {
-        id: Text<'a>,
-        function: Function<'a>,
-    }
-
-    struct Function<'a> {
-        name: Text<'a>,
-        arguments: Text<'a>,
-        description: Text<'a>,
-        parameters: Option<Raw<'a>>,
     }
 
     /// `meta.json`.
@@ -221,55 +206,37 @@ impl VibeDecoder {
                 let place = out.place();
                 let request = Key::of_number("vibe response", place.id());
                 self.newest = Some((request, place));
-                let items = self.output(message, out);
+                let Message {
+                    reasoning,
+                    content,
+                    calls,
+                    ..
+                } = message;
+                let items = openai::answer(reasoning, content, calls, &mut self.tools, out);
                 Node::output(key, Some(request), items)
             }
             "tool" => {
                 let call = message.call.get();
                 let tool = message.name.get().or(self.tools.get(call));
-                let item = out.tool_result(tool, call);
-                let item = message.texts().fold(item, |item, text| item.text(text));
-                Node::new(key, Part::Result, vec![item.done()])
+                let item = openai::whole(&message.content, out.tool_result(tool, call));
+                Node::new(key, Part::Result, vec![item])
             }
             "" => return out.unreadable("no role"),
             other => return out.unknown(format!("{other} message")),
         };
         out.node(node);
     }
-
-    fn output(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
-        let mut items = Vec::new();
-        if let Some(text) = message.reasoning.get().filter(|text| !text.is_empty()) {
-            items.push(out.text(Role::Assistant, Kind::Thinking, text));
-        }
-        if message.texts().any(|text| !text.is_empty()) {
-            items.push(message.whole(out, Role::Assistant, Kind::Text));
-        }
-        for call in &message.calls {
-            let (id, name) = (call.id.get(), call.function.name.get());
-            self.tools.insert(id, name.unwrap_or_default());
-            let item = out.tool_call(name, id).text(name.unwrap_or_default());
-            items.push(item.text(call.function.arguments.or_empty()).done());
-        }
-        items
-    }
 }
 
 impl Message<'_> {
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        let parts = self.content.parts().filter_map(|block| block.text.get());
-        self.content.texts().chain(parts)
-    }
-
     fn is_summary(&self) -> bool {
-        self.texts()
+        openai::texts(&self.content)
             .next()
             .is_some_and(|text| text.trim_start().starts_with(SUMMARY))
     }
 
     fn whole(&self, out: &mut Sink<'_>, role: Role, kind: Kind) -> NewItem {
-        let item = out.item(role, kind);
-        self.texts().fold(item, |item, text| item.text(text)).done()
+        openai::whole(&self.content, out.item(role, kind))
     }
 }
 

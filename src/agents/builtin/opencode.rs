@@ -33,7 +33,10 @@ mod v2;
 mod wire;
 
 use format::database::MAGIC;
-use format::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head};
+use format::{
+    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, WITH_CACHE_AND_REASONING,
+    decoder, head,
+};
 use kit::lenient;
 use message::History;
 use model::event::{Meta, Sink};
@@ -68,13 +71,7 @@ pub static OPENCODE: Format = Format {
         r#""summary": true"#,
         r#""type":"compaction""#,
     ],
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-        ("reasoning", |b| b.reasoning),
-    ],
+    terms: WITH_CACHE_AND_REASONING,
     settings: Some(&settings::OPENCODE),
     harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
     ..Format::DEFAULT

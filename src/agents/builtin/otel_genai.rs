@@ -54,14 +54,16 @@
 //!   read as calls, too.
 //! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
 
-mod body;
+mod attributes;
+mod call;
 mod content;
 mod history;
 mod kernel;
 mod run;
-mod shape;
 mod span;
+mod tools;
 
+use call::{Call, Record};
 use format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use history::History;
 use jiff::Timestamp;
@@ -70,7 +72,6 @@ use kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use model::Kind;
 use model::event::{Key, Lane, Meta, Place, Sink};
 use serde_json::Value;
-use span::{Call, Record};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 

@@ -28,7 +28,7 @@ mod record;
 mod settings;
 mod system;
 
-use format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use format::{Claim, Decoder, Facts, Format, Root, Tier, WITH_CACHE, decoder, facts, head};
 use kit::image;
 use kit::lenient::{self, Piece, Pieces, utf16_length};
 use model::event::{
@@ -64,12 +64,7 @@ pub static PI: Format = Format {
     recognise: &begins_with_a_header,
     decoder: &decoder::<PiDecoder>,
     reset_marks: &[r#""type":"compaction""#],
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-    ],
+    terms: WITH_CACHE,
     settings: Some(&settings::SETTINGS),
     harmless: "thinking_level_change custom label bashExecution",
     ..Format::DEFAULT

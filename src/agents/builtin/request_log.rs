@@ -30,25 +30,22 @@
 
 mod databases;
 mod envelope;
-mod message;
+mod ids;
 mod recognise;
-mod request;
-mod response;
-mod shape;
-mod stream;
 mod thread;
 mod threads;
-mod usage;
 
-pub(super) use envelope::time_before;
 use envelope::{Bodies, Exchange};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts};
+use format::{
+    Base, Claim, Decoder, Facts, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, database,
+    decoder, facts,
+};
+use kit::bodies::{Response, Thoughts};
 use kit::lenient::{Lost, model_name};
 use kit::prompts::Block;
-pub(super) use message::{blocks, calls};
+use kit::time::time_before;
+use model::Kind;
 use model::event::{Billed, Key, Sink, Usage};
-use model::{Kind, Source};
-use response::{Response, Thoughts};
 use std::path::Path;
 use threads::{Names, Threads};
 
@@ -75,13 +72,7 @@ pub static REQUEST_LOG: Format = Format {
     },
     decoder: &decoder::<RequestLogDecoder>,
     // Nothing marks the line: a compaction shows in what the next request no longer holds.
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-        ("reasoning", |b| b.reasoning),
-    ],
+    terms: WITH_CACHE_AND_REASONING,
     holds_several: true,
     ..Format::DEFAULT
 };
@@ -170,13 +161,10 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
     };
     let model = response.model.as_deref().or(requested);
     Some(Usage {
-        request,
         model: model.map(|model| model_name(model).into()),
-        prompt,
         cached,
         output,
         reasoning: split,
-        source: Source::Reported,
         billed: Billed {
             input: prompt,
             cache_creation: numbers.cache_write.unwrap_or(0),
@@ -184,7 +172,7 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
             output: numbers.output.unwrap_or(0),
             reasoning,
         },
-        is_whole: false,
+        ..Usage::reported(request, prompt)
     })
 }
 

@@ -25,7 +25,8 @@ mod user;
 
 use format::names;
 use format::{
-    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, decoder, facts, head,
+    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, facts,
+    head,
 };
 use kit::anthropic::{self, ToolNames};
 use kit::lenient::{self, Lost, Millis, Raw, Text, record};
@@ -114,12 +115,7 @@ const COMMON: Format = Format {
     recognise: &recognise,
     family: "tasks",
     store: &|_| Some(StoreKind::Document),
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_read", |b| b.cache_read),
-        ("cache_write", |b| b.cache_creation),
-        ("output", |b| b.output),
-    ],
+    terms: WITH_CACHE,
     states: |log| {
         let beside = ["ui_messages.json", "history_item.json"];
         beside.iter().map(|name| log.with_file_name(name)).collect()

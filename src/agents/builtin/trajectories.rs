@@ -17,8 +17,10 @@ use format::{
 };
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
-use model::event::{Billed, Key, Meta, NewItem, Node, Part, Sink, Usage};
+use kit::bodies::Numbers;
+use kit::lenient::{self, Lost, Raw, Text, record};
+use kit::openai::{self, Call, Content, whole};
+use model::event::{Key, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::path::Path;
 
@@ -115,27 +117,13 @@ record! {
 
     struct Message<'a> {
         role: Text<'a>,
-        content: Pieces<'a, Block<'a>>,
+        content: Content<'a>,
         reasoning: Text<'a> = "reasoning_content",
         calls: Vec<Call<'a>> = "tool_calls",
         call: Text<'a> = "tool_call_id",
         of: Vec<Text<'a>> = "tool_call_ids",
         is_demo: bool,
         extra: Extra<'a>,
-    }
-
-    struct Block<'a> {
-        text: Text<'a>,
-    }
-
-    struct Call<'a> {
-        id: Text<'a>,
-        function: Function<'a>,
-    }
-
-    struct Function<'a> {
-        name: Text<'a>,
-        arguments: Text<'a>,
     }
 
     struct Extra<'a> {
@@ -145,23 +133,7 @@ record! {
 
     struct Response<'a> {
         model: Text<'a>,
-        usage: Numbers,
-    }
-
-    whole struct Numbers {
-        prompt: Count = "prompt_tokens" | "input_tokens",
-        output: Count = "completion_tokens" | "output_tokens",
-        read: Cached = "prompt_tokens_details" | "input_tokens_details",
-        written: Count = "cache_creation_input_tokens",
-        made: Reasoned = "completion_tokens_details" | "output_tokens_details",
-    }
-
-    struct Cached {
-        tokens: Count = "cached_tokens",
-    }
-
-    struct Reasoned {
-        tokens: Count = "reasoning_tokens",
+        usage: Option<Raw<'a>>,
     }
 }
 
@@ -184,7 +156,7 @@ impl Decoder for Trajectory {
         let meta = Meta {
             version: document.info.version.boxed(),
             cwd: document.info.config.environment.cwd.boxed(),
-            ..Meta::of_model(model(&document.info.config.model.name))
+            ..Meta::of_model(model(&document.info.config.model.name).map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));
     }
@@ -203,9 +175,9 @@ impl Decoder for Trajectory {
     }
 }
 
-fn model(name: &Text<'_>) -> Option<Box<str>> {
+fn model<'n>(name: &'n Text<'_>) -> Option<&'n str> {
     let name = name.get().filter(|name| !name.is_empty())?;
-    Some(lenient::model_name(name).into())
+    Some(lenient::model_name(name))
 }
 
 impl Trajectory {
@@ -219,36 +191,42 @@ impl Trajectory {
             .or(message.of.first().and_then(Text::get));
         let node = match message.role.or_empty() {
             "system" => {
-                let item = whole(message, out.item(Role::Container, Kind::Prompt));
+                let item = whole(&message.content, out.item(Role::Container, Kind::Prompt));
                 Node::new(key, Part::Front, vec![item])
             }
             "assistant" => {
                 self.has_answered = true;
-                let items = self.output(message, out);
+                let Message {
+                    reasoning,
+                    content,
+                    calls,
+                    ..
+                } = message;
+                let items = openai::answer(reasoning, content, calls, &mut self.tools, out);
                 out.node(Node::output(key, Some(request), items));
                 return self.report(message, request, true, out);
             }
             "tool" => {
                 let tool = self.tools.get(call);
-                let item = whole(message, out.tool_result(tool, call));
+                let item = whole(&message.content, out.tool_result(tool, call));
                 Node::new(key, Part::Result, vec![item])
             }
             // An answer that could not be read: only this message of it is sent.
             "user" if message.extra.response.is_some() => {
                 self.report(message, request, false, out);
-                let item = whole(message, out.item(Role::Container, Kind::Reminder));
+                let item = whole(&message.content, out.item(Role::Container, Kind::Reminder));
                 Node::new(key, Part::Injected, vec![item])
             }
             "user" if message.is_demo => {
-                let item = whole(message, out.item(Role::Container, Kind::Reminder));
+                let item = whole(&message.content, out.item(Role::Container, Kind::Reminder));
                 Node::new(key, Part::Injected, vec![item])
             }
             "user" if self.has_answered => {
-                let item = whole(message, out.tool_result(None, None));
+                let item = whole(&message.content, out.tool_result(None, None));
                 Node::new(key, Part::Result, vec![item])
             }
             "user" => {
-                let item = whole(message, out.item(Role::User, Kind::Text));
+                let item = whole(&message.content, out.item(Role::User, Kind::Text));
                 Node::new(key, Part::Input, vec![item])
             }
             "exit" => return out.skip("exit"),
@@ -258,58 +236,25 @@ impl Trajectory {
         out.node(node);
     }
 
-    fn output(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
-        let mut items = Vec::new();
-        if let Some(text) = message.reasoning.get().filter(|text| !text.is_empty()) {
-            items.push(out.text(Role::Assistant, Kind::Thinking, text));
-        }
-        let item = whole(message, out.item(Role::Assistant, Kind::Text));
-        if item.size.bytes > 0 {
-            items.push(item);
-        }
-        for call in &message.calls {
-            let (id, name) = (call.id.get(), call.function.name.get());
-            self.tools.insert(id, name.unwrap_or_default());
-            let item = out.tool_call(name, id).text(name.unwrap_or_default());
-            items.push(item.text(call.function.arguments.or_empty()).done());
-        }
-        items
-    }
-
     /// The numbers of a response, of which the output stays or does not.
     fn report(&mut self, message: &Message<'_>, request: Key, stays: bool, out: &mut Sink<'_>) {
         let Some(response) = &message.extra.response else {
             return;
         };
-        let numbers = &response.usage;
-        let Some(prompt) = numbers.prompt.0.filter(|prompt| *prompt > 0) else {
-            return;
-        };
-        let output = numbers.output.or_zero();
-        out.usage(Usage {
-            model: model(&response.model),
-            cached: numbers.read.tokens.or_zero(),
-            output: numbers.output.0.filter(|_| stays),
-            reasoning: numbers.made.tokens.0.filter(|_| stays),
-            billed: Billed {
-                input: prompt,
-                cache_creation: numbers.written.or_zero(),
-                cache_read: numbers.read.tokens.or_zero(),
-                output,
-                reasoning: numbers.made.tokens.or_zero(),
-            },
-            ..Usage::reported(request, prompt)
+        let lost = Lost::default();
+        let numbers = response
+            .usage
+            .map(|usage| Numbers::read(usage, lost.at("usage")));
+        lost.report(out);
+        let usage = numbers.and_then(|numbers| numbers.usage(request, model(&response.model)));
+        usage.into_iter().for_each(|usage| {
+            out.usage(Usage {
+                output: usage.output.filter(|_| stays),
+                reasoning: usage.reasoning.filter(|_| stays),
+                ..usage
+            });
         });
     }
-}
-
-/// All texts of a message as one item.
-fn whole(message: &Message<'_>, item: model::event::ItemBuilder<'_, '_>) -> NewItem {
-    let texts = message.content.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(block) => block.text.get(),
-    });
-    texts.fold(item, |item, text| item.text(text)).done()
 }
 
 #[cfg(test)]

@@ -26,13 +26,14 @@ mod wire;
 
 use channel::Channel;
 use format::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
+use kit::bodies::{Numbers, request};
 use kit::lenient::{self, Lost, Text};
-use kit::prompts::{Conversation, Losses, Prompt};
-use model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
-use model::{Gone, Source};
+use kit::prompts::{Conversation, Losses, Prompt, mark_turns};
+use model::Gone;
+use model::event::{Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use wire::{Actual, Line, Model};
+use wire::{Line, Model};
 
 /// The format.
 pub static VSCODE_GATEWAY: Format = Format {
@@ -102,7 +103,7 @@ impl Decoder for VscodeGatewayDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         let lost = Lost::default();
         match lenient::parse(line, &lost) {
-            Ok(line) => self.line(&line, out),
+            Ok(line) => self.line(&line, &lost, out),
             Err(_) if self.channel.read(line, out) => {}
             Err(why) => out.unreadable(why),
         }
@@ -120,7 +121,7 @@ impl Decoder for VscodeGatewayDecoder {
 }
 
 impl VscodeGatewayDecoder {
-    fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
             Some("request.index") => match lenient::value(line.entry, "entry", out) {
@@ -128,12 +129,12 @@ impl VscodeGatewayDecoder {
                 None => out.unreadable("an index event without an entry"),
             },
             Some("request.full") => match lenient::value(line.capture, "capture", out) {
-                Some(capture) => self.request(&capture, out),
+                Some(capture) => self.request(&capture, lost, out),
                 None => out.unreadable("a request event without a capture"),
             },
             Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
-            None if line.is_capture() => self.capture(line, out),
-            None if line.request.is_some() => self.request(line, out),
+            None if line.is_capture() => self.capture(line, lost, out),
+            None if line.request.is_some() => self.request(line, lost, out),
             None if line.is_of_investigation() => self.numbers(line, Wrapped::No, out),
             None => out.unreadable("neither a capture nor of an investigation"),
         }
@@ -174,14 +175,14 @@ impl VscodeGatewayDecoder {
         if has_contents && wrapped == Wrapped::Yes {
             return;
         }
-        if let Some(usage) = actual(request, model.get(), &line.actual()) {
+        if let Some(usage) = line.actual().usage(request, model.get()) {
             thread.conversation.add_response(request, &[], [usage], out);
         }
         self.emitted.insert(request);
     }
 
     /// A whole request, and the numbers of its response.
-    fn request(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+    fn request(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.ts.time());
         let conversation = Key::of(line.conversation_id.or_empty());
         let key = request_of(line, out);
@@ -190,25 +191,30 @@ impl VscodeGatewayDecoder {
             out.set_lane(self.lane(conversation));
             return out.skip("request.full");
         }
-        let Some(request) = &line.request else {
+        let Some(request) = line.request else {
             return;
         };
+        let request = request::read(request.0.get(), lost).unwrap_or_default();
+        let model = request.model.as_deref();
         let meta = Meta {
             id: line.conversation_id.boxed(),
-            model: request.model.boxed(),
+            model: model.map(Into::into),
             ..Meta::default()
         };
         self.emitted.insert(key);
         let thread = self.thread(conversation, meta, out);
         let conversation = &mut thread.conversation;
-        conversation.add_request(&Prompt::of(&capture::carried(request)), out);
-        let usage = line.response.usage.as_ref();
-        let usage = usage.and_then(|usage| actual(key, request.model.get(), &usage.actual()));
+        let mut carried = [request.front, request.blocks].concat();
+        mark_turns(&mut carried);
+        conversation.add_request(&Prompt::of(&carried), out);
+        let numbers = line.response.usage;
+        let numbers = numbers.map(|usage| Numbers::read(usage, lost.at("usage")));
+        let usage = numbers.and_then(|numbers| numbers.usage(key, model));
         conversation.add_response(key, &[], usage, out);
     }
 
     /// A request as it was before it was sent.
-    fn capture(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+    fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
@@ -217,7 +223,7 @@ impl VscodeGatewayDecoder {
             ..Meta::default()
         };
         let thread = self.thread(capture::conversation(line), meta, out);
-        let blocks = capture::captured(line);
+        let blocks = capture::captured(line, lost);
         thread.conversation.add_request(&Prompt::of(&blocks), out);
         if let Some(tokens) = line.tokens.estimated.get() {
             let chat = line.internal_state.chat_id.key();
@@ -268,33 +274,6 @@ fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
         Some(id) => Key::of_parts(&["vscode-gateway", id]),
         None => Key::of_number("vscode-gateway", out.place().id()),
     }
-}
-
-/// The provider's numbers, where there are any.
-fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
-    let input = actual.input.0.filter(|input| *input > 0)?;
-    let cached = actual.cached.or_zero();
-    let prompt = match cached > input {
-        true => input + cached,
-        false => input,
-    };
-    Some(Usage {
-        request,
-        model: model.map(Into::into),
-        prompt,
-        cached,
-        output: actual.output.0,
-        reasoning: actual.reasoning.0,
-        source: Source::Reported,
-        billed: Billed {
-            input,
-            cache_read: cached,
-            output: actual.output.or_zero(),
-            reasoning: actual.reasoning.or_zero(),
-            ..Billed::default()
-        },
-        is_whole: false,
-    })
 }
 
 #[cfg(test)]

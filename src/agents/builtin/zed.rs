@@ -14,7 +14,7 @@
 //! * Documents of other versions, up to 2025, are not read.
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
-use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use format::{ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::lenient::scan::each_field;
 use kit::lenient::{self, Count, Raw, Text, record};
@@ -49,12 +49,7 @@ pub static ZED: Format = Format {
         head.starts_with(MAGIC)
             .then_some(StoreKind::Database(&STORE))
     },
-    terms: &[
-        ("input", |b| b.input),
-        ("cache_creation", |b| b.cache_creation),
-        ("cache_read", |b| b.cache_read),
-        ("output", |b| b.output),
-    ],
+    terms: ANTHROPIC,
     harmless: "Resume",
     ..Format::DEFAULT
 };

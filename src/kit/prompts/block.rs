@@ -39,6 +39,19 @@ impl Content<'_> {
         }
     }
 
+    /// The same, independent of the text that it was read from.
+    fn into_owned(self) -> Content<'static> {
+        match self {
+            Content::Text(text) => Content::Text(text.into_owned().into()),
+            Content::Json(raw) => Content::Text(raw.get().to_owned().into()),
+            Content::Media(tokens, label) => Content::Media(tokens, label.into_owned().into()),
+            Content::Hidden(bytes) => Content::Hidden(bytes),
+            Content::Unlogged(bytes, digest) => {
+                Content::Unlogged(bytes, digest.into_owned().into())
+            }
+        }
+    }
+
     fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         match self {
             Content::Text(text) => item.text(text),
@@ -132,12 +145,27 @@ impl<'a> Block<'a> {
         Block { tools, ..self }
     }
 
+    /// The same, independent of the text that it was read from.
+    pub fn into_owned(self) -> Block<'static> {
+        let owned = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        Block {
+            tool: owned(self.tool),
+            call: owned(self.call),
+            id: owned(self.id),
+            content: self.content.into_iter().map(Content::into_owned).collect(),
+            begins_turn: self.begins_turn,
+            ..Block::new(self.role, self.kind)
+        }
+        .offering(self.tools)
+    }
+
     /// Whether it puts nothing into the context.
     pub fn is_empty(&self) -> bool {
         let is_empty = |content: &Content<'_>| match content {
             Content::Text(text) => text.is_empty(),
             Content::Unlogged(bytes, digest) => *bytes == 0 && digest.is_empty(),
-            Content::Media(..) | Content::Json(_) | Content::Hidden(_) => false,
+            Content::Hidden(bytes) => *bytes == 0,
+            Content::Media(..) | Content::Json(_) => false,
         };
         self.call.is_none() && self.content.iter().all(is_empty)
     }

@@ -221,12 +221,7 @@ fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> V
                 }
                 "tool-call" => {
                     let (name, call) = (block.tool.get(), block.call.get());
-                    tools.insert(call, name.unwrap_or_default());
-                    let item = out.tool_call(name, call).text(name.unwrap_or_default());
-                    match block.args {
-                        Some(args) => lenient::raw(item, args).done(),
-                        None => item.done(),
-                    }
+                    tools.call(call, name, block.args, out)
                 }
                 _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
             },

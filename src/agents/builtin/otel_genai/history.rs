@@ -2,12 +2,12 @@
 //! line. Each has its class in `type` and its fields in `data`; an answer's `usage_metadata` is of the call
 //! that it answers.
 
+use super::call::Call;
 use super::content::messages;
 use super::run;
-use super::shape;
-use super::span::Call;
 use format::head;
-use kit::lenient::{Lost, model_name};
+use kit::bodies;
+use kit::lenient::{Lost, Raw};
 use kit::prompts::{Block, Conversation, Prompt, Step, mark_turns};
 use model::event::{Key, Sink};
 use model::{Kind, Role};
@@ -98,22 +98,14 @@ fn hash(message: &Call) -> u64 {
 
 /// Reads a message as what a call carried or answered.
 pub(super) fn read(message: &Value, lost: &Lost) -> Call {
-    shape::check(message, lost);
-    let data = message.get("data").unwrap_or(&Value::Null);
+    let json = message.to_string();
     let class = message.get("type").and_then(Value::as_str);
-    let is_answer = class.is_some_and(|class| class.to_ascii_lowercase().starts_with("ai"));
-    let mut call = match data.get("usage_metadata") {
-        Some(usage) if is_answer => run::numbers(usage),
-        _ => Call::default(),
-    };
-    let model = ["/response_metadata/model_name", "/response_metadata/model"];
-    let model = model.iter().find_map(|path| data.pointer(path)?.as_str());
-    call.model = model.map(|model| model_name(model).to_owned());
-    let id = data.get("id").and_then(Value::as_str);
-    call.key = id.map(|id| Key::of_parts(&["langchain", id]));
-    match is_answer {
-        true => messages(message, Role::Assistant, &mut call.output),
-        false => messages(message, Role::User, &mut call.input),
+    if class.and_then(bodies::role_of) != Some(Role::Assistant) {
+        let mut call = Call::default();
+        messages(message, Role::User, lost, &mut call.input);
+        return call;
     }
+    let mut call = Raw::of(&json).map_or_else(Call::default, |raw| run::answered(raw, lost));
+    messages(message, Role::Assistant, lost, &mut call.output);
     call
 }

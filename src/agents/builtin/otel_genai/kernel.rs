@@ -6,9 +6,11 @@
 //! with the message or its template beside the values. Neither the model nor the conversation is in it: all
 //! calls of a file are taken for one conversation.
 
-use super::span::{Call, first, number};
-use crate::builtin::request_log::time_before;
+use super::attributes::{first, number};
+use super::call::Call;
+use kit::bodies::Numbers;
 use kit::lenient::{Count, Lost};
+use kit::time::time_before;
 use serde_json::Value;
 
 /// The words before each of the numbers.
@@ -51,12 +53,8 @@ pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
             found.any(|value| !value.is_null())
         };
         let (prompt, answered) = (count(&input), count(&output));
-        has(input).then(|| Call {
-            prompt,
-            answered,
-            is_unreadable: prompt.is_none() || has(output) && answered.is_none(),
-            ..Call::default()
-        })
+        let is_unreadable = prompt.is_none() || has(output) && answered.is_none();
+        has(input).then(|| call(prompt, answered, is_unreadable))
     })?;
     let times = ["Timestamp", "@t", "timestamp", "time"];
     let at = first(line, &times, lost, Value::as_str);
@@ -74,10 +72,18 @@ fn of_message(message: &str) -> Option<Call> {
         // A template has the number's name in its place.
         (!digits.starts_with('{')).then(|| Count::of(digits).0)
     });
-    Some(Call {
-        prompt: prompt?,
-        answered: answered.flatten(),
-        is_unreadable: prompt?.is_none() || answered == Some(None),
+    let is_unreadable = prompt?.is_none() || answered == Some(None);
+    Some(call(prompt?, answered.flatten(), is_unreadable))
+}
+
+fn call(whole: Option<u64>, output: Option<u64>, is_unreadable: bool) -> Call {
+    Call {
+        numbers: Numbers {
+            whole,
+            output,
+            is_unreadable,
+            ..Numbers::default()
+        },
         ..Call::default()
-    })
+    }
 }

@@ -12,14 +12,17 @@
 //! * `session_id` is the project; a conversation goes by `thread_id` or the like in `extra.metadata`.
 //! * Times have no zone: they are UTC.
 
-use super::body;
+use super::call::{Call, Record};
 use super::content;
-use super::shape;
-use super::span::{Call, Record, number};
+use super::tools::tool_list;
 use jiff::Timestamp;
-use kit::lenient::{Lost, model_name};
+use kit::bodies::{Numbers, first, object_if, string};
+use kit::lenient::{Lost, Raw, Text, model_name, record};
+use kit::time::civil;
+use model::Kind;
 use model::event::Key;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Runs inside of runs are read to this depth.
 const DEPTH: usize = 32;
@@ -37,167 +40,177 @@ pub(super) fn is_like_a_run(line: &[u8]) -> bool {
     line.starts_with(b"{") && has(line, r#""run_type""#) && marks.iter().any(|mark| has(line, mark))
 }
 
+record! {
+    struct Run<'a> {
+        id: Text<'a>,
+        trace: Text<'a> = "trace_id",
+        kind: Text<'a> = "run_type",
+        begun: Text<'a> = "start_time",
+        ended: Text<'a> = "end_time",
+        inputs: Option<Raw<'a>>,
+        outputs: Option<Raw<'a>>,
+        extra: Extra<'a>,
+        below: Vec<Raw<'a>> = "child_runs",
+    }
+
+    struct Extra<'a> {
+        metadata: Metadata<'a>,
+        parameters: Parameters<'a> = "invocation_params",
+    }
+
+    struct Metadata<'a> {
+        thread: Text<'a> = "thread_id",
+        session: Text<'a> = "session_id",
+        conversation: Text<'a> = "conversation_id",
+        model: Text<'a> = "ls_model_name",
+    }
+
+    struct Parameters<'a> {
+        model: Text<'a> = "model" | "model_name",
+        tools: Option<Raw<'a>> = "tools" | "functions",
+    }
+
+    /// What a run returned: a response's body, or an answer of LangChain's with its account of the response.
+    struct Outputs<'a> {
+        generations: Option<Raw<'a>>,
+        model: Text<'a>,
+        usage: Option<Raw<'a>>,
+        account: Account<'a> = "llm_output",
+    }
+
+    struct Account<'a> {
+        model: Text<'a> = "model_name",
+        usage: Option<Raw<'a>> = "token_usage",
+    }
+
+    /// An answer, or an object around it.
+    struct Answer<'a> {
+        inner: Option<Raw<'a>> = "message" | "kwargs" | "data",
+        id: Option<Raw<'a>>,
+        metadata: Response<'a> = "response_metadata",
+        usage: Option<Raw<'a>> = "usage_metadata",
+    }
+
+    struct Response<'a> {
+        model: Text<'a> = "model" | "model_name",
+    }
+}
+
 /// A run and those inside of it, in their order.
 pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
-    shape::check(run, lost);
+    let json = run.to_string();
     let mut found = Vec::new();
-    collect(run, DEPTH, lost, &mut found);
+    if let Some(run) = Raw::of(&json) {
+        collect(run, DEPTH, lost, &mut found);
+    }
     found
 }
 
-fn collect(run: &Value, depth: usize, lost: &Lost, found: &mut Vec<Record>) {
-    let kind = run.get("run_type").and_then(Value::as_str);
-    found.push(match kind {
-        Some("llm") => Record::Call(Box::new(call(run, lost))),
+fn collect(raw: Raw<'_>, depth: usize, lost: &Lost, found: &mut Vec<Record>) {
+    let run: Run<'_> = object_if(Some(raw), lost.at("child_runs"));
+    found.push(match run.kind.get() {
+        Some("llm") => Record::Call(Box::new(call(raw, &run, lost))),
         other => Record::Other(other.unwrap_or("run").to_owned()),
     });
-    let below = run.get("child_runs").and_then(Value::as_array);
-    if let (Some(below), Some(depth)) = (below, depth.checked_sub(1)) {
-        for run in below.iter().filter(|run| run.is_object()) {
+    if let Some(depth) = depth.checked_sub(1) {
+        let below = run.below.into_iter();
+        for run in below.filter(|run| run.get().starts_with('{')) {
             collect(run, depth, lost, found);
         }
     }
 }
 
-fn call(run: &Value, lost: &Lost) -> Call {
-    let text = |path: &str| run.pointer(path).and_then(Value::as_str).map(str::to_owned);
-    let first_text = |paths: &[&str]| paths.iter().find_map(|path| text(path));
-    let side = |name: &'static str| {
-        let side = content::parsed(run.get(name).unwrap_or(&Value::Null));
-        if !(side.is_object() || side.is_null()) {
-            lost.note(name);
-        }
-        side
-    };
-    let (inputs, outputs) = (side("inputs"), side("outputs"));
-    let answer = answer(&outputs);
-    let model_of = |of: &Value, path: &str| of.pointer(path)?.as_str().map(str::to_owned);
-    let model = model_of(answer, "/response_metadata/model_name")
-        .or_else(|| model_of(answer, "/response_metadata/model"))
-        .or_else(|| model_of(&outputs, "/llm_output/model_name"))
-        .or_else(|| model_of(&outputs, "/model"));
-    let model = model.or_else(|| {
-        first_text(&[
-            "/extra/metadata/ls_model_name",
-            "/extra/invocation_params/model",
-            "/extra/invocation_params/model_name",
-        ])
-    });
-    let trace = first_text(&["/trace_id", "/id"]);
-    let begun = text("/start_time").as_deref().and_then(time);
+fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
+    let inputs = side(run.inputs, "inputs", lost);
+    let outputs = side(run.outputs, "outputs", lost);
+    let outputs = Raw::of(&outputs);
+    let fields: Outputs<'_> = object_if(outputs, lost.at("outputs"));
+    let answer = answer(fields.generations.and_then(first).or(outputs), lost);
+    let owned = |names: &[&Text<'_>]| names.iter().find_map(|name| name.boxed()).map(String::from);
+    let about = &run.extra.metadata;
+    let parameters = &run.extra.parameters;
+    let (model, account) = (&answer.metadata.model, &fields.account);
+    let model = owned(&[
+        model,
+        &account.model,
+        &fields.model,
+        &about.model,
+        &parameters.model,
+    ]);
+    let begun = run.begun.get().and_then(time);
+    let usage = [answer.usage, account.usage, fields.usage, Some(raw)];
+    let usage = usage.into_iter().flatten();
+    let mut usage = usage.map(|usage| Numbers::read(usage, lost.at("usage")));
+    let usage = usage.find(|numbers| numbers.is_unreadable || numbers.input() > Some(0));
     let mut call = Call {
-        key: text("/id").map(|id| Key::of_parts(&["langsmith", &id])),
-        conversation: first_text(&[
-            "/extra/metadata/thread_id",
-            "/extra/metadata/session_id",
-            "/extra/metadata/conversation_id",
-        ]),
-        trace,
+        key: run.id.get().map(|id| Key::of_parts(&["langsmith", id])),
+        conversation: owned(&[&about.thread, &about.session, &about.conversation]),
+        trace: owned(&[&run.trace, &run.id]),
         model: model.map(|model| model_name(&model).to_owned()),
         begun,
-        at: text("/end_time").as_deref().and_then(time).or(begun),
-        ..usage(run, &outputs, answer)
+        at: run.ended.get().and_then(time).or(begun),
+        numbers: usage.filter(is_usable).unwrap_or_default(),
+        ..Call::default()
     };
-    let parameters = run.pointer("/extra/invocation_params");
-    let parameters = parameters.unwrap_or(&Value::Null);
-    let tools = ["tools", "functions"];
-    let tools = tools.iter().find_map(|name| parameters.get(name));
-    if inputs.get("tools").is_none() {
-        call.input.extend(tools.and_then(body::tool_list));
+    let tools = parameters
+        .tools
+        .and_then(|raw| serde_json::from_str(raw.get()).ok());
+    content::of_request(&inputs, lost, &mut call.input);
+    let has_tools = call.input.iter().any(|block| block.kind == Kind::ToolList);
+    if let Some(tools) = tools.filter(|_| !has_tools) {
+        call.input.splice(0..0, tool_list(&tools));
     }
-    body::of_request(&inputs, &mut call.input);
-    body::of_reply(&outputs, &mut call.output);
+    content::of_reply(outputs.map_or("null", Raw::get), lost, &mut call.output);
     content::pair(&mut call.input);
     call
 }
 
-/// The fields of the message that was answered.
-fn answer(outputs: &Value) -> &Value {
-    let message = outputs.pointer("/generations/0/0/message");
-    let message = message.or_else(|| outputs.pointer("/generations/0/message"));
-    let message = message.unwrap_or(outputs);
-    let fields = message.get("kwargs").or_else(|| message.get("data"));
-    fields.unwrap_or(message)
+/// What a run was given or returned: an object, perhaps in a string.
+fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, str> {
+    let json = raw.map_or("null".into(), |raw| string(raw).unwrap_or(raw.get().into()));
+    if !json.starts_with('{') && json != "null" {
+        lost.note(name);
+    }
+    json
 }
 
-/// A call with its numbers: the message's own, else the library's, else the run's.
-fn usage(run: &Value, outputs: &Value, answer: &Value) -> Call {
-    let all = [
-        answer.get("usage_metadata"),
-        outputs.get("usage_metadata"),
-        outputs.pointer("/llm_output/token_usage"),
-        outputs.get("usage"),
-        Some(run),
-    ];
-    let has_input = |usage: &&Value| input_of(usage).is_some() || is_unreadable(usage);
-    let usage = all.into_iter().flatten().find(has_input);
-    usage.map_or_else(Call::default, numbers)
+/// The fields of the message that was answered, whatever is around them.
+fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
+    let mut answer: Answer<'_> = object_if(raw, lost.at("message"));
+    for _ in 0..DEPTH {
+        match answer.inner.filter(|inner| inner.get().starts_with('{')) {
+            Some(inner) => answer = object_if(Some(inner), lost.at("message")),
+            None => break,
+        }
+    }
+    answer
 }
 
-fn input_of(usage: &Value) -> Option<u64> {
-    let names = ["input_tokens", "prompt_tokens"];
-    names
-        .iter()
-        .find_map(|name| number(usage.get(name)?))
-        .filter(|input| *input > 0)
-}
-
-/// Where the numbers of a usage are.
-const NUMBERS: [&str; 12] = [
-    "/input_tokens",
-    "/prompt_tokens",
-    "/output_tokens",
-    "/completion_tokens",
-    "/input_token_details/cache_read",
-    "/input_token_details/cache_creation",
-    "/prompt_token_details/cache_read",
-    "/prompt_token_details/cache_creation",
-    "/prompt_tokens_details/cached_tokens",
-    "/output_token_details/reasoning",
-    "/completion_token_details/reasoning",
-    "/completion_tokens_details/reasoning_tokens",
-];
-
-/// Whether a number of a usage is there and cannot be read.
-fn is_unreadable(usage: &Value) -> bool {
-    let mut numbers = NUMBERS.iter().filter_map(|path| usage.pointer(path));
-    numbers.any(|value| !value.is_null() && number(value).is_none())
-}
-
-/// The numbers of LangChain's `usage_metadata` or of Chat Completions' `usage`.
-pub(super) fn numbers(usage: &Value) -> Call {
-    let count = |paths: &[&str]| {
-        let mut found = paths.iter().filter_map(|path| usage.pointer(path));
-        found.find_map(number)
-    };
-    let cached = ["/input_token_details", "/prompt_token_details"].map(|of| {
-        let one = |name: &str| count(&[&format!("{of}/{name}")]).unwrap_or(0);
-        (one("cache_read"), one("cache_creation"))
-    });
-    let [of_message, of_run] = cached;
-    let (mut read, creation) = (of_message.0.max(of_run.0), of_message.1.max(of_run.1));
-    read = read.max(count(&["/prompt_tokens_details/cached_tokens"]).unwrap_or(0));
+/// The call that a message of LangChain's answers, by its own account.
+pub(super) fn answered(message: Raw<'_>, lost: &Lost) -> Call {
+    let answer = answer(Some(message), lost);
+    let numbers = answer
+        .usage
+        .map(|usage| Numbers::read(usage, lost.at("usage")));
+    let id = answer.id.and_then(string);
     Call {
-        prompt: input_of(usage),
-        answered: count(&["/output_tokens", "/completion_tokens"]),
-        reasoning: count(&[
-            "/output_token_details/reasoning",
-            "/completion_token_details/reasoning",
-            "/completion_tokens_details/reasoning_tokens",
-        ]),
-        cache_read: read,
-        cache_creation: creation,
-        is_unreadable: is_unreadable(usage),
+        key: id.map(|id| Key::of_parts(&["langchain", &id])),
+        model: answer
+            .metadata
+            .model
+            .get()
+            .map(|model| model_name(model).to_owned()),
+        numbers: numbers.filter(is_usable).unwrap_or_default(),
         ..Call::default()
     }
 }
 
+/// Whether all of a report can be read; one that cannot was noted.
+fn is_usable(numbers: &Numbers) -> bool {
+    !numbers.is_unreadable
+}
+
 /// A time, in UTC where it has no zone.
 fn time(text: &str) -> Option<Timestamp> {
-    let with_zone = text.parse().ok();
-    with_zone.or_else(|| {
-        let civil: jiff::civil::DateTime = text.parse().ok()?;
-        let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-        Some(utc.timestamp())
-    })
+    text.parse().ok().or_else(|| civil(text))
 }

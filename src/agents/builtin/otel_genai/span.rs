@@ -1,11 +1,14 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
+use super::attributes::{Attributes, Unreadable, first, list, plain};
+use super::call::{Call, Record};
 use super::{content, run};
 use jiff::Timestamp;
-use kit::lenient::{self, Count, Lost, model_name};
+use kit::bodies::Numbers;
+use kit::lenient::{Lost, model_name};
 use kit::prompts::Block;
-use model::event::{Billed, Event, Key, Sink, Usage};
-use model::{Kind, Source};
+use model::Kind;
+use model::event::Key;
 use serde_json::Value;
 
 /// One of these is in every line about a model.
@@ -17,261 +20,6 @@ pub(super) const MARKS: [&str; 6] = [
     "\"openinference.span.kind\"",
     "\"ai.operationId\"",
 ];
-
-/// A record of a line.
-pub(super) enum Record {
-    /// A call of a model.
-    Call(Box<Call>),
-    /// What a call carried, beside its span.
-    Content(Box<Call>),
-    /// Something that is meant to be passed over.
-    Other(String),
-}
-
-/// A call of a model.
-#[derive(Default)]
-pub(super) struct Call {
-    pub(super) key: Option<Key>,
-    pub(super) conversation: Option<String>,
-    pub(super) trace: Option<String>,
-    pub(super) agent: Option<String>,
-    /// The program that was watched.
-    pub(super) service: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) begun: Option<Timestamp>,
-    pub(super) at: Option<Timestamp>,
-    pub(super) input: Vec<Block<'static>>,
-    pub(super) output: Vec<Block<'static>>,
-    /// Whether `input` contains only what is new since the call before.
-    pub(super) is_increment: bool,
-    pub(super) prompt: Option<u64>,
-    pub(super) answered: Option<u64>,
-    pub(super) reasoning: Option<u64>,
-    pub(super) cache_read: u64,
-    pub(super) cache_creation: u64,
-    /// Whether one of its numbers cannot be read, so that none is used.
-    pub(super) is_unreadable: bool,
-}
-
-impl Call {
-    /// The conversation's id, or else the trace's.
-    pub(super) fn id(&self) -> Option<&str> {
-        self.conversation.as_deref().or(self.trace.as_deref())
-    }
-
-    /// Whether a span of OpenInference has no messages.
-    fn is_without_messages(&self, attributes: &Attributes<'_>) -> bool {
-        let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
-        attributes.text(&[OPENINFERENCE]).is_some()
-            && self.output.is_empty()
-            && self.input.iter().all(is_front)
-    }
-
-    fn read_counts(&mut self, attributes: &Attributes<'_>) -> Result<(), Unreadable> {
-        self.prompt = attributes.count(PROMPT)?;
-        self.answered = attributes.count(ANSWERED)?;
-        self.reasoning = attributes.count(REASONING)?;
-        self.cache_read = attributes.count(CACHE_READ)?.unwrap_or(0);
-        self.cache_creation = attributes.count(CACHE_CREATION)?.unwrap_or(0);
-        Ok(())
-    }
-
-    /// The numbers, where there are any.
-    pub(super) fn usage(&self, request: Key, out: &mut Sink<'_>) -> Vec<Usage> {
-        if self.is_unreadable {
-            out.emit(Event::UnreadableUsage);
-            return Vec::new();
-        }
-        let Some(input) = self.prompt.filter(|prompt| *prompt > 0) else {
-            return Vec::new();
-        };
-        let cached = self.cache_read + self.cache_creation;
-        let prompt = if cached > input {
-            input + cached
-        } else {
-            input
-        };
-        vec![Usage {
-            request,
-            model: self.model.as_deref().map(Into::into),
-            prompt,
-            cached: self.cache_read,
-            output: self.answered,
-            reasoning: self.reasoning,
-            source: Source::Reported,
-            billed: Billed {
-                input,
-                cache_creation: self.cache_creation,
-                cache_read: self.cache_read,
-                output: self.answered.unwrap_or(0),
-                reasoning: self.reasoning.unwrap_or(0),
-            },
-            is_whole: false,
-        }]
-    }
-}
-
-/// Attributes by name, their values plain JSON.
-pub(super) struct Attributes<'l> {
-    object: Value,
-    lost: &'l Lost,
-}
-
-impl<'l> Attributes<'l> {
-    /// The attributes of a span, an event or a log record.
-    fn of(record: &Value, lost: &'l Lost) -> Attributes<'l> {
-        let object = first(
-            record,
-            &["attributes"],
-            lost,
-            |attributes| match attributes {
-                Value::Object(_) => Some(attributes.clone()),
-                Value::Array(list) => Some(pairs(list, lost)),
-                _ => None,
-            },
-        );
-        Attributes {
-            object: object.unwrap_or_default(),
-            lost,
-        }
-    }
-
-    /// Attributes beside these.
-    pub(super) fn beside(&self, object: Value) -> Attributes<'l> {
-        let lost = self.lost;
-        Attributes { object, lost }
-    }
-
-    /// Notes that a value is of another type than expected.
-    pub(super) fn note(&self, name: &'static str) {
-        self.lost.note(name);
-    }
-
-    pub(super) fn to_value(&self) -> Value {
-        self.object.clone()
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.object.get(name).filter(|value| !value.is_null())
-    }
-
-    /// An attribute of JSON or text.
-    pub(super) fn content(&self, name: &'static str) -> Option<Value> {
-        first(&self.object, &[name], self.lost, |value| {
-            let is_scalar = value.is_number() || value.is_boolean();
-            (!is_scalar).then(|| content::parsed(value))
-        })
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let fields = self.object.as_object().into_iter().flatten();
-        fields.map(|(name, value)| (name.as_str(), value))
-    }
-
-    fn text(&self, names: &[&'static str]) -> Option<String> {
-        first(&self.object, names, self.lost, Value::as_str).map(str::to_owned)
-    }
-
-    fn count(&self, names: &[&'static str]) -> Result<Option<u64>, Unreadable> {
-        // Some instrumentations write -1 where they have no number.
-        let is_absent = |value: &Value| *value == -1 || *value == "-1";
-        let mut values = names.iter().filter_map(|name| self.get(name));
-        if values.any(|value| number(value).is_none() && !is_absent(value) && *value != "") {
-            first(&self.object, names, self.lost, number);
-            return Err(Unreadable);
-        }
-        let found = first(&self.object, names, self.lost, |value| {
-            match number(value) {
-                None if is_absent(value) => Some(None),
-                number => number.map(Some),
-            }
-        });
-        Ok(found.flatten())
-    }
-}
-
-/// The first of these fields that `read` can read. Others that are there, null and empty text aside, are
-/// noted as lost.
-pub(super) fn first<'v, T>(
-    of: &'v Value,
-    names: &[&'static str],
-    lost: &Lost,
-    read: impl Fn(&'v Value) -> Option<T>,
-) -> Option<T> {
-    names.iter().find_map(|name| {
-        let value = of.get(name);
-        let value = value.filter(|value| !value.is_null() && **value != "")?;
-        let read = read(value);
-        if read.is_none() {
-            lost.note(name);
-        }
-        read
-    })
-}
-
-/// The objects in the list of this name. Anything else is noted as lost.
-fn list<'v>(of: &'v Value, name: &'static str, lost: &Lost) -> impl Iterator<Item = &'v Value> {
-    let list = first(of, &[name], lost, Value::as_array);
-    list.into_iter().flatten().filter(move |element| {
-        if !element.is_object() {
-            lost.note(name);
-        }
-        element.is_object()
-    })
-}
-
-/// A number of tokens that is there and cannot be read.
-pub(super) struct Unreadable;
-
-/// A number of tokens, bare or as the string that OTLP makes of 64 bits.
-pub(super) fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::String(text) => text.parse().ok().filter(|n| lenient::is_plausible(*n)),
-        Value::Number(number) => Count::of(&number.to_string()).0,
-        _ => None,
-    }
-}
-
-/// `[{"key":…,"value":{"stringValue":…}}]` as an object.
-fn pairs(list: &[Value], lost: &Lost) -> Value {
-    let pairs = list.iter().filter_map(|pair| {
-        if !pair.is_object() {
-            lost.note("attributes");
-        }
-        let key = first(pair, &["key"], lost, Value::as_str)?;
-        let is_object = |value| Some(value).filter(|value: &&Value| value.is_object());
-        let value = first(pair, &["value"], lost, is_object)?;
-        Some((key.to_owned(), plain(value, lost)))
-    });
-    Value::Object(pairs.collect())
-}
-
-/// OTLP's `AnyValue` as plain JSON.
-fn plain(value: &Value, lost: &Lost) -> Value {
-    let Some(fields) = value.as_object() else {
-        return value.clone();
-    };
-    let list = |name| {
-        let list = first(value, &[name], lost, Value::as_object)?.get("values");
-        let list = list.filter(|values| !values.is_null());
-        if list.is_some_and(|values| !values.is_array()) {
-            lost.note("values");
-        }
-        Some(
-            list.and_then(Value::as_array)
-                .map_or(&[][..], Vec::as_slice),
-        )
-    };
-    match fields.keys().next().map(String::as_str) {
-        Some("arrayValue") => list("arrayValue").map_or(Value::Null, |values| {
-            values.iter().map(|value| plain(value, lost)).collect()
-        }),
-        Some("kvlistValue") => {
-            list("kvlistValue").map_or(Value::Null, |values| pairs(values, lost))
-        }
-        _ => fields.values().next().cloned().unwrap_or_default(),
-    }
-}
 
 /// The records of a line. The error is why it has none.
 pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
@@ -342,8 +90,9 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
         content::of_event(name, &of_event, None, &mut call.input, &mut call.output);
     }
     // Strands has the messages on its loop's spans, too; LlamaIndex prepares a call in a span like one.
-    let is_around_a_call = || !names_a_call(&attributes) || call.is_without_messages(&attributes);
-    if call.prompt.is_none() && is_around_a_call() {
+    let is_around_a_call = || !names_a_call(&attributes) || is_without_messages(&call, &attributes);
+    let has_numbers = call.numbers.is_unreadable || call.numbers.whole.is_some();
+    if !has_numbers && is_around_a_call() {
         return Record::Other(name.to_owned());
     }
     content::pair(&mut call.input);
@@ -422,9 +171,31 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
         ..Call::default()
     };
-    call.is_unreadable = call.read_counts(attributes).is_err();
+    call.numbers = numbers(attributes).unwrap_or(Numbers {
+        is_unreadable: true,
+        ..Numbers::default()
+    });
     content::of_attributes(attributes, &mut call.input, &mut call.output);
     call
+}
+
+/// Whether a span of OpenInference has no messages.
+fn is_without_messages(call: &Call, attributes: &Attributes<'_>) -> bool {
+    let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
+    attributes.text(&[OPENINFERENCE]).is_some()
+        && call.output.is_empty()
+        && call.input.iter().all(is_front)
+}
+
+fn numbers(attributes: &Attributes<'_>) -> Result<Numbers, Unreadable> {
+    Ok(Numbers {
+        whole: attributes.count(PROMPT)?,
+        output: attributes.count(ANSWERED)?,
+        reasoning: attributes.count(REASONING)?,
+        cache_read: attributes.count(CACHE_READ)?,
+        cache_write: attributes.count(CACHE_CREATION)?,
+        ..Numbers::default()
+    })
 }
 
 /// The kind of a span of OpenInference.

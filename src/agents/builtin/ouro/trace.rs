@@ -4,11 +4,11 @@
 //! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
-use crate::builtin::request_log::{blocks, calls};
 use format::database::{DatabaseSpec, Schema};
+use kit::bodies::{self, Numbers, request};
 use kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
-use kit::prompts::{Block, Content, Conversation, Prompt, Step};
-use model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use kit::prompts::{Block, Conversation, Prompt, Step};
+use model::event::{Key, Lane, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 
@@ -140,22 +140,14 @@ impl Agent {
         let attributes = &event.attributes;
         let tools = attributes.tools.0.map(|tools| tools.get().into());
         self.tools = tools.or(self.tools.take());
-        if let Some(messages) = attributes.messages.0 {
-            let mut sent = blocks(messages, lost.at("llm.messages"));
-            let is_prompt = |block: &Block<'_>| block.kind == Kind::Prompt;
-            let first = sent.iter().position(|block| !is_prompt(block));
-            let rest = sent.split_off(first.unwrap_or(sent.len()));
+        if attributes.messages.0.is_some() {
             let tools = self.tools.as_deref().and_then(Raw::of);
-            let tools = tools.filter(|tools| tools.get().len() > 2);
-            sent.extend(tools.map(|tools| {
-                let list = Block::new(Role::Container, Kind::ToolList);
-                let list = list.with([Content::Json(tools)]);
-                list.offering(lenient::tool_count(tools.get()))
-            }));
+            let at = lost.at("llm.messages");
+            let (front, blocks) = request::parts(Vec::new(), attributes.messages.0, tools, at);
             let prompt = Prompt {
-                front: &sent,
+                front: &front,
                 kept: 0,
-                blocks: &rest,
+                blocks: &blocks,
                 step: Step::Continue,
             };
             self.conversation.add_request(&prompt, out);
@@ -168,14 +160,9 @@ impl Agent {
             .filter(|text| !text.trim().is_empty());
         let answer = answer.map(|text| Block::text(Role::Assistant, Kind::Text, text));
         let mut output = Vec::from_iter(answer);
-        output.extend(
-            attributes
-                .calls
-                .0
-                .map(|raw| calls(raw, lost.at("llm.response.tool_calls")))
-                .into_iter()
-                .flatten(),
-        );
+        let calls = attributes.calls.0;
+        let calls = calls.map(|raw| bodies::calls(raw, lost.at("llm.response.tool_calls")));
+        output.extend(calls.into_iter().flatten());
         let usage = self.usage(request, attributes);
         if usage.is_some() || !output.is_empty() {
             self.conversation.add_response(request, &output, usage, out);
@@ -185,19 +172,10 @@ impl Agent {
     fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
         let parts = [attributes.input, attributes.output, attributes.cached];
         let [input, output, cached] = Reported::whole(parts);
-        let prompt = input.0.filter(|input| *input > 0)?;
-        let cached = cached.or_zero().min(prompt);
-        Some(Usage {
-            model: self.model.clone(),
-            cached,
-            output: output.0,
-            billed: Billed {
-                input: prompt,
-                cache_read: cached,
-                output: output.or_zero(),
-                ..Billed::default()
-            },
-            ..Usage::reported(request, prompt)
-        })
+        let numbers = Numbers {
+            cache_read: cached.0.min(input.0),
+            ..Numbers::of_line([input, output])
+        };
+        numbers.usage(request, self.model.as_deref())
     }
 }

@@ -1,13 +1,11 @@
 //! The line around a request and its response: where each is, when it was, and which ids it has. Every
 //! logger has its own; what they have in common is what they wrap.
 
-use super::message::string;
-use super::request::{self, Ids, Request};
-use super::response::{self, Response};
-use super::shape::{Time, civil};
-use super::usage::Numbers;
+use super::ids::Ids;
 use jiff::Timestamp;
+use kit::bodies::{Numbers, Request, Response, request, stream, string};
 use kit::lenient::{At, Lost, Raw, Reported, Text, parse, record};
+use kit::time::Time;
 use std::borrow::Cow;
 
 record! {
@@ -191,12 +189,12 @@ impl<'a> Bodies<'a> {
         let mut bodies = self.requests.iter().map(|body| &**body).chain(own);
         let request = bodies.find_map(|body| Some((body, request::read(body, lost)?)));
         let mut bodies = self.responses.iter().map(|body| &**body);
-        let mut response = bodies.find_map(|body| response::read(body, lost));
+        let mut response = bodies.find_map(|body| stream::response(body, lost));
         let is_response = request.is_some()
             || matches!(self.kind(), "message" | "response")
             || self.envelope.object.0.is_some();
         if response.is_none() && is_response {
-            response = response::read(self.line, lost);
+            response = stream::response(self.line, lost);
         }
         let parts = [self.envelope.prompt_tokens, self.envelope.completion_tokens];
         let numbers = Numbers::of_line(Reported::whole(parts));
@@ -236,19 +234,6 @@ record! {
 fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
     let response: Created = parse(body, lost).ok()?;
     response.created.map(|time| time.0)
-}
-
-/// When a line was written, by the words that a log handler put before its JSON: Python's begin with
-/// `2026-10-01 09:00:00,250`.
-pub(in crate::builtin) fn time_before(words: &str) -> Option<Timestamp> {
-    let words = words.trim_start_matches(['[', ' ']);
-    let first = words.split([' ', ']']).next().unwrap_or(words);
-    if let Ok(with_zone) = first.parse() {
-        return Some(with_zone);
-    }
-    let end = words.find(|c: char| !(c.is_ascii_digit() || "-:., T".contains(c)));
-    let stamp = words[..end.unwrap_or(words.len())].trim_matches(|c: char| !c.is_ascii_digit());
-    civil(&stamp.replace(',', "."))
 }
 
 /// Whether a value is a body: JSON that begins as expected, a string of JSON or of a stream, or nothing.

@@ -1,7 +1,6 @@
 //! One conversation of a file, and by what its requests are recognised.
 
-use super::request::Request;
-use super::response::Response;
+use kit::bodies::{Request, Response};
 use kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
 use model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
 use model::{Kind, Role};

@@ -11,9 +11,8 @@
 //! has the id's lane until a conversation comes for it; later ones share a lane, the newest replacing the
 //! one before, so that they are counted and are never taken for the conversation's context.
 
-use super::request::{Base, Request};
-use super::response::Response;
 use super::thread::{Thread, fingerprint};
+use kit::bodies::{Request, Response, request::Base};
 use kit::prompts::{Block, Mark, Step};
 use model::event::{Key, Lane, Meta, Sink, Usage};
 use model::{Kind, Role};

@@ -5,10 +5,9 @@
 //! number recorded before. Nothing names the conversation: a prompt continues the one of its model that had
 //! the most messages, but no more than it has.
 
-use super::actual;
-use super::wire::Actual;
-use crate::builtin::request_log::time_before;
+use kit::bodies::Numbers;
 use kit::lenient::Count;
+use kit::time::time_before;
 use model::event::{Key, Lane, Meta, Sink, Usage};
 
 const MARK: &str = "[Estimator] ";
@@ -92,11 +91,8 @@ impl Channel {
                 });
             }
         }
-        let numbers = Actual {
-            input: Count(Some(tokens)),
-            ..Actual::default()
-        };
-        let usage = actual(request, Some(family), &numbers).into_iter();
+        let numbers = Numbers::of_line([Count(Some(tokens)), Count(None)]);
+        let usage = numbers.usage(request, Some(family)).into_iter();
         usage.for_each(|usage| out.usage(usage));
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing;
-use model::Role;
 use model::session::Session;
+use model::{Role, Source};
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {

@@ -1,6 +1,7 @@
 //! The fields of the extension's lines that are read.
 
-use kit::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
+use kit::bodies::{Numbers, Object};
+use kit::lenient::{Count, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.
@@ -25,8 +26,8 @@ record! {
         pub(super) entry: Option<Raw<'a>>,
         /// A whole request, in an event.
         pub(super) capture: Option<Raw<'a>>,
-        pub(super) request: Option<Request<'a>>,
-        pub(super) response: Response,
+        pub(super) request: Option<Object<'a>>,
+        pub(super) response: Response<'a>,
         pub(super) capture_version: Text<'a> = "captureVersion",
         pub(super) messages: Messages<'a>,
         pub(super) system_prompt: Option<Prompt<'a>> = "systemPrompt",
@@ -55,20 +56,26 @@ impl Line<'_> {
     }
 
     /// The provider's numbers.
-    pub(super) fn actual(&self) -> Actual {
-        let parts = Reported::whole([
+    pub(super) fn actual(&self) -> Numbers {
+        let [input, output, cached, reasoning] = Reported::whole([
             self.actual_input_tokens,
             self.actual_output_tokens,
             self.cached_tokens,
             self.reasoning_tokens,
         ]);
-        let [input, output, cached, reasoning] = parts;
-        self.actual.clone().unwrap_or(Actual {
+        let actual = self.actual.clone().unwrap_or(Actual {
             input,
             output,
             cached,
             reasoning,
-        })
+        });
+        Numbers {
+            whole: actual.input.0,
+            output: actual.output.0,
+            cache_read: actual.cached.0,
+            reasoning: actual.reasoning.0,
+            ..Numbers::default()
+        }
     }
 }
 
@@ -80,11 +87,11 @@ record! {
 
 record! {
     /// The provider's numbers, in tokens.
-    whole pub(super) struct Actual {
-        pub(super) input: Count,
-        pub(super) output: Count,
-        pub(super) cached: Count,
-        pub(super) reasoning: Count,
+    whole struct Actual {
+        input: Count,
+        output: Count,
+        cached: Count,
+        reasoning: Count,
     }
 }
 
@@ -140,79 +147,14 @@ record! {
     /// A request with its texts.
     pub(super) struct FullContent<'a> {
         pub(super) system_prompt: Text<'a> = "systemPrompt",
-        pub(super) messages: Vec<Message<'a>>,
+        pub(super) messages: Option<Raw<'a>>,
         pub(super) tools: Option<Raw<'a>>,
-    }
-}
-
-record! {
-    /// A message, in VS Code's shape or in that of OpenAI's Responses, where calls and results are
-    /// messages of their own.
-    pub(super) struct Message<'a> {
-        pub(super) kind: Text<'a> = "type",
-        pub(super) role: Text<'a>,
-        pub(super) content: Pieces<'a, Content<'a>>,
-        pub(super) call_id: Text<'a>,
-        pub(super) name: Text<'a>,
-        pub(super) arguments: Text<'a>,
-        pub(super) output: Option<Raw<'a>>,
-    }
-}
-
-record! {
-    pub(super) struct Content<'a> {
-        pub(super) kind: Text<'a> = "type",
-        pub(super) text: Text<'a>,
-        pub(super) tool_name: Text<'a> = "toolName",
-        pub(super) call_id: Text<'a> = "callId",
-        pub(super) tool_result: Option<Raw<'a>> = "toolResult",
-        pub(super) input: Option<Raw<'a>>,
-    }
-}
-
-record! {
-    /// What was sent.
-    pub(super) struct Request<'a> {
-        pub(super) model: Text<'a>,
-        pub(super) instructions: Text<'a>,
-        pub(super) tools: Option<Raw<'a>>,
-        pub(super) input: Pieces<'a, Message<'a>>,
     }
 }
 
 record! {
     /// What came back, as far as it is logged.
-    pub(super) struct Response {
-        pub(super) usage: Option<Numbers>,
-    }
-}
-
-record! {
-    /// A response's usage.
-    whole pub(super) struct Numbers {
-        input_tokens: Count,
-        output_tokens: Count,
-        cache_read_input_tokens: Count,
-        input_tokens_details: Details,
-        output_tokens_details: Details,
-    }
-}
-
-record! {
-    struct Details {
-        cached_tokens: Count,
-        reasoning_tokens: Count,
-    }
-}
-
-impl Numbers {
-    pub(super) fn actual(&self) -> Actual {
-        let cached = self.cache_read_input_tokens.0;
-        Actual {
-            input: self.input_tokens,
-            output: self.output_tokens,
-            cached: Count(cached.or(self.input_tokens_details.cached_tokens.0)),
-            reasoning: self.output_tokens_details.reasoning_tokens,
-        }
+    pub(super) struct Response<'a> {
+        pub(super) usage: Option<Raw<'a>>,
     }
 }

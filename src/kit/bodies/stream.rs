@@ -2,11 +2,13 @@
 //! Completions' choices grow by deltas, Gemini's parts follow each other, Responses end in an event that
 //! holds it all. Usage is in the last event, or in the first and the last.
 
-use super::message::{blocks, object, tool_call};
+use super::json::object;
+use super::message::blocks;
+use super::part::tool_call;
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use kit::lenient::{At, Count, Lost, Raw, Text, parse, record};
-use kit::prompts::{Block, Content};
+use crate::lenient::{At, Count, Lost, Raw, Text, parse, record};
+use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
 
@@ -91,14 +93,31 @@ struct Stream<'a> {
 }
 
 /// The JSON of each event in the text of a stream: what follows `data:`.
-pub(super) fn events(text: &str) -> impl Iterator<Item = &str> {
+fn events(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter_map(|line| line.strip_prefix("data:"))
         .map(str::trim)
 }
 
+/// Parses a response's body: a whole one, the chunks of a stream as a list, or their text. `None`: it
+/// is no response of a model.
+pub fn response<'a>(body: &'a str, lost: &Lost) -> Option<Response<'a>> {
+    let body = body.trim_start();
+    let own_lost = Lost::default();
+    let response = match body.as_bytes().first()? {
+        b'{' => whole(body, &own_lost),
+        b'[' => {
+            let chunks: Vec<Raw<'_>> = serde_json::from_str(body).ok()?;
+            joined(chunks.into_iter().map(Raw::get), &own_lost)
+        }
+        _ => joined(events(body), &own_lost),
+    };
+    lost.extend(own_lost);
+    response.filter(|response| !response.is_empty())
+}
+
 /// Puts a response together; `None`: these are no events of one.
-pub(super) fn read<'a>(chunks: impl Iterator<Item = &'a str>, lost: &Lost) -> Option<Response<'a>> {
+fn joined<'a>(chunks: impl Iterator<Item = &'a str>, lost: &Lost) -> Option<Response<'a>> {
     let mut stream = Stream::default();
     for chunk in chunks.filter(|chunk| chunk.starts_with('{')) {
         if let Ok(event) = parse(chunk, lost) {
@@ -124,7 +143,8 @@ impl<'a> Stream<'a> {
             // An item that is done is repeated in the response that is completed; where the stream broke
             // off before, it is here alone.
             if event.kind.get() == Some("response.output_item.done") {
-                self.response.blocks.extend(blocks(item, at.field("item")));
+                let blocks = blocks(item, Role::Assistant, at.field("item"));
+                self.response.blocks.extend(blocks);
             }
             return;
         }
@@ -186,12 +206,8 @@ impl<'a> Stream<'a> {
 
     fn candidates(&mut self, chunk: &'a str, candidates: &[Candidate<'a>], at: At<'_>) {
         let content = candidates.first().and_then(|first| first.content);
-        let content = content.map(|raw| blocks(raw, at.field("content")));
+        let content = content.map(|raw| blocks(raw, Role::Assistant, at.field("content")));
         for mut block in content.into_iter().flatten() {
-            block.role = match block.role {
-                Role::User => Role::Assistant,
-                role => role,
-            };
             // The text of one response, in pieces.
             let last = self.response.blocks.last_mut();
             match last.filter(|last| last.kind == block.kind && block.kind != Kind::ToolCall) {

@@ -1,29 +1,32 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use kit::lenient::{At, Count, Field, Raw, Record, record};
+use crate::lenient::{At, Count, Field, Raw, Record, record};
+use model::event::{Billed, Key, Usage};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub struct Numbers {
     /// All input, where the provider reports that.
-    whole: Option<u64>,
+    pub whole: Option<u64>,
     /// Input beside what was read from and written to a cache, where it reports that instead.
-    uncached: Option<u64>,
+    pub uncached: Option<u64>,
     /// What the provider's own tools added to the prompt while it answered, beside all input.
-    pub(super) tools: Option<u64>,
-    pub(super) cache_read: Option<u64>,
-    pub(super) cache_write: Option<u64>,
+    pub tools: Option<u64>,
+    /// Input that was read from a cache.
+    pub cache_read: Option<u64>,
+    /// Input that was written to a cache.
+    pub cache_write: Option<u64>,
     /// Output, reasoning included.
-    pub(super) output: Option<u64>,
+    pub output: Option<u64>,
     /// The part of the output that was reasoning, where it is reported.
-    pub(super) reasoning: Option<u64>,
+    pub reasoning: Option<u64>,
     /// Whether one of the numbers cannot be read, so that none is used.
-    is_unreadable: bool,
+    pub is_unreadable: bool,
 }
 
 impl Numbers {
     /// Usage as the writer of a log reports it in its own line: all input, all output.
-    pub(super) fn of_line([prompt, output]: [Count; 2]) -> Numbers {
+    pub fn of_line([prompt, output]: [Count; 2]) -> Numbers {
         Numbers {
             whole: prompt.0,
             output: output.0,
@@ -32,7 +35,7 @@ impl Numbers {
     }
 
     /// All input, what the provider's own tools added among it; `None`: nothing was reported.
-    pub(super) fn prompt(&self) -> Option<u64> {
+    pub fn prompt(&self) -> Option<u64> {
         if self.is_unreadable {
             return None;
         }
@@ -44,8 +47,41 @@ impl Numbers {
         Some(prompt + self.tools.unwrap_or(0))
     }
 
+    /// The input as it is written, for writers of whom it is known whether it includes what was cached.
+    pub fn input(&self) -> Option<u64> {
+        let input = self.whole.or(self.uncached);
+        input.filter(|_| !self.is_unreadable)
+    }
+
+    /// The report of a request whose writer says that the input includes what was cached. Some programs are older than
+    /// that rule: where more was cached than that, it does not.
+    pub fn usage(&self, request: Key, model: Option<&str>) -> Option<Usage> {
+        let input = self.input().filter(|input| *input > 0)?;
+        let billed = Billed {
+            input,
+            cache_creation: self.cache_write.unwrap_or(0),
+            cache_read: self.cache_read.unwrap_or(0),
+            output: self.output.unwrap_or(0),
+            reasoning: self.reasoning.unwrap_or(0),
+        };
+        let cached = billed.cache_read + billed.cache_creation;
+        let prompt = if cached > input {
+            input + cached
+        } else {
+            input
+        };
+        Some(Usage {
+            model: model.map(Into::into),
+            cached: billed.cache_read,
+            output: self.output,
+            reasoning: self.reasoning,
+            billed,
+            ..Usage::reported(request, prompt)
+        })
+    }
+
     /// The larger of each: the chunks of a stream repeat their numbers, rising.
-    pub(super) fn max(self, other: Numbers) -> Numbers {
+    pub fn max(self, other: Numbers) -> Numbers {
         Numbers {
             whole: self.whole.max(other.whole),
             uncached: self.uncached.max(other.uncached),
@@ -59,7 +95,7 @@ impl Numbers {
     }
 
     /// Reads `usage` or `usageMetadata`.
-    pub(super) fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
+    pub fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
         let wire: Option<Wire> = at.field("usage").read(raw);
         let Some(wire) = wire else {
             return Numbers {
@@ -67,65 +103,12 @@ impl Numbers {
                 ..Numbers::default()
             };
         };
-        if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
-            let input = wire.prompt_tokens_details.unwrap_or_default();
-            return Numbers {
-                whole: wire.prompt_tokens.0,
-                cache_read: input.cached_tokens.0.or(wire.cache_read_input_tokens.0),
-                cache_write: input
-                    .cache_write_tokens
-                    .0
-                    .or(wire.cache_creation_input_tokens.0),
-                output: wire.completion_tokens.0,
-                reasoning: wire
-                    .completion_tokens_details
-                    .unwrap_or_default()
-                    .reasoning_tokens
-                    .0,
-                ..Numbers::default()
-            };
-        }
-        let output = wire.output_tokens_details.clone().unwrap_or_default();
-        if let Some(input) = wire.input_tokens_details {
-            return Numbers {
-                whole: wire.input_tokens.0,
-                cache_read: input.cached_tokens.0,
-                cache_write: input.cache_write_tokens.0,
-                output: wire.output_tokens.0,
-                reasoning: output.reasoning_tokens.0,
-                ..Numbers::default()
-            };
-        }
-        if wire.input_tokens.0.is_some() || wire.output_tokens.0.is_some() {
-            return Numbers {
-                uncached: wire.input_tokens.0,
-                cache_read: wire.cache_read_input_tokens.0,
-                cache_write: wire.cache_creation_input_tokens.0,
-                output: wire.output_tokens.0,
-                reasoning: output.thinking_tokens.0,
-                ..Numbers::default()
-            };
-        }
-        if wire.gemini_prompt.0.is_some() {
-            let thoughts = wire.gemini_thoughts.0;
-            return Numbers {
-                whole: wire.gemini_prompt.0,
-                tools: wire.gemini_tools.0,
-                cache_read: wire.gemini_cached.0,
-                output: match (wire.gemini_output.0, thoughts) {
-                    (None, None) => None,
-                    (output, thoughts) => Some(output.unwrap_or(0) + thoughts.unwrap_or(0)),
-                },
-                reasoning: thoughts,
-                ..Numbers::default()
-            };
-        }
-        wire.of_sdk()
+        wire.numbers()
     }
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
     /// provider's own numbers are beside it.
-    pub(super) fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
+    pub fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
         let numbers = Numbers::read(metadata.anthropic?.usage?, at);
         numbers.prompt().map(|_| numbers)
@@ -168,33 +151,70 @@ record! {
         gemini_thoughts: Count = "thoughtsTokenCount" | "thoughts_token_count",
         gemini_cached: Count = "cachedContentTokenCount" | "cached_content_token_count",
         gemini_tools: Count = "toolUsePromptTokenCount" | "tool_use_prompt_token_count",
-        // AI SDK: version 4; 5 and 6; 6 inside of a provider.
+        // AI SDK: version 4; 5 and 6; 6 inside of a provider. LangChain's parts are named alike.
         sdk_input: Tokens = "inputTokens" | "promptTokens",
         sdk_output: Tokens = "outputTokens" | "completionTokens",
         sdk_reasoning: Count = "reasoningTokens",
         sdk_cached: Count = "cachedInputTokens",
-        sdk_input_details: Parts = "inputTokenDetails",
-        sdk_output_details: Parts = "outputTokenDetails",
+        sdk_input_details: Option<Parts> = "inputTokenDetails" | "input_token_details" | "prompt_token_details",
+        sdk_output_details: Parts = "outputTokenDetails" | "output_token_details" | "completion_token_details",
     }
 }
 
 impl Wire {
-    fn of_sdk(self) -> Numbers {
-        let (input, output) = (self.sdk_input.0, self.sdk_output.0);
-        let input_details = self.sdk_input_details;
-        let output_details = self.sdk_output_details;
+    fn numbers(self) -> Numbers {
+        let first = |counts: &[Count]| counts.iter().find_map(|count| count.0);
+        let [chat, responses] = [&self.prompt_tokens_details, &self.input_tokens_details];
+        let input = chat.clone().or(responses.clone()).unwrap_or_default();
+        let [chat, of_responses] = [self.completion_tokens_details, self.output_tokens_details];
+        let output = chat.or(of_responses).unwrap_or_default();
+        let (sdk_input, sdk_output) = (self.sdk_input.0, self.sdk_output.0);
+        let (input_parts, output_parts) = (self.sdk_input_details, self.sdk_output_details);
+        // Anthropic alone reports what it read from its cache beside the input.
+        let is_whole = responses.is_some() || input_parts.is_some();
+        let parts = input_parts.unwrap_or_default();
+        let [whole, uncached] = match (first(&[self.prompt_tokens]), is_whole) {
+            (None, true) => [self.input_tokens, Count(None)],
+            (None, false) => [Count(None), self.input_tokens],
+            (Some(_), _) => [self.prompt_tokens, Count(None)],
+        };
+        let gemini = [self.gemini_output, self.gemini_thoughts];
+        let gemini = gemini
+            .iter()
+            .filter_map(|count| count.0)
+            .reduce(|a, b| a + b);
         Numbers {
-            whole: input.total.0,
-            uncached: None,
-            tools: None,
-            cache_read: input.read.0.or(input_details.read.0).or(self.sdk_cached.0),
-            cache_write: input.write.0.or(input_details.write.0),
-            output: output.total.0,
-            reasoning: output
-                .reasoning
-                .0
-                .or(output_details.reasoning.0)
-                .or(self.sdk_reasoning.0),
+            whole: first(&[whole, self.gemini_prompt, sdk_input.total]),
+            uncached: uncached.0,
+            tools: self.gemini_tools.0,
+            cache_read: first(&[
+                input.cached_tokens,
+                self.cache_read_input_tokens,
+                self.gemini_cached,
+                sdk_input.read,
+                parts.read,
+                self.sdk_cached,
+            ]),
+            cache_write: first(&[
+                input.cache_write_tokens,
+                self.cache_creation_input_tokens,
+                sdk_input.write,
+                parts.write,
+            ]),
+            output: first(&[
+                self.completion_tokens,
+                self.output_tokens,
+                Count(gemini),
+                sdk_output.total,
+            ]),
+            reasoning: first(&[
+                output.reasoning_tokens,
+                output.thinking_tokens,
+                self.gemini_thoughts,
+                sdk_output.reasoning,
+                output_parts.reasoning,
+                self.sdk_reasoning,
+            ]),
             is_unreadable: false,
         }
     }
@@ -211,11 +231,11 @@ record! {
 }
 
 record! {
-    /// The same as the AI SDK reports them.
+    /// The same as the AI SDK and LangChain report them.
     struct Parts {
         total: Count,
-        read: Count = "cacheRead" | "cacheReadTokens",
-        write: Count = "cacheWrite" | "cacheWriteTokens",
+        read: Count = "cacheRead" | "cacheReadTokens" | "cache_read",
+        write: Count = "cacheWrite" | "cacheWriteTokens" | "cache_creation",
         reasoning: Count = "reasoning" | "reasoningTokens",
     }
 }
@@ -246,7 +266,7 @@ impl<'a> Field<'a> for Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kit::lenient::Lost;
+    use crate::lenient::Lost;
 
     /// Prompt, read from a cache, written to it, output, reasoning.
     fn read(json: &str) -> [Option<u64>; 5] {

@@ -1,31 +1,11 @@
-//! Fields whose values are kept as they are written, once they have the expected shape.
+//! Times as programs of all kinds write them.
 
+use super::lenient::{At, Field, Raw, scan};
 use jiff::Timestamp;
-use kit::lenient::{At, Field, Raw, scan};
-
-/// A JSON object.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Object<'a>(pub(super) Raw<'a>);
-
-impl<'a> Field<'a> for Object<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
-        value.get().starts_with('{').then_some(Object(value))
-    }
-}
-
-/// A JSON object or list.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Nested<'a>(pub(super) Raw<'a>);
-
-impl<'a> Field<'a> for Nested<'a> {
-    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
-        value.get().starts_with(['{', '[']).then_some(Nested(value))
-    }
-}
 
 /// A time: a date, or seconds, milliseconds or microseconds since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Time(pub(super) Timestamp);
+pub struct Time(pub Timestamp);
 
 impl Field<'_> for Time {
     fn read(value: Raw<'_>, _: At<'_>) -> Option<Self> {
@@ -46,8 +26,21 @@ fn time(raw: Raw<'_>) -> Option<Timestamp> {
 }
 
 /// Python writes times without a zone; they are taken for UTC.
-pub(super) fn civil(text: &str) -> Option<Timestamp> {
+pub fn civil(text: &str) -> Option<Timestamp> {
     let civil: jiff::civil::DateTime = text.parse().ok()?;
     let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(utc.timestamp())
+}
+
+/// When a line was written, by the words that a log handler put before its JSON: Python's begin with
+/// `2026-10-01 09:00:00,250`.
+pub fn time_before(words: &str) -> Option<Timestamp> {
+    let words = words.trim_start_matches(['[', ' ']);
+    let first = words.split([' ', ']']).next().unwrap_or(words);
+    if let Ok(with_zone) = first.parse() {
+        return Some(with_zone);
+    }
+    let end = words.find(|c: char| !(c.is_ascii_digit() || "-:., T".contains(c)));
+    let stamp = words[..end.unwrap_or(words.len())].trim_matches(|c: char| !c.is_ascii_digit());
+    civil(&stamp.replace(',', "."))
 }

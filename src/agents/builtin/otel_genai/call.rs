@@ -1,0 +1,50 @@
+//! A call of a model.
+
+use jiff::Timestamp;
+use kit::bodies::Numbers;
+use kit::prompts::Block;
+use model::event::{Event, Key, Sink, Usage};
+
+/// A record of a line.
+pub(super) enum Record {
+    /// A call of a model.
+    Call(Box<Call>),
+    /// What a call carried, beside its span.
+    Content(Box<Call>),
+    /// Something that is meant to be passed over.
+    Other(String),
+}
+
+/// A call of a model.
+#[derive(Default)]
+pub(super) struct Call {
+    pub(super) key: Option<Key>,
+    pub(super) conversation: Option<String>,
+    pub(super) trace: Option<String>,
+    pub(super) agent: Option<String>,
+    /// The program that was watched.
+    pub(super) service: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) begun: Option<Timestamp>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) input: Vec<Block<'static>>,
+    pub(super) output: Vec<Block<'static>>,
+    /// Whether `input` contains only what is new since the call before.
+    pub(super) is_increment: bool,
+    pub(super) numbers: Numbers,
+}
+
+impl Call {
+    /// The conversation's id, or else the trace's.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.conversation.as_deref().or(self.trace.as_deref())
+    }
+
+    /// The numbers, where there are any.
+    pub(super) fn usage(&self, request: Key, out: &mut Sink<'_>) -> Option<Usage> {
+        if self.numbers.is_unreadable {
+            out.emit(Event::UnreadableUsage);
+        }
+        self.numbers.usage(request, self.model.as_deref())
+    }
+}

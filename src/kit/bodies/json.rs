@@ -1,0 +1,65 @@
+//! Fields whose values are kept as they are written, once they have the expected shape.
+
+use crate::lenient::{At, Field, Raw, Record, Text, scan};
+use std::borrow::Cow;
+
+/// A JSON object.
+#[derive(Debug, Clone, Copy)]
+pub struct Object<'a>(pub Raw<'a>);
+
+impl<'a> Field<'a> for Object<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
+        is_object(value).then_some(Object(value))
+    }
+}
+
+/// A JSON object or list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nested<'a>(pub(super) Raw<'a>);
+
+impl<'a> Field<'a> for Nested<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
+        value.get().starts_with(['{', '[']).then_some(Nested(value))
+    }
+}
+
+/// The elements of a list; what is none is its own.
+pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
+}
+
+/// The first element of a list, however deep; its own where it is none.
+pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
+    let mut first = raw;
+    while first.get().starts_with('[') {
+        first = *list(first).first()?;
+    }
+    Some(first)
+}
+
+/// The string that a value is.
+pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    scan::string(raw.get())
+}
+
+/// Whether a value is an object.
+pub(super) fn is_object(raw: Raw<'_>) -> bool {
+    raw.get().starts_with('{')
+}
+
+/// Notes that a value is neither text, list nor object, where it should be one of them.
+pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: At<'_>) {
+    let scalar = raw.filter(|raw| !raw.get().starts_with(['"', '[', '{']));
+    scalar.and_then(|raw| at.read::<Text<'_>>(raw));
+}
+
+/// The object that a value is; empty where it is none, which is noted.
+pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
+    at.read(raw).unwrap_or_default()
+}
+
+/// The same of a value that may as well be something else, or not be there.
+pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
+    let raw = raw.filter(|raw| is_object(*raw));
+    raw.map_or_else(T::default, |raw| object(raw, at))
+}

@@ -1,0 +1,66 @@
+//! Messages as OpenAI's Chat Completions has them, which many agents write to their logs.
+
+use super::anthropic::ToolNames;
+use super::lenient::{Piece, Pieces, Raw, Text, record};
+use model::event::{ItemBuilder, NewItem, Sink};
+use model::{Kind, Role};
+
+record! {
+    /// A call of a tool, or a tool on offer.
+    pub struct Call<'a> {
+        pub id: Text<'a>,
+        pub function: Function<'a>,
+    }
+
+    pub struct Function<'a> {
+        pub name: Text<'a>,
+        pub arguments: Text<'a>,
+        pub description: Text<'a>,
+        pub parameters: Option<Raw<'a>>,
+    }
+
+    /// A part of a content.
+    pub struct Block<'a> {
+        pub text: Text<'a>,
+    }
+}
+
+/// A content, of which the texts are read.
+pub type Content<'a> = Pieces<'a, Block<'a>>;
+
+/// The texts of a content.
+pub fn texts<'c>(content: &'c Content<'_>) -> impl Iterator<Item = &'c str> {
+    content.0.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(block) => block.text.get(),
+    })
+}
+
+/// All texts of a content as one item.
+pub fn whole(content: &Content<'_>, item: ItemBuilder<'_, '_>) -> NewItem {
+    texts(content).fold(item, ItemBuilder::text).done()
+}
+
+/// The items of an answer: its thinking, its text, its calls, whose tools are remembered.
+pub fn answer(
+    thinking: &Text<'_>,
+    content: &Content<'_>,
+    calls: &[Call<'_>],
+    tools: &mut ToolNames,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let mut items = Vec::new();
+    if let Some(text) = thinking.get().filter(|text| !text.is_empty()) {
+        items.push(out.text(Role::Assistant, Kind::Thinking, text));
+    }
+    if texts(content).any(|text| !text.is_empty()) {
+        items.push(whole(content, out.item(Role::Assistant, Kind::Text)));
+    }
+    for call in calls {
+        let Function {
+            name, arguments, ..
+        } = &call.function;
+        items.push(tools.written_call(call.id.get(), name.get(), arguments.or_empty(), out));
+    }
+    items
+}
