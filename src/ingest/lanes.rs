@@ -27,6 +27,8 @@ pub struct Lanes {
     coverage: Coverage,
     /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
     is_final: bool,
+    /// Whether only the sizes of the sessions are wanted.
+    folds: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
@@ -40,6 +42,7 @@ impl Lanes {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
+            folds: false,
             id: log.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
@@ -58,6 +61,24 @@ impl Lanes {
         self
     }
 
+    /// The same, for a list: the sessions may [fold](Session::fold).
+    #[must_use]
+    pub(crate) fn folding(mut self) -> Lanes {
+        self.folds = true;
+        self.lanes.values_mut().for_each(Session::fold);
+        self
+    }
+
+    /// Whether the log must be read again without folding.
+    pub(crate) fn are_misfolded(&self) -> bool {
+        self.folds && self.lanes.values().any(Session::is_misfolded)
+    }
+
+    /// The same when it was read to its end.
+    pub(crate) fn have_misfolded(&self) -> bool {
+        self.folds && self.lanes.values().any(Session::has_misfolded)
+    }
+
     /// How much of the log they cover.
     pub(crate) fn coverage(&self) -> Coverage {
         self.coverage
@@ -73,6 +94,9 @@ impl Lanes {
             session.coverage = self.coverage;
             if self.is_final {
                 session.forget_past();
+            }
+            if self.folds {
+                session.fold();
             }
             if lane != Lane::Main {
                 session.meta.parent = self.id.clone();

@@ -8,6 +8,7 @@
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
 //! time of what the two do not share (`walk`); the first time, of the records since the last reset.
 
+mod fold;
 mod link;
 #[cfg(test)]
 mod tests;
@@ -118,6 +119,11 @@ impl Chain {
 
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// The number of its nodes, live or not.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     pub(super) fn last(&self) -> NodeIx {

@@ -136,7 +136,8 @@ impl Session {
         }
         let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
         let mut estimated = self.ledger().estimated();
-        self.coverage == Coverage::Whole && estimated.all(|ix| is_counted(&ix))
+        let has_uncounted = self.folded().is_some_and(|folded| folded.has_uncounted);
+        self.coverage == Coverage::Whole && !has_uncounted && estimated.all(|ix| is_counted(&ix))
     }
 
     /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
@@ -194,7 +195,9 @@ impl Session {
 
     /// [`Session::calibrated_context`] of any content.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = Tally::default();
+        let mut tally = self
+            .folded()
+            .map_or_else(Tally::default, |folded| folded.tally);
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];

@@ -558,6 +558,13 @@ impl Ledger {
         }
     }
 
+    /// Forgets all items but these, by node. Nothing has been reported.
+    pub(super) fn fold(&mut self, kept: Vec<Vec<ItemIx>>) {
+        self.newest_input = kept.len().saturating_sub(1);
+        self.turns = BTreeSet::new();
+        self.items.fold(&kept);
+    }
+
     /// Forgets the items that do not stay, and of which requests there are reports, apart from this one. Returns the
     /// indices of the items that stay, by live node. Nothing can be added afterwards.
     pub(super) fn keep(

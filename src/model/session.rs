@@ -6,6 +6,7 @@
 
 mod earlier;
 mod facts;
+mod folded;
 mod notice;
 mod resets;
 mod restored;
@@ -96,6 +97,9 @@ pub struct Session {
     last_place: Option<Place>,
     /// Set if it was read from the cache or put away.
     stored: Option<Box<restored::Stored>>,
+    /// What stands for items that were forgotten, if only its size will be asked for.
+    #[serde(skip)]
+    folded: Option<Box<folded::Folded>>,
     #[serde(skip)]
     sums: Memo<Sums>,
     #[serde(skip)]
@@ -284,6 +288,7 @@ impl Session {
             self.ledger.items_mut().begin_record(record);
         }
         self.note_unread(&entry.event);
+        self.check_folded(&entry.event);
         match entry.event {
             Event::Meta(meta) => {
                 // What is beside a log says more than its path.
@@ -323,6 +328,7 @@ impl Session {
                 self.first_unreadable.get_or_insert((place, why));
             }
         }
+        self.check_branch();
         self.mark(place, at);
     }
 
@@ -445,6 +451,9 @@ impl Session {
             self.ledger.begin_input(turn, &self.chain);
         }
         self.add_items(self.chain.last(), items, place, at, request);
+        if turn {
+            self.fold_turn();
+        }
     }
 
     fn add_items(

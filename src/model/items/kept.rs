@@ -8,6 +8,31 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 impl Items {
+    /// Forgets all items but these, by node, none of which was settled.
+    pub(in crate::model) fn fold(&mut self, kept: &[Vec<ItemIx>]) {
+        let old = std::mem::take(self);
+        *self = Items {
+            record: old.record,
+            changes: old.changes,
+            newest_forgotten: old.newest_forgotten,
+            tools: old.tools,
+            shared_anew: old.shared_anew,
+            ..Items::new(old.calibrations)
+        };
+        for (node, items) in kept.iter().enumerate() {
+            for old_ix in items {
+                let ix = self.list.len();
+                self.list.push(Item {
+                    node: short(node),
+                    ..old.list[*old_ix].clone()
+                });
+                if self.list[ix].in_context() {
+                    self.enlist(ix);
+                }
+            }
+        }
+    }
+
     /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
     /// added afterwards.
     pub(in crate::model) fn keep(
