@@ -1,6 +1,6 @@
 //! What the worker reads, and in which order.
 
-use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use super::{Again, InProgress, Known, LIVE_LOOK, PIECES, TURN, WALK, Worker, is_live};
 use crate::ingest::cache::LogKey;
 use crate::ingest::lanes::{Sessions, main_session};
 use crate::ingest::lines::Progress;
@@ -44,6 +44,11 @@ impl Worker {
             if let Some(cwd) = newest_cwd(&entries) {
                 known.cwd = Some(cwd);
                 moved = true;
+            }
+            // The system tells of each piece of a line: several are read at once.
+            if entries.is_empty() && !more && !finish && cursor.is_incomplete() {
+                self.rest(file, PIECES);
+                break;
             }
             if !entries.is_empty() {
                 // A log without text is counted without the vocabulary: what comes then is not.
