@@ -1,6 +1,7 @@
 //! The sessions of one log, as they are folded from its entries.
 
 use super::lines::Line;
+use super::room;
 use crate::agents::format::Decoder;
 use crate::agents::kit::damage;
 use crate::model::event::{Entry, Event, Lane, Place, Sink};
@@ -8,6 +9,7 @@ use crate::model::fleet::FileFacts;
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 /// The sessions of one log.
@@ -29,6 +31,10 @@ pub struct Lanes {
     is_final: bool,
     /// Whether only the sizes of the sessions are wanted.
     folds: bool,
+    /// Entries since memory was looked for.
+    since: usize,
+    /// Whether there was no memory for more: then nothing more is taken in.
+    is_full: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
@@ -43,6 +49,8 @@ impl Lanes {
             coverage,
             is_final: false,
             folds: false,
+            since: 0,
+            is_full: false,
             id: log.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
@@ -108,8 +116,30 @@ impl Lanes {
     /// Folds entries into the sessions.
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
+            self.since += 1;
+            if self.since >= room::ENTRIES {
+                self.since = 0;
+                let mut lanes = self.lanes.values_mut();
+                self.is_full = self.is_full
+                    || !room::is_left(|| lanes.try_for_each(|s| s.try_reserve(room::ENTRIES * 4)));
+            }
+            if self.is_full {
+                return;
+            }
             self.lane(entry.lane).take_in(entry);
         }
+    }
+
+    /// Whether all entries were taken in.
+    ///
+    /// # Errors
+    ///
+    /// There was not enough memory for them.
+    pub(crate) fn have_room(&self) -> io::Result<()> {
+        if self.is_full {
+            return Err(room::none_left());
+        }
+        Ok(())
     }
 
     /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left

@@ -19,7 +19,7 @@ use super::history::ItemIx;
 use super::small::MaybeIx;
 use link::{Held, Link};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, TryReserveError};
 use std::ops::Range;
 use walk::Walked;
 
@@ -119,6 +119,14 @@ impl Chain {
 
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Makes room for so many nodes more.
+    pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), TryReserveError> {
+        self.nodes.try_reserve(nodes)?;
+        self.path.try_reserve(nodes)?;
+        self.by_key.try_reserve(nodes)?;
+        self.outputs.try_reserve(nodes)
     }
 
     /// The number of its nodes, live or not.

@@ -37,7 +37,7 @@ use fresh::Fresh;
 use late::Late;
 use returning::Returning;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, TryReserveError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -122,6 +122,16 @@ impl Ledger {
     /// too, unless it is at most so many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
         self.most_prefix = Some(most);
+    }
+
+    /// Makes room for so many items and requests more.
+    pub(super) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+        self.items.try_reserve(items)?;
+        if self.requests.is_empty() {
+            return Ok(());
+        }
+        self.requests.try_reserve(items)?;
+        self.by_request.try_reserve(items)
     }
 
     pub(super) fn items(&self) -> &Items {

@@ -32,7 +32,7 @@ use super::window::{Overrides, Rules};
 use super::{Gone, Source, version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, TryReserveError};
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
@@ -330,6 +330,16 @@ impl Session {
         }
         self.check_branch();
         self.mark(place, at);
+    }
+
+    /// Makes room for so many records more, in the lists that take the most memory.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough memory.
+    pub fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+        self.chain.try_reserve(records)?;
+        self.ledger.try_reserve(records)
     }
 
     /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.

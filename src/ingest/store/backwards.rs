@@ -114,8 +114,8 @@ pub fn tail(
                 decode(decoder.decoder.as_mut(), place, line, &mut out);
                 lanes.apply(out.entries.drain(..));
             }
-            // Without a break, a log that is misfolded early would be read for nothing.
-            if lanes.are_misfolded() {
+            // The rest would be read for nothing.
+            if lanes.are_misfolded() || lanes.have_room().is_err() {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
@@ -132,6 +132,7 @@ pub fn tail(
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
         }
+        lanes.have_room()?;
         if lanes.have_misfolded() {
             folds = false;
             continue;

@@ -342,8 +342,11 @@ impl Worker {
 
 /// Whether an error stays as long as the log does.
 fn lasts(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, InvalidData, Other};
-    matches!(error.kind(), InvalidData | FileTooLarge | Other) && error.raw_os_error().is_none()
+    use io::ErrorKind::{FileTooLarge, InvalidData, Other, OutOfMemory};
+    matches!(
+        error.kind(),
+        InvalidData | FileTooLarge | OutOfMemory | Other
+    ) && error.raw_os_error().is_none()
 }
 
 /// Files that are chosen at once.

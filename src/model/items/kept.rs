@@ -4,10 +4,15 @@ use super::Items;
 use crate::model::chain::Chain;
 use crate::model::history::{Item, ItemIx};
 use crate::model::small::short;
-use std::collections::HashSet;
+use std::collections::{HashSet, TryReserveError};
 use std::ops::Range;
 
 impl Items {
+    /// Makes room for so many items more.
+    pub(in crate::model) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+        self.list.try_reserve(items)
+    }
+
     /// Forgets all items but these, by node, none of which was settled.
     pub(in crate::model) fn fold(&mut self, kept: &[Vec<ItemIx>]) {
         let old = std::mem::take(self);
