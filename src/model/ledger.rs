@@ -18,6 +18,7 @@ mod by_agent;
 mod explained;
 mod fresh;
 mod late;
+mod memory;
 mod pictures;
 mod returning;
 mod shares;
@@ -37,7 +38,7 @@ use fresh::Fresh;
 use late::Late;
 use returning::Returning;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap, TryReserveError};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -122,16 +123,6 @@ impl Ledger {
     /// too, unless it is at most so many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
         self.most_prefix = Some(most);
-    }
-
-    /// Makes room for so many items and requests more.
-    pub(super) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
-        self.items.try_reserve(items)?;
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        self.requests.try_reserve(items)?;
-        self.by_request.try_reserve(items)
     }
 
     pub(super) fn items(&self) -> &Items {
@@ -566,13 +557,6 @@ impl Ledger {
         {
             reset.after.get_or_insert(tokens);
         }
-    }
-
-    /// Forgets all items but these, by node. Nothing has been reported.
-    pub(super) fn fold(&mut self, kept: Vec<Vec<ItemIx>>) {
-        self.newest_input = kept.len().saturating_sub(1);
-        self.turns = BTreeSet::new();
-        self.items.fold(&kept);
     }
 
     /// Forgets the items that do not stay, and of which requests there are reports, apart from this one. Returns the

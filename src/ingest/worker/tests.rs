@@ -234,7 +234,7 @@ fn pieces_of_a_line_that_come_at_once_are_read_at_once() {
     });
     // None of those that come before then is looked at.
     for known in driven.worker.known.values_mut() {
-        known.not_before = Some(Instant::now() + Duration::from_secs(3600));
+        known.not_before = Some(some_time() + Duration::from_secs(3600));
     }
     let opened = made.opened();
     for _ in 0..100 {

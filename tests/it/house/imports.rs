@@ -24,7 +24,12 @@ const MAY: &[(Parts, Parts)] = &[
     (&["files"], &[]),
     // The rooms of `ingest`, each of which uses those above it.
     (
-        &["ingest::sync", "ingest::problem", "ingest::patience"],
+        &[
+            "ingest::sync",
+            "ingest::problem",
+            "ingest::patience",
+            "ingest::room",
+        ],
         &["files"],
     ),
     (
@@ -40,6 +45,7 @@ const MAY: &[(Parts, Parts)] = &[
             "files",
             "ingest::sync",
             "ingest::patience",
+            "ingest::room",
             "ingest::source",
             "ingest::elide",
             "ingest::lines",
@@ -81,6 +87,7 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::sync",
             "ingest::problem",
             "ingest::patience",
+            "ingest::room",
             "ingest::source",
             "ingest::elide",
             "ingest::lines",
