@@ -82,7 +82,7 @@ pub fn timed(_: &mut Random, tally: &mut Tally) {
         };
         let alone = write("alone", tally);
         let mut monitor = place.monitor();
-        monitor.settle_for(Duration::from_millis(500));
+        monitor.settle_for(STARTED);
         let refused = alone + write("beside", tally);
         tally.check(match refused {
             0 => monitor.end(),
@@ -91,8 +91,11 @@ pub fn timed(_: &mut Random, tally: &mut Tally) {
     }
 }
 
+/// The monitor has read what it begins with by then.
+const STARTED: Duration = Duration::from_secs(3);
+
 /// Commits that are timed, and the pause after each.
-const COMMITS: u64 = 200;
+const COMMITS: u64 = 400;
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// A connection that does not wait.
