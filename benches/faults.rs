@@ -33,8 +33,12 @@ use tally::{Random, Tally};
 /// A fault: its name, and a round of tries.
 type Fault = (&'static str, fn(&mut Random, &mut Tally));
 
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
     ("a database written without pause", databases::written),
+    (
+        "a writer's commits, alone and beside the monitor",
+        databases::timed,
+    ),
     ("ls killed", kills::list),
     ("the monitor killed", kills::monitor),
     ("a limit of files' size", limits::size),

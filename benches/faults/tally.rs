@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 /// What a fault has shown so far.
 #[derive(Default)]
@@ -10,6 +11,8 @@ pub struct Tally {
     pub failures: u64,
     /// What is no failure, by what it is.
     counts: BTreeMap<&'static str, u64>,
+    /// How long something took, by what it is.
+    times: BTreeMap<String, Vec<Duration>>,
 }
 
 impl Tally {
@@ -26,12 +29,24 @@ impl Tally {
     pub fn count(&mut self, what: &'static str, times: u64) {
         *self.counts.entry(what).or_default() += times;
     }
+
+    /// Notes how long something took.
+    pub fn time(&mut self, what: String, took: Duration) {
+        self.times.entry(what).or_default().push(took);
+    }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.counts.iter();
-        let counts: Vec<String> = counts.map(|(what, n)| format!("{n} {what}")).collect();
+        let counts = counts.map(|(what, n)| format!("{n} {what}"));
+        let times = self.times.iter().map(|(what, times)| {
+            let mut times = times.clone();
+            times.sort_unstable();
+            let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+            format!("{what}: median {:.2?}, p99 {:.2?}", at(50), at(99))
+        });
+        let counts: Vec<String> = counts.chain(times).collect();
         let (tries, failures) = (self.tries, self.failures);
         write!(f, "{tries} | {failures} | {}", counts.join(", "))
     }

@@ -1,6 +1,7 @@
 //! The sessions of one log, as they are folded from its entries.
 
 use super::lines::Line;
+use super::room;
 use format::Decoder;
 use kit::damage;
 use model::event::{Entry, Event, Lane, Place, Sink};
@@ -8,6 +9,7 @@ use model::fleet::FileFacts;
 use model::session::{Coverage, Session};
 use model::window::Rules;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 /// The sessions of one log.
@@ -27,6 +29,12 @@ pub struct Lanes {
     coverage: Coverage,
     /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
     is_final: bool,
+    /// Whether only the sizes of the sessions are wanted.
+    folds: bool,
+    /// Entries since memory was looked for.
+    since: usize,
+    /// Whether there was no memory for more: then nothing more is taken in.
+    is_full: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
@@ -40,6 +48,9 @@ impl Lanes {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
+            folds: false,
+            since: 0,
+            is_full: false,
             id: log.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
@@ -58,6 +69,24 @@ impl Lanes {
         self
     }
 
+    /// The same, for a list: the sessions may [fold](Session::fold).
+    #[must_use]
+    pub(crate) fn folding(mut self) -> Lanes {
+        self.folds = true;
+        self.lanes.values_mut().for_each(Session::fold);
+        self
+    }
+
+    /// Whether the log must be read again without folding.
+    pub(crate) fn are_misfolded(&self) -> bool {
+        self.folds && self.lanes.values().any(Session::is_misfolded)
+    }
+
+    /// The same when it was read to its end.
+    pub(crate) fn have_misfolded(&self) -> bool {
+        self.folds && self.lanes.values().any(Session::has_misfolded)
+    }
+
     /// How much of the log they cover.
     pub(crate) fn coverage(&self) -> Coverage {
         self.coverage
@@ -74,6 +103,9 @@ impl Lanes {
             if self.is_final {
                 session.forget_past();
             }
+            if self.folds {
+                session.fold();
+            }
             if lane != Lane::Main {
                 session.meta.parent = self.id.clone();
             }
@@ -84,8 +116,30 @@ impl Lanes {
     /// Folds entries into the sessions.
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
+            self.since += 1;
+            if self.since >= room::ENTRIES {
+                self.since = 0;
+                let mut lanes = self.lanes.values_mut();
+                self.is_full = self.is_full
+                    || !room::is_left(|| lanes.try_for_each(|s| s.try_reserve(room::ENTRIES * 4)));
+            }
+            if self.is_full {
+                return;
+            }
             self.lane(entry.lane).take_in(entry);
         }
+    }
+
+    /// Whether all entries were taken in.
+    ///
+    /// # Errors
+    ///
+    /// There was not enough memory for them.
+    pub(crate) fn have_room(&self) -> io::Result<()> {
+        if self.is_full {
+            return Err(room::none_left());
+        }
+        Ok(())
     }
 
     /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left

@@ -46,6 +46,7 @@ pub mod log;
 pub mod patience;
 mod problem;
 pub mod reader;
+mod room;
 pub mod sidecar;
 pub mod source;
 pub mod store;

@@ -336,12 +336,14 @@ impl Reading {
             match news {
                 Ok(News::Batch(entries)) => {
                     self.lanes.apply(entries);
+                    self.lanes.have_room()?;
                     if paused {
                         return Ok(Progress::More);
                     }
                 }
                 Ok(News::Entries(entries)) => {
                     self.lanes.apply(entries);
+                    self.lanes.have_room()?;
                     return Ok(Progress::Done);
                 }
                 Ok(News::Rewritten(lanes)) => {
@@ -392,9 +394,13 @@ impl Reading {
                 .cursor
                 .read_patiently(measure, End::Settled, &mut |_| false)?;
             match news {
-                News::Batch(entries) => self.lanes.apply(entries),
+                News::Batch(entries) => {
+                    self.lanes.apply(entries);
+                    self.lanes.have_room()?;
+                }
                 News::Entries(entries) => {
                     self.lanes.apply(entries);
+                    self.lanes.have_room()?;
                     return Ok(());
                 }
                 News::Rewritten(_) | News::Restart => return Ok(()),

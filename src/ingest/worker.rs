@@ -59,6 +59,8 @@ const WALK: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 const WALK_SHARE: u32 = 1000;
 /// One turn of reading before hints and requests are looked at again.
 const TURN: Duration = Duration::from_millis(10);
+/// The pieces of a line that come in this time are read at once.
+const PIECES: Duration = Duration::from_millis(10);
 /// A file that is being replaced is not there for a moment.
 const GRACE: Duration = Duration::from_secs(1);
 /// The watcher begins to watch a new folder only after it was made: it is looked into again.

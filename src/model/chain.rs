@@ -8,6 +8,7 @@
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
 //! time of what the two do not share (`walk`); the first time, of the records since the last reset.
 
+mod fold;
 mod link;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use super::history::ItemIx;
 use super::small::MaybeIx;
 use link::{Held, Link};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, TryReserveError};
 use std::ops::Range;
 use walk::Walked;
 
@@ -125,6 +126,19 @@ impl Chain {
 
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Makes room for so many nodes more.
+    pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), TryReserveError> {
+        self.nodes.try_reserve(nodes)?;
+        self.path.try_reserve(nodes)?;
+        self.by_key.try_reserve(nodes)?;
+        self.outputs.try_reserve(nodes)
+    }
+
+    /// The number of its nodes, live or not.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     pub(super) fn last(&self) -> NodeIx {

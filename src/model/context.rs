@@ -123,7 +123,8 @@ impl State {
         }
         let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
         let mut estimated = self.ledger().estimated();
-        self.coverage == Coverage::Whole && estimated.all(|ix| is_counted(&ix))
+        let has_uncounted = self.folded().is_some_and(|folded| folded.has_uncounted);
+        self.coverage == Coverage::Whole && !has_uncounted && estimated.all(|ix| is_counted(&ix))
     }
 
     /// What the context is computed from now.
@@ -150,7 +151,9 @@ impl State {
 
     /// How full a context is, by the session's own calibration.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let mut tally = ContextSums::default();
+        let mut tally = self
+            .folded()
+            .map_or_else(ContextSums::default, |folded| folded.sums);
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];

@@ -18,6 +18,7 @@ mod by_agent;
 mod cost;
 mod fresh;
 mod late;
+mod memory;
 mod pictures;
 mod returning;
 mod shares;

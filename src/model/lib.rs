@@ -36,6 +36,7 @@ pub mod event;
 mod expected;
 mod file_id;
 pub mod fleet;
+mod folded;
 pub mod forecast;
 mod growth;
 mod history;

@@ -3,6 +3,7 @@
 //! before it folds them.
 
 mod answers;
+mod folding;
 mod memo;
 mod resets;
 mod restored;
@@ -23,6 +24,7 @@ use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;
 use serde::{Deserialize, Serialize};
+use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
@@ -79,9 +81,16 @@ impl Session {
         let state = &mut self.state;
         state.begin(&entry);
         let (place, at) = (entry.place, entry.at);
+        state.check_folded(&entry.event);
         match entry.event {
             Event::Meta(meta) => self.set_meta(*meta, place),
-            Event::Node(node) => state.add_node(*node, place, at),
+            Event::Node(node) => {
+                let turns = state.turns;
+                state.add_node(*node, place, at);
+                if state.turns > turns {
+                    self.fold_turn();
+                }
+            }
             Event::Usage(usage) => self.report(&usage, place, at),
             Event::Billed { .. } => {}
             Event::Reset(reset) => self.reset(&reset, place, at),
@@ -105,7 +114,17 @@ impl Session {
                 state.first_unreadable.get_or_insert((place, why));
             }
         }
+        self.state.check_branch();
         self.state.mark(place, at);
+    }
+
+    /// Makes room for so many records more, in the lists that take the most memory.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough memory.
+    pub fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+        self.state.try_reserve(records)
     }
 
     /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.

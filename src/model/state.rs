@@ -6,6 +6,7 @@
 
 mod facts;
 mod fold;
+mod folding;
 mod kept;
 mod refers_back;
 mod report;
@@ -15,6 +16,7 @@ use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
 use super::chain::Chain;
 use super::event::{Meta, Place};
+use super::folded::Folded;
 use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::Items;
 use super::lazy::Lazy;
@@ -26,7 +28,7 @@ use jiff::Timestamp;
 pub(super) use report::Reported;
 pub(super) use resets::Summary;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, TryReserveError};
 use std::sync::Arc;
 
 /// What is known of a conversation's context, as its log was read so far.
@@ -89,6 +91,9 @@ pub struct State {
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
+    /// What stands for items that were forgotten, if only the size will be asked for.
+    #[serde(skip)]
+    folded: Option<Box<Folded>>,
 }
 
 impl State {
@@ -182,6 +187,12 @@ impl State {
 
     pub(super) fn chain(&self) -> &Chain {
         &self.chain
+    }
+
+    /// Makes room for so many records more, in the lists that take the most memory.
+    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+        self.chain.try_reserve(records)?;
+        self.ledger.try_reserve(records)
     }
 
     /// The number of records on the live branch.

@@ -4,6 +4,7 @@ mod accounts;
 mod damage;
 mod files;
 mod follow;
+mod memory;
 #[cfg(target_os = "linux")]
 mod opened;
 mod order;

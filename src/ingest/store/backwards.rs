@@ -85,11 +85,15 @@ pub fn tail(
     }
     let mut size = if several { FOR_SEVERAL } else { reach.first };
     let mut head: Option<Vec<Entry>> = None;
+    let mut folds = reach.is_final;
     loop {
         let start = len.saturating_sub(size);
         let mut lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
         if reach.is_final {
             lanes = lanes.finally();
+        }
+        if folds {
+            lanes = lanes.folding();
         }
         if start > 0 {
             // With several sessions, facts in the first lines may be about any of them.
@@ -110,6 +114,10 @@ pub fn tail(
                 decode(decoder.decoder.as_mut(), place, line, &mut out);
                 lanes.apply(out.entries.drain(..));
             }
+            // The rest would be read for nothing.
+            if lanes.are_misfolded() || lanes.have_room().is_err() {
+                return ControlFlow::Break(());
+            }
             ControlFlow::Continue(())
         };
         if size <= HELD {
@@ -123,6 +131,11 @@ pub fn tail(
         if lines.offset() == len {
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
+        }
+        lanes.have_room()?;
+        if lanes.have_misfolded() {
+            folds = false;
+            continue;
         }
         if start == 0 || lanes.suffice(size, &searched) {
             let mut position = Position::start();

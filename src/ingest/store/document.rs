@@ -12,6 +12,7 @@ mod list;
 
 use crate::lanes::Lanes;
 use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::room;
 use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::text::{self, Pieces};
@@ -174,6 +175,7 @@ impl DocumentCursor {
             _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
         };
         self.checkpoint = contents.checkpoint;
+        contents.lanes.have_room()?;
         let is_torn = contents.len as u64 != stamp.bytes() || contents.lanes.has_unreadable();
         if is_torn && is_young {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -408,7 +410,9 @@ fn place(element: usize) -> Place {
 /// The bytes from here to the end, about `len` of them.
 pub(super) fn bytes(source: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
     admit(len)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+    let mut bytes = Vec::new();
+    let len = usize::try_from(len).unwrap_or(0);
+    room::reserve(&mut bytes, len)?;
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
     admit(bytes.len() as u64)?;
     blank_mark(&mut bytes);

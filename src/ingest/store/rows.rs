@@ -346,9 +346,13 @@ pub fn tail(
         loop {
             let cursor: &mut dyn Cursor = &mut cursor;
             match patiently(|| cursor.more(measure))? {
-                News::Batch(entries) => lanes.apply(entries),
+                News::Batch(entries) => {
+                    lanes.apply(entries);
+                    lanes.have_room()?;
+                }
                 News::Entries(entries) => {
                     lanes.apply(entries);
+                    lanes.have_room()?;
                     break;
                 }
                 News::Restart | News::Rewritten(_) => {

@@ -1,7 +1,7 @@
 //! What the worker reads, and in which order.
 
 use super::pending::{Again, LookAt, Queued};
-use super::{InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use super::{InProgress, Known, LIVE_LOOK, PIECES, TURN, WALK, Worker, is_live};
 use crate::cache::LogKey;
 use crate::lanes::{Sessions, main_session};
 use crate::lines::Progress;
@@ -46,6 +46,11 @@ impl Worker {
             if let Some(cwd) = newest_cwd(&entries) {
                 known.cwd = Some(cwd);
                 moved = true;
+            }
+            // The system tells of each piece of a line: several are read at once.
+            if entries.is_empty() && !more && !finish && cursor.is_incomplete() {
+                self.rest(file, PIECES);
+                break;
             }
             if !entries.is_empty() {
                 // A log without text is counted without the vocabulary: what comes then is not.
@@ -341,8 +346,11 @@ impl Worker {
 
 /// Whether an error stays as long as the log does.
 fn lasts(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, InvalidData, Other};
-    matches!(error.kind(), InvalidData | FileTooLarge | Other) && error.raw_os_error().is_none()
+    use io::ErrorKind::{FileTooLarge, InvalidData, Other, OutOfMemory};
+    matches!(
+        error.kind(),
+        InvalidData | FileTooLarge | OutOfMemory | Other
+    ) && error.raw_os_error().is_none()
 }
 
 /// Files that are chosen at once.

@@ -4,10 +4,40 @@ use super::{Items, OfNode};
 use crate::chain::Chain;
 use crate::history::{Item, ItemIx};
 use crate::small::short;
-use std::collections::HashSet;
+use std::collections::{HashSet, TryReserveError};
 use std::ops::Range;
 
 impl Items {
+    /// Makes room for so many items more.
+    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+        self.list.try_reserve(items)
+    }
+
+    /// Forgets all items but these, by node, none of which was settled.
+    pub(crate) fn fold(&mut self, kept: &[Vec<ItemIx>]) {
+        let old = std::mem::take(self);
+        *self = Items {
+            record: old.record,
+            changes: old.changes,
+            newest_forgotten: old.newest_forgotten,
+            tools: old.tools,
+            resized_by_walk: old.resized_by_walk,
+            ..Items::new(old.calibrations)
+        };
+        for (node, items) in kept.iter().enumerate() {
+            for old_ix in items {
+                let ix = self.list.len();
+                self.list.push(Item {
+                    node: short(node),
+                    ..old.list[*old_ix].clone()
+                });
+                if self.list[ix].in_context() {
+                    self.enlist(ix);
+                }
+            }
+        }
+    }
+
     /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
     /// added afterwards.
     pub(crate) fn keep(

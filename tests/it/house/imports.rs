@@ -23,7 +23,12 @@ const MAY: &[(Parts, Parts)] = &[
     (&["files"], &[]),
     // The rooms of `ingest`, each of which uses those above it.
     (
-        &["ingest::sync", "ingest::problem", "ingest::patience"],
+        &[
+            "ingest::sync",
+            "ingest::problem",
+            "ingest::patience",
+            "ingest::room",
+        ],
         &["files"],
     ),
     (&["ingest::delivery"], &["model"]),
@@ -40,6 +45,7 @@ const MAY: &[(Parts, Parts)] = &[
             "files",
             "ingest::sync",
             "ingest::patience",
+            "ingest::room",
             "ingest::source",
             "ingest::elide",
             "ingest::lines",
@@ -82,6 +88,7 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::delivery",
             "ingest::problem",
             "ingest::patience",
+            "ingest::room",
             "ingest::source",
             "ingest::elide",
             "ingest::lines",

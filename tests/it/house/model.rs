@@ -32,6 +32,8 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "agent_estimate",
             "calibrations",
             "chain",
+            "content",
+            "folded",
             "items",
             "lazy",
             "ledger",
@@ -44,7 +46,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
         "reading",
         &[
             "by_estimator",
-            "content",
             "context",
             "growth",
             "like_earlier",

@@ -1,0 +1,50 @@
+//! Whether there is memory for more of a log.
+//!
+//! Where an allocation fails, the program ends at once, and nothing of it can restore the terminal. So readers look
+//! ahead: under a limit of the address space a log that is too large is an error, and what was read of it is freed.
+
+use std::collections::TryReserveError;
+use std::hint::black_box;
+use std::io;
+
+/// So much is left for everything else, in bytes. It is asked for and given back, but not written to. The system's
+/// allocator changes its ways when it gets back up to 32 MiB.
+const LEFT: usize = 40 << 20;
+
+/// So many entries are taken in before it is looked for again.
+pub(crate) const ENTRIES: usize = 1024;
+
+/// Whether memory is left, and `reserve` can have what it wants of it.
+pub(crate) fn is_left(reserve: impl FnOnce() -> Result<(), TryReserveError>) -> bool {
+    let mut rest: Vec<u8> = Vec::new();
+    let is_left = reserve().is_ok() && rest.try_reserve_exact(LEFT).is_ok();
+    black_box(&rest);
+    is_left
+}
+
+/// Room for so many bytes.
+pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) -> io::Result<()> {
+    if is_left(|| bytes.try_reserve(more)) {
+        return Ok(());
+    }
+    Err(none_left())
+}
+
+/// The error of a log that is too large for the memory there is.
+pub(crate) fn none_left() -> io::Error {
+    let why = "it needs more memory than there is; raise the limit, as with `ulimit -v unlimited`";
+    io::Error::new(io::ErrorKind::OutOfMemory, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_memory_can_hold_is_an_error() {
+        let mut bytes = Vec::new();
+        let error = reserve(&mut bytes, usize::MAX / 2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+        assert!(reserve(&mut bytes, 10).is_ok());
+    }
+}

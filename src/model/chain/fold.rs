@@ -1,0 +1,59 @@
+//! Forgets the middle of a branch that goes on at its end.
+
+use super::link::{Held, Link};
+use super::{Chain, NodeIx};
+use crate::event::Key;
+use crate::history::ItemIx;
+
+impl Chain {
+    /// The last node, if it continues the live branch and no reset took place.
+    pub(crate) fn end_of_branch(&self) -> Option<NodeIx> {
+        let last = self.nodes.len().checked_sub(1)?;
+        let continues = self.tip == Some(last) && self.path.last() == Some(&last);
+        (continues && self.resets.is_empty() && !self.has_later_parents).then_some(last)
+    }
+
+    /// Forgets all nodes but the first ones and the last, which follow each other then and are live. Returns the keys
+    /// that were forgotten, of nodes and requests, and the items of each node that is kept.
+    pub(crate) fn fold(&mut self, front: usize) -> (Vec<Key>, Vec<Vec<ItemIx>>) {
+        let old = std::mem::take(self);
+        let last = old.nodes.len().saturating_sub(1);
+        let kept = (0..front.min(last)).chain([last]);
+        let mut forgotten = Vec::new();
+        let mut items = Vec::new();
+        for node in kept {
+            let ix = self.nodes.len();
+            let is_beside = old.is_beside(node);
+            let parent = self.tip.filter(|_| !is_beside);
+            self.nodes.push(Link {
+                parent: parent.into(),
+                next_output: None.into(),
+                ..old.nodes[node].clone()
+            });
+            if !is_beside {
+                self.tip = Some(ix);
+            }
+            self.path.push(ix);
+            items.push(old.items(node).collect::<Vec<ItemIx>>());
+        }
+        let end = self.last();
+        for (key, node) in old.by_key {
+            if node == last {
+                self.by_key.insert(key, end);
+            } else {
+                forgotten.push(key);
+            }
+        }
+        forgotten.extend(old.outputs.into_keys());
+        let mut held = Held::default();
+        let mut next = 0;
+        for (node, items) in items.iter().enumerate() {
+            for _ in items {
+                held.add(node, next);
+                next += 1;
+            }
+        }
+        self.held = held;
+        (forgotten, items)
+    }
+}

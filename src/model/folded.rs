@@ -1,0 +1,68 @@
+//! Sums in the place of items, where only a list is wanted of a log that has no usage report.
+//!
+//! Nothing of such a log is settled: a million messages are a million items in the context, of which a list shows the
+//! sum. A session that folds replaces its items by their sum, again and again, when a user turn begins. It keeps the
+//! first ones, which may name it. What a later record says of a forgotten one cannot be applied; then the session
+//! is misfolded, and its log is read again without folding.
+
+use super::chain::NodeIx;
+use super::content::ContextSums;
+use super::event::{Event, Key, Parent, Part};
+use std::collections::HashSet;
+
+/// The items in the context that were forgotten.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Folded {
+    /// Their sums.
+    pub(super) sums: ContextSums,
+    /// Whether the text of one of them was not counted.
+    pub(super) has_uncounted: bool,
+    /// The keys of forgotten records and of their requests.
+    pub(super) keys: HashSet<Key>,
+    /// The first nodes, which are kept.
+    pub(super) front: usize,
+    /// The node that was the last one when this was folded; `None`: nothing was.
+    pub(super) last: Option<NodeIx>,
+    /// Whether nothing more can be folded.
+    pub(super) is_over: bool,
+    /// Whether something that was forgotten is needed.
+    pub(super) is_wrong: bool,
+}
+
+impl Folded {
+    /// Whether an event may be about what was forgotten.
+    pub(super) fn concerns(&self, event: &Event, model: Option<&str>) -> bool {
+        let is_forgotten = |key: &Key| self.keys.contains(key);
+        match event {
+            Event::Node(node) => {
+                let is_beside = matches!(node.part, Part::Front | Part::Beside);
+                let is_below = match &node.parent {
+                    Parent::Previous => false,
+                    Parent::Root => !is_beside,
+                    Parent::Key(key) => is_forgotten(key),
+                };
+                let mut keys = node.key.iter().chain(&node.request);
+                is_below || keys.any(is_forgotten)
+            }
+            Event::Leaf { key, .. } | Event::RewindTo(key) => is_forgotten(key),
+            Event::Meta(meta) => meta.model.is_some() && meta.model.as_deref() != model,
+            Event::Usage(_)
+            | Event::Reset(_)
+            | Event::Retain { .. }
+            | Event::Cleared { .. }
+            | Event::Sent { .. }
+            | Event::Summarised
+            | Event::PromptsLogged => true,
+            Event::Rollback { .. }
+            | Event::BeginningMissing
+            | Event::Billed { .. }
+            | Event::TurnEnded
+            | Event::Skipped(_)
+            | Event::Unknown(_)
+            | Event::Lost(_)
+            | Event::UnreadableUsage
+            | Event::Damaged
+            | Event::Unreadable(_) => false,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What stands for items that were forgotten (see [`Folded`]).
+
+use super::State;
+use crate::event::{Event, Key};
+use crate::folded::Folded;
+
+impl State {
+    pub(crate) fn folded(&self) -> Option<&Folded> {
+        self.folded.as_deref()
+    }
+
+    pub(crate) fn set_folded(&mut self, folded: Option<Box<Folded>>) {
+        self.folded = folded;
+    }
+
+    pub(crate) fn take_folded(&mut self) -> Option<Box<Folded>> {
+        self.folded.take()
+    }
+
+    /// Whether there is nothing but items: no requests, resets and other numbers.
+    pub(crate) fn has_items_alone(&self) -> bool {
+        self.requests().is_empty()
+            && self.resets().is_empty()
+            && self.agent_estimate.is_none()
+            && self.summary.is_none()
+            && !self.prompts_logged
+    }
+
+    /// Notes whether an event needs what was forgotten. Call it before the event is folded.
+    pub(crate) fn check_folded(&mut self, event: &Event) {
+        let Some(folded) = self.folded.as_deref() else {
+            return;
+        };
+        if folded.last.is_some() && folded.concerns(event, self.model()) {
+            self.misfold();
+        }
+    }
+
+    /// Notes whether what was forgotten has left with its branch. Call it after an event was folded.
+    pub(crate) fn check_branch(&mut self) {
+        let last = self.folded.as_deref().and_then(|folded| folded.last);
+        if last.is_some_and(|last| !self.chain.is_live(last)) {
+            self.misfold();
+        }
+    }
+
+    fn misfold(&mut self) {
+        if let Some(folded) = &mut self.folded {
+            (folded.is_wrong, folded.is_over) = (true, true);
+        }
+    }
+
+    /// Forgets the items from this node on, but for the last node. Returns the keys of the forgotten records.
+    pub(crate) fn forget_items(&mut self, front: usize) -> Vec<Key> {
+        let (forgotten, kept) = self.chain.fold(front);
+        self.ledger.fold(kept);
+        forgotten
+    }
+}

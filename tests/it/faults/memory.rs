@@ -1,0 +1,38 @@
+//! Limits of memory.
+#![cfg(target_os = "linux")]
+
+use crate::support::ctxgauge;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::process::Command;
+
+/// A limit of the address space, in kilobytes. The program alone takes half of it.
+const LIMIT: usize = 300_000;
+
+#[test]
+fn a_log_that_needs_more_memory_than_there_is_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home
+        .path()
+        .join("8a1f0c5e-0000-4000-8000-000000000001.jsonl");
+    let mut out = BufWriter::new(File::create(&log).unwrap());
+    for n in 0..400_000 {
+        let record = r#"{"type":"user","message":{"role":"user","content":"a"},"uuid":""#;
+        writeln!(out, "{record}{n}\"}}").unwrap();
+    }
+    out.into_inner().unwrap();
+    let command = ctxgauge(home.path());
+    let mut shell = Command::new("/bin/sh");
+    let variables = command.get_envs();
+    let variables = variables.filter_map(|(name, value)| Some((name, value?)));
+    shell.env_clear().envs(variables);
+    let script = format!("ulimit -v {LIMIT}; exec \"$0\" report \"$1\"");
+    shell
+        .args(["-c", &script])
+        .arg(command.get_program())
+        .arg(&log);
+    let output = shell.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("ulimit -v"), "{said}");
+}
