@@ -65,9 +65,10 @@ fn main() -> ExitCode {
     for ((name, _), tally) in &faults {
         println!("| {name} | {tally} |");
     }
-    match faults.iter().all(|(_, tally)| tally.failures == 0) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if faults.iter().all(|(_, tally)| tally.failures == 0) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -230,9 +230,10 @@ fn size_of(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let sizes = entries.map(|entry| {
         let entry = entry.unwrap();
-        match entry.path().is_dir() {
-            true => size_of(&entry.path()),
-            false => entry.metadata().unwrap().len(),
+        if entry.path().is_dir() {
+            size_of(&entry.path())
+        } else {
+            entry.metadata().unwrap().len()
         }
     });
     sizes.sum()

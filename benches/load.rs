@@ -88,9 +88,10 @@ fn main() -> ExitCode {
     let is_alive = report_keys(took);
     let is_flat = report_samples(&samples);
     let is_equal = compare(&followed.settle(), home.path());
-    match is_alive && is_flat && is_equal {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_alive && is_flat && is_equal {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

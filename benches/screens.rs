@@ -229,9 +229,10 @@ impl Log {
         let tokens = 60 + (self.seed >> 33) % 900;
         let tool = ["Read", "Bash", "Grep", "Edit"][(self.seed >> 50) as usize % 4];
         let request = Key::of_number("request", self.line);
-        let (role, kind, part) = match call {
-            true => (Role::Assistant, Kind::ToolCall, Part::Output),
-            false => (Role::Tool, Kind::ToolResult, Part::Result),
+        let (role, kind, part) = if call {
+            (Role::Assistant, Kind::ToolCall, Part::Output)
+        } else {
+            (Role::Tool, Kind::ToolResult, Part::Result)
         };
         let node = Event::Node(Box::new(Node {
             part,

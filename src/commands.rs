@@ -70,9 +70,10 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
         Command::Report(cli) => {
             let context = setup.context(&cli.only, &cli.estimate)?;
             let (wanted, style) = (cli.session.as_deref(), style(&cli.print, env));
-            match cli.follow {
-                true => report::session::follow(&context, &cli.path, wanted, style, out, err),
-                false => report::session::run(&context, &cli.path, wanted, style, out),
+            if cli.follow {
+                report::session::follow(&context, &cli.path, wanted, style, out, err)
+            } else {
+                report::session::run(&context, &cli.path, wanted, style, out)
             }
         }
         Command::Ls(Ls { all, totals }) => {
@@ -84,9 +85,10 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
             // Past `err`, which would make its escapes visible.
             let mut terminal = std::io::stderr();
-            let progress: Option<&mut dyn Write> = match terminal.is_terminal() {
-                true => Some(&mut terminal),
-                false => None,
+            let progress: Option<&mut dyn Write> = if terminal.is_terminal() {
+                Some(&mut terminal)
+            } else {
+                None
             };
             report::audit::run(&context, style(&all.print, env), worst, progress, out, err)
         }

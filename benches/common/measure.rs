@@ -138,9 +138,10 @@ pub fn serve(parts: &[(&str, Part)]) {
         });
         std::process::exit(0);
     }
-    let (name, arguments) = match name == PART {
-        true => (&arguments[1], &arguments[2..]),
-        false => (name, &arguments[1..]),
+    let (name, arguments) = if name == PART {
+        (&arguments[1], &arguments[2..])
+    } else {
+        (name, &arguments[1..])
     };
     if let Some((_, part)) = parts.iter().find(|(part, _)| *name == **part) {
         measured(UsageWho::RUSAGE_SELF, || part(arguments));

@@ -19,9 +19,10 @@ pub fn full(random: &mut Random, tally: &mut Tally) {
         let list = ended(on_a_disk_of(4 + 4 * random.below(12), &place));
         let is_told = |line: &str| line.contains("could not write the cache");
         tally.count("without a cache", u64::from(!list.err.is_empty()));
-        tally.check(match list.rows() == rows && list.err.lines().all(is_told) {
-            true => Ok(()),
-            false => Err(format!("{list:?}")),
+        tally.check(if list.rows() == rows && list.err.lines().all(is_told) {
+            Ok(())
+        } else {
+            Err(format!("{list:?}"))
         });
     }
 }

@@ -43,9 +43,10 @@ pub fn list(random: &mut Random, tally: &mut Tally) {
         tally.check(place.rows().and_then(|rows| place.lists(&rows)));
         // It is as it was, or as a list that is not killed writes it.
         let whole = fs::read(&cache).ok();
-        tally.check(match left == before || left == whole {
-            true => Ok(()),
-            false => Err(format!("{} is damaged", cache.display())),
+        tally.check(if left == before || left == whole {
+            Ok(())
+        } else {
+            Err(format!("{} is damaged", cache.display()))
         });
         write(&place, random);
     }

@@ -160,9 +160,10 @@ impl Ended {
     /// Whether it ended by itself and said why it failed, if it did.
     pub fn in_order(&self) -> Result<(), String> {
         let is_told = |code| code == 0 || (code != PANIC && !self.err.is_empty());
-        match self.code().is_some_and(is_told) && !self.err.contains("panicked") {
-            true => Ok(()),
-            false => Err(format!("{self:?}")),
+        if self.code().is_some_and(is_told) && !self.err.contains("panicked") {
+            Ok(())
+        } else {
+            Err(format!("{self:?}"))
         }
     }
 }

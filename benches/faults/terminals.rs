@@ -59,9 +59,10 @@ fn stall(random: &mut Random) -> Result<(), String> {
     while told.elapsed() < NEVER {
         if let Some(status) = child.try_wait().unwrap() {
             let took = told.elapsed();
-            return match status.exit_code() == TERMINATED && took <= LONGEST {
-                true => Ok(()),
-                false => Err(format!("{status:?} after {took:?}")),
+            return if status.exit_code() == TERMINATED && took <= LONGEST {
+                Ok(())
+            } else {
+                Err(format!("{status:?} after {took:?}"))
             };
         }
         thread::sleep(Duration::from_millis(5));

@@ -40,9 +40,10 @@ pub fn of(target: &str) -> Vec<Seed> {
 /// The project's folder, of which this may be a crate or a test.
 pub fn project() -> PathBuf {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match this.ends_with("fuzz") {
-        true => this.join(".."),
-        false => this.to_owned(),
+    if this.ends_with("fuzz") {
+        this.join("..")
+    } else {
+        this.to_owned()
     }
 }
 
@@ -160,9 +161,10 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
+        if path.is_dir() {
+            found.extend(files(&path))
+        } else {
+            found.push(path)
         }
     }
     found.sort();

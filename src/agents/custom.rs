@@ -115,9 +115,10 @@ impl Mapping {
             },
             known: if usage { "prompts, outputs" } else { "" },
             estimated: "",
-            sub_agents: match self.session.parent.is_empty() {
-                true => "none mapped",
-                false => "by `session.parent`",
+            sub_agents: if self.session.parent.is_empty() {
+                "none mapped"
+            } else {
+                "by `session.parent`"
             },
             compactions: if compacts { "yes" } else { "none mapped" },
             tried: "by you: a mapping of your own",

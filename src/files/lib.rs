@@ -110,9 +110,10 @@ pub fn read_named(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     let pipe = open_pipe(path)?;
     pipe.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(too_large(most)),
-        false => text(bytes),
+    if bytes.len() as u64 > most {
+        Err(too_large(most))
+    } else {
+        text(bytes)
     }
 }
 
@@ -131,9 +132,10 @@ pub fn copy(from: &Path, to: &Path, most: u64) -> io::Result<u64> {
     let mut copy = options.open(to)?;
     let copied = io::copy(&mut file.take(most.saturating_add(1)), &mut copy)?;
     copy.flush()?;
-    match copied > most {
-        true => Err(too_large(most)),
-        false => Ok(copied),
+    if copied > most {
+        Err(too_large(most))
+    } else {
+        Ok(copied)
     }
 }
 
@@ -207,9 +209,10 @@ pub fn real_below(real: Real<'_>, folder: &Path, path: &Path) -> io::Result<Path
 /// As [`below`] and [`open`].
 pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
     let path = folder.join(name);
-    match fs::symlink_metadata(&path)?.is_symlink() {
-        true => open(&below(folder, &path)?),
-        false => open(&path),
+    if fs::symlink_metadata(&path)?.is_symlink() {
+        open(&below(folder, &path)?)
+    } else {
+        open(&path)
     }
 }
 
@@ -296,24 +299,27 @@ fn common(one: &Path, other: &Path) -> PathBuf {
 
 /// A path as the system takes it: the folder of a bare name is the one that the program works in.
 fn or_here(folder: &Path) -> &Path {
-    match folder == Path::new("") {
-        true => Path::new("."),
-        false => folder,
+    if folder == Path::new("") {
+        Path::new(".")
+    } else {
+        folder
     }
 }
 
 /// Refuses what is not a file.
 fn admit(meta: &Metadata) -> io::Result<()> {
-    match meta.is_file() {
-        true => Ok(()),
-        false => Err(not_a_file(meta.file_type())),
+    if meta.is_file() {
+        Ok(())
+    } else {
+        Err(not_a_file(meta.file_type()))
     }
 }
 
 fn not_a_file(kind: FileType) -> io::Error {
-    let (error, what) = match kind.is_dir() {
-        true => (io::ErrorKind::IsADirectory, "a folder"),
-        false => (io::ErrorKind::InvalidInput, name(kind)),
+    let (error, what) = if kind.is_dir() {
+        (io::ErrorKind::IsADirectory, "a folder")
+    } else {
+        (io::ErrorKind::InvalidInput, name(kind))
     };
     io::Error::new(error, format!("it is {what}, not a file"))
 }
@@ -343,9 +349,10 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
 }
 
 fn too_large(most: u64) -> io::Error {
-    let most = match most >= 1 << 20 {
-        true => format!("{} MiB", most >> 20),
-        false => format!("{most} bytes"),
+    let most = if most >= 1 << 20 {
+        format!("{} MiB", most >> 20)
+    } else {
+        format!("{most} bytes")
     };
     let what = format!("it has more than {most}, which is more than such a file can have");
     io::Error::new(io::ErrorKind::FileTooLarge, what)

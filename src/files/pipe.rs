@@ -38,9 +38,10 @@ pub fn check_reader(out: &impl std::os::fd::AsFd) -> io::Result<()> {
     let mut polled = [PollFd::new(out, PollFlags::empty())];
     let at_once = Timespec::default();
     retry_on_intr(|| poll(&mut polled, Some(&at_once)))?;
-    match polled[0].revents().contains(PollFlags::ERR) {
-        true => Err(io::ErrorKind::BrokenPipe.into()),
-        false => Ok(()),
+    if polled[0].revents().contains(PollFlags::ERR) {
+        Err(io::ErrorKind::BrokenPipe.into())
+    } else {
+        Ok(())
     }
 }
 

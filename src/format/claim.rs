@@ -65,9 +65,10 @@ impl Claim {
 pub fn about_agent(log: &Path) -> Vec<PathBuf> {
     let name = log.file_name().and_then(|name| name.to_str());
     let is_agents = name.is_some_and(|name| name.starts_with("agent-") && name.ends_with(".jsonl"));
-    match is_agents {
-        true => vec![log.with_extension("meta.json")],
-        false => Vec::new(),
+    if is_agents {
+        vec![log.with_extension("meta.json")]
+    } else {
+        Vec::new()
     }
 }
 

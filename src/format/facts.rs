@@ -76,17 +76,19 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
         }
         // It follows "compacts at".
         let name = policy.name.strip_prefix("at ").unwrap_or(&policy.name);
-        let text = match only.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name} ({})", only.join(", ")),
+        let text = if only.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name} ({})", only.join(", "))
         };
         parts.push((!only.is_empty(), text));
     }
     parts.sort_by_key(|(special, _)| *special);
     let parts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
-    match parts.is_empty() {
-        true => "not known".to_owned(),
-        false => parts.join("; "),
+    if parts.is_empty() {
+        "not known".to_owned()
+    } else {
+        parts.join("; ")
     }
 }
 
@@ -156,9 +158,10 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     let nearest: Vec<String> = nearest(formats, head)
         .map(|format| format!("{} (no {})", format.id, format.facts.mark))
         .collect();
-    let nearest = match nearest.is_empty() {
-        true => String::new(),
-        false => format!("; the nearest: {}", nearest.join(", ")),
+    let nearest = if nearest.is_empty() {
+        String::new()
+    } else {
+        format!("; the nearest: {}", nearest.join(", "))
     };
     format!(
         "{}, and its format is not known{nearest}; `ctxgauge agents` lists the formats, --agent NAME reads it as one",
@@ -216,9 +219,10 @@ fn describe(head: &[u8]) -> String {
             };
             let keys = record.keys().filter(plain).take(KEYS);
             let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
-            match keys.is_empty() {
-                true => "its first line is a JSON object".to_owned(),
-                false => format!("its first line is a JSON object with {}", keys.join(", ")),
+            if keys.is_empty() {
+                "its first line is a JSON object".to_owned()
+            } else {
+                format!("its first line is a JSON object with {}", keys.join(", "))
             }
         }
         Ok(_) => "its first line is JSON, but not an object".to_owned(),

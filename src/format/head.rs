@@ -36,9 +36,10 @@ pub fn lines_or_document(head: &[u8]) -> Option<StoreKind> {
     // A line of a log may be incomplete, too.
     let incomplete = read(first).is_err_and(|error| error.is_eof());
     let whole = |line: &[u8]| line.starts_with(b"{") && read(line).is_ok();
-    Some(match incomplete && !lines.any(whole) {
-        true => StoreKind::Document,
-        false => StoreKind::Lines,
+    Some(if incomplete && !lines.any(whole) {
+        StoreKind::Document
+    } else {
+        StoreKind::Lines
     })
 }
 

@@ -174,9 +174,10 @@ impl Format {
     /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
     /// otherwise as unknown.
     pub fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
-        match has_word(self.harmless, kind) {
-            true => out.skip(kind),
-            false => out.unknown(kind),
+        if has_word(self.harmless, kind) {
+            out.skip(kind)
+        } else {
+            out.unknown(kind)
         }
     }
 

@@ -206,9 +206,10 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
                 (Some(text), _) => text,
                 // A tool's definition, put in by the server.
                 (None, Some(name)) => {
-                    let tokens = match tools.with_definitions {
-                        true => TOOL_REFERENCE,
-                        false => TOOL_DEFINITION,
+                    let tokens = if tools.with_definitions {
+                        TOOL_REFERENCE
+                    } else {
+                        TOOL_DEFINITION
                     };
                     result = result.fixed(tokens, name);
                     continue;
@@ -220,9 +221,10 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
             },
         };
         for (part, reminder) in split_reminders(text) {
-            match reminder {
-                true => reminders.push(part),
-                false => result = result.text(part),
+            if reminder {
+                reminders.push(part)
+            } else {
+                result = result.text(part)
             }
         }
     }

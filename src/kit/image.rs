@@ -122,9 +122,10 @@ pub fn claude_formula(model: &str) -> Formula {
     let is_first = name
         .strip_prefix("opus-4")
         .is_some_and(|rest| rest.is_empty() || rest.starts_with("-20") || rest.starts_with('@'));
-    match is_before || is_first {
-        true => claude,
-        false => claude_large,
+    if is_before || is_first {
+        claude
+    } else {
+        claude_large
     }
 }
 

@@ -40,9 +40,10 @@ impl Text<'_> {
 
     /// The string to keep, unless it is empty or known already.
     pub fn boxed_unless(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
-        match self.get() == known.as_deref() {
-            true => None,
-            false => self.boxed(),
+        if self.get() == known.as_deref() {
+            None
+        } else {
+            self.boxed()
         }
     }
 
@@ -261,9 +262,10 @@ fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
 
 /// The length of a text in JavaScript, which is what agents written in it count.
 pub fn utf16_length(text: &str) -> u64 {
-    match text.is_ascii() {
-        true => text.len() as u64,
-        false => text.encode_utf16().count() as u64,
+    if text.is_ascii() {
+        text.len() as u64
+    } else {
+        text.encode_utf16().count() as u64
     }
 }
 

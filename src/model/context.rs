@@ -262,9 +262,10 @@ impl State {
                     .usual_prefix(self.agent, model.as_deref(), shown);
                 // A report that was not read shows it.
                 let is_elsewhere = self.coverage == Coverage::Tail && !self.resets().is_empty();
-                let spread = match is_elsewhere {
-                    true => UNREAD_PREFIX_SPREAD,
-                    false => USUAL_PREFIX_SPREAD,
+                let spread = if is_elsewhere {
+                    UNREAD_PREFIX_SPREAD
+                } else {
+                    USUAL_PREFIX_SPREAD
                 };
                 (usual, Some(spread))
             }

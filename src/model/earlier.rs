@@ -40,9 +40,10 @@ struct Known {
 
 impl Known {
     fn notes(&mut self) -> &mut Facts {
-        match self.is_live {
-            true => &mut self.facts,
-            false => &mut self.noted,
+        if self.is_live {
+            &mut self.facts
+        } else {
+            &mut self.noted
         }
     }
 }

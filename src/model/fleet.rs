@@ -498,13 +498,11 @@ fn active(
 
 /// Whether a text contains a word, which is in lower case, in any case.
 fn contains(text: &str, word: &str) -> bool {
-    match text.is_ascii() {
-        // Ten times as fast as a copy in lower case.
-        true if !word.is_empty() => {
-            let mut parts = text.as_bytes().windows(word.len());
-            parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-        }
-        _ => text.to_lowercase().contains(word),
+    if text.is_ascii() && !word.is_empty() {
+        let mut parts = text.as_bytes().windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    } else {
+        text.to_lowercase().contains(word)
     }
 }
 

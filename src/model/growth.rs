@@ -145,9 +145,10 @@ impl RunningGrowth {
         let requests = state.requests();
         self.prompts.push(self.counting.count(&requests[ix]));
         let step = step(requests, &self.prompts, ix);
-        match ix < self.epoch {
-            true => self.growth.earlier.extend(step),
-            false => self.growth.steps.extend(step),
+        if ix < self.epoch {
+            self.growth.earlier.extend(step)
+        } else {
+            self.growth.steps.extend(step)
         }
     }
 

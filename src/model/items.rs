@@ -358,9 +358,10 @@ impl Items {
             }
         }
         let item = &self.list[ix];
-        match settled.is_some() && !item.entered.is_none() {
-            true => self.pending.remove(&OfNode::new(ix, item)),
-            false => self.pending.insert(OfNode::new(ix, item)),
+        if settled.is_some() && !item.entered.is_none() {
+            self.pending.remove(&OfNode::new(ix, item))
+        } else {
+            self.pending.insert(OfNode::new(ix, item))
         };
     }
 
@@ -418,9 +419,10 @@ impl Items {
     /// an older one, to which a rewind led back, a walk through all items.
     pub(super) fn take_back(&mut self, request: RequestIx, start: NodeIx) {
         let all = 0..self.list.len();
-        let sent = match self.newest_sent.request == request {
-            true => self.newest_sent.items.clone(),
-            false => all.collect(),
+        let sent = if self.newest_sent.request == request {
+            self.newest_sent.items.clone()
+        } else {
+            all.collect()
         };
         for ix in sent {
             let item = &mut self.list[ix];
@@ -534,9 +536,10 @@ impl Items {
     /// The record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
         let newest = self.list[..so_far].last().map_or(0, |item| item.record);
-        match so_far == self.list.len() {
-            true => newest.max(self.newest_forgotten),
-            false => newest,
+        if so_far == self.list.len() {
+            newest.max(self.newest_forgotten)
+        } else {
+            newest
         }
     }
 }

@@ -37,9 +37,12 @@ impl<T> From<T> for Lazy<T> {
 impl<T: Serialize> Lazy<T> {
     /// Keeps the bytes in the place of the value: a fifth of the memory.
     pub(super) fn pack(&mut self, texts: bool) {
-        let bytes = |value: &T| match texts {
-            true => with_texts(|| postcard::to_stdvec(value)),
-            false => postcard::to_stdvec(value),
+        let bytes = |value: &T| {
+            if texts {
+                with_texts(|| postcard::to_stdvec(value))
+            } else {
+                postcard::to_stdvec(value)
+            }
         };
         // No type in it can fail to be written.
         if let Some(Ok(stored)) = self.value.as_deref().map(bytes) {

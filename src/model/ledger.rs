@@ -395,10 +395,7 @@ impl Ledger {
         for (item, part) in items.iter().zip(parts(weights, sum)) {
             self.items.set_settled(*item, Some((part, source)));
         }
-        match items.is_empty() {
-            true => 0,
-            false => sum,
-        }
+        if items.is_empty() { 0 } else { sum }
     }
 
     fn apportion_by_estimates(&mut self, items: &[ItemIx], sum: u64) {

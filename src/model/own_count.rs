@@ -61,9 +61,10 @@ impl State {
             .filter(|item| is_new(item))
             .map(|item| rule.tokens(item))
             .fold(0, u64::saturating_add);
-        let (earlier_reasoning, not_sent) = match rule.earlier_reasoning {
-            true => self.earlier_reasoning(rule, content),
-            false => (0, 0),
+        let (earlier_reasoning, not_sent) = if rule.earlier_reasoning {
+            self.earlier_reasoning(rule, content)
+        } else {
+            (0, 0)
         };
         Some(OwnCount {
             tokens: base.saturating_add(since).saturating_add(earlier_reasoning),

@@ -85,9 +85,10 @@ impl RunningSums {
         self.tally.add(item, before, -1);
         self.tally.add(item, now, 1);
         let is_sent = |anchor| state.ledger().was_sent(item, anchor);
-        match item.in_context() && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
-            true => self.unsent.insert(ix),
-            false => self.unsent.remove(&ix),
+        if item.in_context() && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
+            self.unsent.insert(ix)
+        } else {
+            self.unsent.remove(&ix)
         };
     }
 

@@ -362,13 +362,15 @@ impl Rules {
         Tokenizer {
             thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
             thinking: row.map_or(Thinking::default(), |row| row.thinking),
-            pictures: match may_replace {
-                true => tokenizer.pictures,
-                false => Pictures::Sent,
+            pictures: if may_replace {
+                tokenizer.pictures
+            } else {
+                Pictures::Sent
             },
-            documents: match may_replace {
-                true => Pictures::Unknown,
-                false => Pictures::Sent,
+            documents: if may_replace {
+                Pictures::Unknown
+            } else {
+                Pictures::Sent
             },
             ..tokenizer
         }
@@ -383,9 +385,12 @@ impl Rules {
         let own = self.policy.iter().filter(|p| p.agent == agent);
         let own = own.filter(|p| p.prefix > 0 && p.window_from <= window);
         let first = own.min_by_key(|p| Reverse(p.window_from));
-        first.map_or(0, |p| match p.prefix_whole {
-            true => p.prefix.saturating_sub(shown),
-            false => p.prefix,
+        first.map_or(0, |p| {
+            if p.prefix_whole {
+                p.prefix.saturating_sub(shown)
+            } else {
+                p.prefix
+            }
         })
     }
 
@@ -472,9 +477,10 @@ impl Rules {
         }
         let policy = self.policy.iter().find(|p| p.holds(seen, u64::MAX));
         let rule = policy?.count?;
-        let own = match rule.by_model {
-            true => self.tokenizer(seen.agent, seen.model).agent_bytes,
-            false => 0,
+        let own = if rule.by_model {
+            self.tokenizer(seen.agent, seen.model).agent_bytes
+        } else {
+            0
         };
         Some(match own {
             0 => rule,
@@ -535,9 +541,10 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
     let set = seen.overrides;
     let usual = policy.and_then(|p| p.trigger(window, &Overrides::default()));
     let rule = policy.and_then(|p| p.trigger(window, set));
-    let rule = match set.from_first_prompt {
-        true => rule.map(|rule| rule.saturating_add(seen.first.unwrap_or(0)).min(window)),
-        false => rule,
+    let rule = if set.from_first_prompt {
+        rule.map(|rule| rule.saturating_add(seen.first.unwrap_or(0)).min(window))
+    } else {
+        rule
     };
     let rule_source = if rule == usual {
         TriggerSource::Policy

@@ -118,9 +118,10 @@ impl Counter {
 
     /// One that counts what this estimator needs.
     pub fn for_estimator(estimator: Estimator) -> Counter {
-        match estimator.counts_cl100k() {
-            true => Counter::with_cl100k(),
-            false => Counter::new(),
+        if estimator.counts_cl100k() {
+            Counter::with_cl100k()
+        } else {
+            Counter::new()
         }
     }
 

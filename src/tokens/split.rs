@@ -128,9 +128,10 @@ impl<'t> Split<'t> {
         self.signs(at, first, |byte| matches!(byte, b'\r' | b'\n'))
             .unwrap_or_else(|| {
                 let end = self.run(at, SPACE);
-                match end == self.bytes.len() {
-                    true => end,
-                    false => self.white(at),
+                if end == self.bytes.len() {
+                    end
+                } else {
+                    self.white(at)
                 }
             })
     }

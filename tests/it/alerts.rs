@@ -62,9 +62,10 @@ fn answer(log: &Path, n: usize, tokens: u64) {
 fn told(home: &Path, lines: usize) -> Vec<String> {
     waiting::wait_for("line of the command", || {
         let text = fs::read_to_string(home.join("told")).unwrap_or_default();
-        match text.lines().count() >= lines && text.ends_with('\n') {
-            true => Ok(text.lines().map(str::to_owned).collect()),
-            false => Err(text),
+        if text.lines().count() >= lines && text.ends_with('\n') {
+            Ok(text.lines().map(str::to_owned).collect())
+        } else {
+            Err(text)
         }
     })
 }

@@ -295,10 +295,7 @@ impl Monitor {
         waiting::wait_for(what, || {
             self.pass(step);
             let text = self.text();
-            match test(&text) {
-                true => Ok(text),
-                false => Err(text),
-            }
+            if test(&text) { Ok(text) } else { Err(text) }
         })
     }
 

@@ -68,9 +68,10 @@ fn agents_table() -> String {
         let facts = format.facts;
         let places = facts::places(format);
         let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
-        let places = match places.is_empty() {
-            true => "name the file".to_owned(),
-            false => places.join(", "),
+        let places = if places.is_empty() {
+            "name the file".to_owned()
+        } else {
+            places.join(", ")
         };
         let proven = format.tier.proven().unwrap_or(format.tier.name());
         let cells = [

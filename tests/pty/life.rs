@@ -27,9 +27,10 @@ fn private_files(folder: &Path) -> usize {
         let mode = meta.permissions().mode() & 0o777;
         let expected = if meta.is_dir() { 0o700 } else { 0o600 };
         assert_eq!(mode, expected, "{}", entry.path().display());
-        files += match meta.is_dir() {
-            true => private_files(&entry.path()),
-            false => 1,
+        files += if meta.is_dir() {
+            private_files(&entry.path())
+        } else {
+            1
         };
     }
     files

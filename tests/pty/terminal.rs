@@ -209,9 +209,10 @@ impl Terminal {
         waiting::wait_for(what, || {
             let screen = self.screen.lock().unwrap();
             let text = screen.parser.screen().contents();
-            match screen.is_whole() && test(&text) {
-                true => Ok(text),
-                false => Err(text),
+            if screen.is_whole() && test(&text) {
+                Ok(text)
+            } else {
+                Err(text)
             }
         })
     }
@@ -281,15 +282,18 @@ impl Terminal {
     }
 
     fn wait_for_modes(&self, what: &str, test: impl Fn() -> bool) {
-        waiting::wait_for(what, || match test() {
-            true => Ok(()),
-            false => Err(format!(
-                "cooked: {}, alternate: {}, cursor hidden: {}:\n{}",
-                self.is_cooked(),
-                self.is_alternate(),
-                self.hides_cursor(),
-                self.text()
-            )),
+        waiting::wait_for(what, || {
+            if test() {
+                Ok(())
+            } else {
+                Err(format!(
+                    "cooked: {}, alternate: {}, cursor hidden: {}:\n{}",
+                    self.is_cooked(),
+                    self.is_alternate(),
+                    self.hides_cursor(),
+                    self.text()
+                ))
+            }
         });
     }
 }

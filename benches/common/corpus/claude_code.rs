@@ -86,9 +86,10 @@ impl Claude {
     /// The result of a call: as it was sent, and as it is logged beside it. Returns the tokens that it takes.
     fn result(&mut self, call: &Call) -> u64 {
         let size = self.random.result_size();
-        let text = match self.random.chance(0.8) {
-            true => self.random.code(size),
-            false => self.random.prose(size.min(50_000)),
+        let text = if self.random.chance(0.8) {
+            self.random.code(size)
+        } else {
+            self.random.prose(size.min(50_000))
         };
         let path = &call.path;
         let (mut sent, mut beside) = match call.tool {
@@ -235,9 +236,10 @@ impl Call {
 /// The id of the session in a log: its name, or for sub-agents the folder's.
 fn session(path: &Path) -> String {
     let folder = path.parent().unwrap();
-    let named = match folder.ends_with("subagents") {
-        true => folder.parent().unwrap(),
-        false => path,
+    let named = if folder.ends_with("subagents") {
+        folder.parent().unwrap()
+    } else {
+        path
     };
     named.file_stem().unwrap().to_string_lossy().into_owned()
 }
@@ -335,9 +337,10 @@ pub fn write(
             let (message, request) = (it.random.id("msg_01", 22), it.random.id("req_011", 21));
             for (n, block) in blocks.iter().enumerate() {
                 let is_last = n + 1 == blocks.len();
-                let logged = match has_placeholders && !is_last {
-                    true => 1 + it.random.below(8),
-                    false => output,
+                let logged = if has_placeholders && !is_last {
+                    1 + it.random.below(8)
+                } else {
+                    output
                 };
                 let stop = if is_last { "\"tool_use\"" } else { "null" };
                 let body = format!(

@@ -45,9 +45,10 @@ impl Random {
 
     /// Bytes of a tool result: half are below 1 kB, one in a hundred above 60 kB.
     pub fn result_size(&mut self) -> usize {
-        match self.chance(0.002) {
-            true => 200_000 + self.below(220_000) as usize,
-            false => self.log_normal(1e3, 1.76).clamp(20.0, 420_000.0) as usize,
+        if self.chance(0.002) {
+            200_000 + self.below(220_000) as usize
+        } else {
+            self.log_normal(1e3, 1.76).clamp(20.0, 420_000.0) as usize
         }
     }
 

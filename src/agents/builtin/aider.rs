@@ -148,9 +148,10 @@ impl AiderDecoder {
 
     /// The talk begins anew.
     fn clear(&mut self, cause: &str, out: &mut Sink<'_>) {
-        match std::mem::take(&mut self.has_talk) {
-            true => out.reset(Reset::new(Gone::Clear, Cause::named(cause), Kept::Nothing)),
-            false => out.skip("beginning of a talk"),
+        if std::mem::take(&mut self.has_talk) {
+            out.reset(Reset::new(Gone::Clear, Cause::named(cause), Kept::Nothing))
+        } else {
+            out.skip("beginning of a talk")
         }
     }
 }

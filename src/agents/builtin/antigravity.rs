@@ -55,9 +55,12 @@ pub static ANTIGRAVITY: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<AntigravityDecoder>,
-    store: &|head| match head.starts_with(database::MAGIC) {
-        true => Some(StoreKind::Database(&generation::DATABASE.spec)),
-        false => Some(StoreKind::Lines),
+    store: &|head| {
+        if head.starts_with(database::MAGIC) {
+            Some(StoreKind::Database(&generation::DATABASE.spec))
+        } else {
+            Some(StoreKind::Lines)
+        }
     },
     reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
     terms: format::THOUGHTS,
@@ -177,9 +180,10 @@ impl Decoder for AntigravityDecoder {
                 let called = self.calls.pop_front();
                 let name = called.unwrap_or_else(|| kind.to_lowercase().into());
                 let item = out.tool_result(Some(&name), None).text(content);
-                let item = match step.is_truncated() {
-                    true => item.partial(),
-                    false => item,
+                let item = if step.is_truncated() {
+                    item.partial()
+                } else {
+                    item
                 };
                 let items = vec![item.done()];
                 add(&step, Part::Result, items, out);
@@ -199,9 +203,10 @@ impl AntigravityDecoder {
         if !step.content.or_empty().is_empty() {
             let item = out.item(Role::Assistant, Kind::Text);
             let item = item.text(step.content.or_empty());
-            let item = match step.is_truncated() {
-                true => item.partial(),
-                false => item,
+            let item = if step.is_truncated() {
+                item.partial()
+            } else {
+                item
             };
             items.push(item.done());
         }

@@ -293,9 +293,10 @@ impl ClaudeCodeDecoder {
             "summary" => &record.summary,
             _ => &Text(None),
         };
-        let (id, parent) = match self.of_subagent != Some(true) && out.lane() == Lane::Main {
-            true => (&record.session_id, &Text(None)),
-            false => (&record.agent_id, &record.session_id),
+        let (id, parent) = if self.of_subagent != Some(true) && out.lane() == Lane::Main {
+            (&record.session_id, &Text(None))
+        } else {
+            (&record.agent_id, &record.session_id)
         };
         let known = self.metas.entry(out.lane()).or_default();
         if let Some(version) = record.version.get() {

@@ -71,9 +71,10 @@ pub static CLINE: Format = Format {
 /// `<id>/<id>.messages.json`, and a sub-agent's `<id>/<agent>.messages.json`.
 fn claims(path: &Path) -> Option<Claim> {
     let (session, file) = parts(path)?;
-    let claim = match session == file {
-        true => Claim::session(session),
-        false => Claim::session(&format!("{session}__{file}")).child_of(session),
+    let claim = if session == file {
+        Claim::session(session)
+    } else {
+        Claim::session(&format!("{session}__{file}")).child_of(session)
     };
     Some(claim.kept_in(StoreKind::Document))
 }
@@ -90,13 +91,12 @@ fn states(log: &Path) -> Vec<PathBuf> {
     let Some((session, file)) = parts(log) else {
         return Vec::new();
     };
-    let compaction = match session == file {
-        true => log.with_file_name(format!("{session}.compaction.json")),
-        false => {
-            let own = format!("{session}__{file}");
-            let folder = log.parent().unwrap_or(log).with_file_name(&own);
-            folder.join(own + ".compaction.json")
-        }
+    let compaction = if session == file {
+        log.with_file_name(format!("{session}.compaction.json"))
+    } else {
+        let own = format!("{session}__{file}");
+        let folder = log.parent().unwrap_or(log).with_file_name(&own);
+        folder.join(own + ".compaction.json")
     };
     vec![log.with_file_name(format!("{session}.json")), compaction]
 }

@@ -220,9 +220,10 @@ impl CrushDecoder {
         let Some(response) = self.responses.remove(&answer) else {
             return;
         };
-        let usage = match is_first || response.is_claude {
-            true => Usage::estimated(response.request, prompt),
-            false => Usage::reported(response.request, prompt),
+        let usage = if is_first || response.is_claude {
+            Usage::estimated(response.request, prompt)
+        } else {
+            Usage::reported(response.request, prompt)
         };
         out.begin(response.place);
         out.set_time(response.time);

@@ -44,9 +44,12 @@ pub static CURSOR: Format = Format {
     },
     claims: &claims,
     recognise: &recognise,
-    store: &|head| match head.starts_with(database::MAGIC) {
-        true => Some(StoreKind::Database(&chat::CHATS)),
-        false => Format::DEFAULT.store(head),
+    store: &|head| {
+        if head.starts_with(database::MAGIC) {
+            Some(StoreKind::Database(&chat::CHATS))
+        } else {
+            Format::DEFAULT.store(head)
+        }
     },
     decoder: &decoder::<CursorDecoder>,
     terms: &[],

@@ -111,9 +111,10 @@ fn recognise(head: &[u8]) -> bool {
 
 /// A document on one line holds the messages that a first line of many does not.
 fn store(head: &[u8]) -> Option<StoreKind> {
-    match head::has(head::first_line(head), r#""messages":["#) {
-        true => Some(StoreKind::Document),
-        false => head::lines_or_document(head),
+    if head::has(head::first_line(head), r#""messages":["#) {
+        Some(StoreKind::Document)
+    } else {
+        head::lines_or_document(head)
     }
 }
 
@@ -252,9 +253,10 @@ impl GeminiCliDecoder {
         let is_compacted = self.is_compacted(&before, &pool);
         out.emit(Event::Retain {
             keys: kept.chain(kept_back).collect(),
-            cause: match is_compacted {
-                true => Gone::Compaction,
-                false => Gone::Cleared,
+            cause: if is_compacted {
+                Gone::Compaction
+            } else {
+                Gone::Cleared
             },
         });
         self.is_continued &= !is_compacted;
@@ -299,9 +301,10 @@ impl GeminiCliDecoder {
         let is_new = message.id.key().is_none_or(|key| !self.history.has(key));
         if is_new && message.tokens.is_none() {
             let is_user = message.kind.get() == Some("user");
-            let bits = match is_user {
-                true => parts::of_user(message),
-                false => parts::of_model(message),
+            let bits = if is_user {
+                parts::of_user(message)
+            } else {
+                parts::of_model(message)
             };
             if is_user && !self.history.is_empty() && bits.first().is_some_and(Bit::begins_note) {
                 self.repeat.begin();
@@ -339,9 +342,10 @@ impl GeminiCliDecoder {
                 };
             }
         };
-        let bits = match is_model {
-            true => parts::of_model(message),
-            false => parts::of_user(message),
+        let bits = if is_model {
+            parts::of_model(message)
+        } else {
+            parts::of_user(message)
         };
         let own = message.id.key().map(|key| self.history.of_message(key));
         let mut placing = Placing {

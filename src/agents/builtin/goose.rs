@@ -280,9 +280,10 @@ impl GooseDecoder {
         out.set_time(row.at.time());
         let key = Key::of_number("goose", row.id.or_zero());
         let is_of_harness = row.metadata.user_visible == Some(false);
-        let (role, kind) = match is_of_harness {
-            true => (Role::Container, Kind::Summary),
-            false => (Role::User, Kind::Text),
+        let (role, kind) = if is_of_harness {
+            (Role::Container, Kind::Summary)
+        } else {
+            (Role::User, Kind::Text)
         };
         match row.role.or_empty() {
             "assistant" if is_of_harness => self.compaction(key, row, out),
@@ -302,9 +303,10 @@ impl GooseDecoder {
     /// An instruction to go on. The summary is the row before it.
     fn compaction(&mut self, key: Key, row: &Row<'_>, out: &mut Sink<'_>) {
         let is_manual = |block: &Block<'_>| block.text.or_empty().contains("user's request");
-        let cause = match row.content.iter().any(is_manual) {
-            true => Cause::Manual,
-            false => Cause::Automatic,
+        let cause = if row.content.iter().any(is_manual) {
+            Cause::Manual
+        } else {
+            Cause::Automatic
         };
         self.hidden.clear();
         out.reset(Reset::new(Gone::Compaction, cause, Kept::from(self.last)));

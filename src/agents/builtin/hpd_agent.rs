@@ -125,9 +125,10 @@ fn is_history(head: &[u8]) -> bool {
 
 /// A document may be one line.
 fn store(head: &[u8]) -> Option<StoreKind> {
-    match head::has(head, SCHEMA) || is_history(head) {
-        true => Some(StoreKind::Document),
-        false => head::lines_or_document(head),
+    if head::has(head, SCHEMA) || is_history(head) {
+        Some(StoreKind::Document)
+    } else {
+        head::lines_or_document(head)
     }
 }
 
@@ -216,9 +217,10 @@ impl HpdAgentDecoder {
         });
         let agent = &record.metadata;
         let is_sub_agent = agent.depth.or_zero() > 0;
-        let lane = match is_sub_agent {
-            true => Lane::Side(Key::of(agent.agent_id.or_empty())),
-            false => Lane::Main,
+        let lane = if is_sub_agent {
+            Lane::Side(Key::of(agent.agent_id.or_empty()))
+        } else {
+            Lane::Main
         };
         out.set_lane(lane);
         if is_sub_agent && !self.threads.contains_key(&lane) {

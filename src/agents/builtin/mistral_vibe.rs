@@ -329,22 +329,21 @@ impl VibeDecoder {
         let kept: Vec<Key> = names.iter().filter_map(|name| find(*name)).collect();
         if kept.len() < old.len() {
             self.epoch += 1;
-            match self.is_compacting {
-                true => out.reset(Reset::new(
+            if self.is_compacting {
+                out.reset(Reset::new(
                     Gone::Compaction,
                     Cause::Unlogged,
                     Kept::Nodes(kept),
-                )),
-                false => {
-                    let tools = [Key::of("vibe tools")]
-                        .into_iter()
-                        .filter(|_| self.has_tools);
-                    let keys = tools.chain(kept).collect();
-                    out.emit(Event::Retain {
-                        keys,
-                        cause: Gone::Rewind,
-                    });
-                }
+                ))
+            } else {
+                let tools = [Key::of("vibe tools")]
+                    .into_iter()
+                    .filter(|_| self.has_tools);
+                let keys = tools.chain(kept).collect();
+                out.emit(Event::Retain {
+                    keys,
+                    cause: Gone::Rewind,
+                });
             }
         }
         for (name, message) in names.into_iter().zip(messages) {

@@ -56,9 +56,12 @@ pub static OPENCLAW: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &|| Box::new(OpenClawDecoder::default()),
-    store: &|head| match head.starts_with(MAGIC) {
-        true => Some(StoreKind::Database(&STORE)),
-        false => Format::DEFAULT.store(head),
+    store: &|head| {
+        if head.starts_with(MAGIC) {
+            Some(StoreKind::Database(&STORE))
+        } else {
+            Format::DEFAULT.store(head)
+        }
     },
     settings: Some(&settings::SETTINGS),
     ..PI

@@ -81,9 +81,10 @@ fn store(head: &[u8]) -> Option<StoreKind> {
     if head.starts_with(MAGIC) {
         return Some(StoreKind::Database(&trace::DATABASE));
     }
-    Some(match head::is_object(head) {
-        true => StoreKind::Lines,
-        false => StoreKind::Document,
+    Some(if head::is_object(head) {
+        StoreKind::Lines
+    } else {
+        StoreKind::Document
     })
 }
 

@@ -301,9 +301,10 @@ fn assistant(
             node.items.extend(output_item(piece, out));
         }
     }
-    let run = match node.items.iter().any(|item| item.kind == Kind::ToolCall) {
-        true => Run::Calls,
-        false => Run::Ended,
+    let run = if node.items.iter().any(|item| item.kind == Kind::ToolCall) {
+        Run::Calls
+    } else {
+        Run::Ended
     };
     node.part = Part::Output;
     node.request = Some(request);

@@ -66,9 +66,12 @@ pub static REQUEST_LOG: Format = Format {
     },
     claims: &claims,
     recognise: &recognise::is_request_log,
-    store: &|head| match head.starts_with(database::MAGIC) {
-        true => Some(StoreKind::Database(&databases::REQUESTS)),
-        false => Format::DEFAULT.store(head),
+    store: &|head| {
+        if head.starts_with(database::MAGIC) {
+            Some(StoreKind::Database(&databases::REQUESTS))
+        } else {
+            Format::DEFAULT.store(head)
+        }
     },
     decoder: &decoder::<RequestLogDecoder>,
     // Nothing marks the line: a compaction shows in what the next request no longer holds.
@@ -152,12 +155,11 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
         response.blocks.retain(|block| !is_thinking(block));
     }
     let reasoning = numbers.reasoning.unwrap_or(0);
-    let (output, split) = match response.blocks.iter().any(is_thinking) {
-        true => (numbers.output, numbers.reasoning),
-        false => {
-            let output = numbers.output;
-            (output.map(|output| output.saturating_sub(reasoning)), None)
-        }
+    let (output, split) = if response.blocks.iter().any(is_thinking) {
+        (numbers.output, numbers.reasoning)
+    } else {
+        let output = numbers.output;
+        (output.map(|output| output.saturating_sub(reasoning)), None)
     };
     let model = response.model.as_deref().or(requested);
     Some(Usage {

@@ -203,16 +203,17 @@ impl Decoder for TaskDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
         let (text, lost) = (kit::text(document), Lost::default());
         let is_list = text.trim_start().starts_with('[');
-        let read = match is_list {
-            true => Ui::read(&text, &lost).map(|ui| self.ui = ui),
-            false => lenient::parse::<Item<'_>>(&text, &lost).map(|item| {
+        let read = if is_list {
+            Ui::read(&text, &lost).map(|ui| self.ui = ui)
+        } else {
+            lenient::parse::<Item<'_>>(&text, &lost).map(|item| {
                 self.item = Meta {
                     title: item.task.get().map(title).filter(|title| !title.is_empty()),
                     cwd: item.workspace.boxed(),
                     parent: item.parent.boxed(),
                     ..Meta::default()
                 };
-            }),
+            })
         };
         lost.report(out);
         match read {
@@ -302,12 +303,13 @@ impl TaskDecoder {
         };
         let model = report.model.as_deref().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
-        match report.is_old {
-            true => out.emit(Event::Billed {
+        if report.is_old {
+            out.emit(Event::Billed {
                 request,
                 billed: report.billed,
-            }),
-            false => out.usage(report.usage(request, self.meta.model.clone())),
+            })
+        } else {
+            out.usage(report.usage(request, self.meta.model.clone()))
         }
     }
 

@@ -149,10 +149,7 @@ proptest! {
         turns in prop::collection::vec((0..3usize, prop::bool::ANY), 1..40),
         requests in prop::bool::ANY,
     ) {
-        let text = match requests {
-            true => REQUESTS.replace("[record]", "[session]\nid = \"/session\"\n\n[record]"),
-            false => RECORDS.to_owned(),
-        };
+        let text = if requests { REQUESTS.replace("[record]", "[session]\nid = \"/session\"\n\n[record]") } else { RECORDS.to_owned() };
         let format = format(&text);
         let mut said = [0; 3];
         let mut own = [const { String::new() }; 3];
@@ -162,17 +159,14 @@ proptest! {
             let history: Vec<String> = (0..said[of])
                 .map(|nth| format!(r#"{{"role":"user","content":"{of}: {nth}"}}"#))
                 .collect();
-            let record = match requests {
-                true => format!(
-                    r#""request":{{"messages":[{}]}},"usage":{{"input":{},"output":1}}}}"#,
-                    history.join(","),
-                    said[of] * 10
-                ),
-                false => format!(
-                    r#""role":"assistant","content":"{of}: {n}","usage":{{"fresh":{},"out":1}}}}"#,
-                    said[of] * 10
-                ),
-            };
+            let record = if requests { format!(
+                r#""request":{{"messages":[{}]}},"usage":{{"input":{},"output":1}}}}"#,
+                history.join(","),
+                said[of] * 10
+            ) } else { format!(
+                r#""role":"assistant","content":"{of}: {n}","usage":{{"fresh":{},"out":1}}}}"#,
+                said[of] * 10
+            ) };
             // One that names no session goes on with the one before.
             let goes_on = !names_it && together.lines().last().is_some_and(|last| {
                 last.contains(&format!("\"{of}: "))

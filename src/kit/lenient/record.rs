@@ -56,9 +56,10 @@ impl<'l> At<'l> {
         if value.get() == "null" {
             return None;
         }
-        let read = match self.enter() {
-            true => self.leave(T::read(value, self)),
-            false => None,
+        let read = if self.enter() {
+            self.leave(T::read(value, self))
+        } else {
+            None
         };
         if read.is_none() {
             self.note(T::HOLDS_NUMBERS);

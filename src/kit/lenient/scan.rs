@@ -234,10 +234,7 @@ impl<'a> Scanner<'a> {
             while bytes.get(*at).is_some_and(u8::is_ascii_digit) {
                 *at += 1;
             }
-            match *at > begin {
-                true => Ok(()),
-                false => Err(NotJson),
-            }
+            if *at > begin { Ok(()) } else { Err(NotJson) }
         };
         if bytes.get(at) == Some(&b'-') {
             at += 1;

@@ -45,9 +45,10 @@ impl Measured {
         let size = &item.size;
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
-        let framing = match local > 0 || fixed > 0 {
-            true => PER_MESSAGE,
-            false => 0,
+        let framing = if local > 0 || fixed > 0 {
+            PER_MESSAGE
+        } else {
+            0
         };
         let escapes = match item.kind {
             // JSON in JSON as it is.
@@ -56,9 +57,10 @@ impl Measured {
         };
         Measured {
             chars,
-            json: match chars > 0 {
-                true => chars + escapes + JSON_OF_A_MESSAGE,
-                false => 0,
+            json: if chars > 0 {
+                chars + escapes + JSON_OF_A_MESSAGE
+            } else {
+                0
             },
             results: match item.role {
                 Role::Tool => chars,

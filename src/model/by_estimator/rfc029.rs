@@ -36,9 +36,10 @@ impl ByRfc029 {
         let size = &item.size;
         let model = model.unwrap_or_default();
         let is = |names: [&str; 2]| names.iter().any(|name| model.contains(name));
-        let text = i128::from(match is(["gpt-4o", "o1"]) {
-            true => size.local,
-            false => size.cl100k(),
+        let text = i128::from(if is(["gpt-4o", "o1"]) {
+            size.local
+        } else {
+            size.cl100k()
         });
         let image = match size.fixed {
             0 => 0,
@@ -48,9 +49,10 @@ impl ByRfc029 {
         if text + image == 0 {
             return ByRfc029::default();
         }
-        let framing = match goes_on(before, item) {
-            true => 0,
-            false => PER_MESSAGE,
+        let framing = if goes_on(before, item) {
+            0
+        } else {
+            PER_MESSAGE
         };
         let call = match item.kind {
             Kind::ToolCall => PER_CALL,

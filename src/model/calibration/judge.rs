@@ -40,17 +40,20 @@ impl Calibration {
         let (usual, free) = self.fits(self.thinking);
         let gain = free.likelihood - usual.likelihood;
         let is_far = (free.scale / self.usual).ln().abs() > FAR * self.prior.spread;
-        let needed = match self.scale == self.usual {
-            true => DECISIVE_SCALE,
-            false => -DECISIVE_SCALE,
+        let needed = if self.scale == self.usual {
+            DECISIVE_SCALE
+        } else {
+            -DECISIVE_SCALE
         };
-        self.scale = match is_far && gain > needed {
-            true => free.scale,
-            false => self.usual,
+        self.scale = if is_far && gain > needed {
+            free.scale
+        } else {
+            self.usual
         };
-        self.doubt = match is_far && gain > LIKELY {
-            true => (free.scale - self.scale).abs(),
-            false => 0.0,
+        self.doubt = if is_far && gain > LIKELY {
+            (free.scale - self.scale).abs()
+        } else {
+            0.0
         };
         let is_other_scale = (self.scale / self.settled_scale).ln().abs() > OTHER_SCALE;
         if is_other_scale {
@@ -65,9 +68,10 @@ impl Calibration {
     pub(crate) fn likely_scale(&self) -> f64 {
         let (usual, free) = self.fits(self.thinking);
         let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
-        match differs && free.likelihood - usual.likelihood > DECISIVE_SCALE {
-            true => free.scale,
-            false => self.usual,
+        if differs && free.likelihood - usual.likelihood > DECISIVE_SCALE {
+            free.scale
+        } else {
+            self.usual
         }
     }
 
@@ -82,9 +86,10 @@ impl Calibration {
     /// The best account of the deltas in which this becomes of thinking.
     fn account(&self, thinking: Thinking) -> Fit {
         let (usual, free) = self.fits(thinking);
-        let best = match free.likelihood > usual.likelihood {
-            true => free,
-            false => usual,
+        let best = if free.likelihood > usual.likelihood {
+            free
+        } else {
+            usual
         };
         // The table's word is worth some deltas; where it has none, what the log shows.
         let against = match (self.prior.thinking, self.hidden) {

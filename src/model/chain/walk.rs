@@ -114,9 +114,10 @@ impl Walked {
             }),
             Part::Input | Part::Front | Part::Beside => false,
         };
-        match is_beside {
-            true => Membership::Beside,
-            false => Membership::Off,
+        if is_beside {
+            Membership::Beside
+        } else {
+            Membership::Off
         }
     }
 }

@@ -101,9 +101,10 @@ impl Held {
                 interval: (own.low, own.high),
                 delta,
                 growth: request.prompt.saturating_sub(last.prompt),
-                unlogged: match comparable {
-                    true => request.system.saturating_sub(last.system),
-                    false => 0,
+                unlogged: if comparable {
+                    request.system.saturating_sub(last.system)
+                } else {
+                    0
                 },
             });
         }
@@ -286,9 +287,10 @@ fn family(id: &str) -> String {
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.bytes().any(|b| b.is_ascii_digit()))
         .collect();
-    match words.is_empty() {
-        true => id.to_owned(),
-        false => words.join("-"),
+    if words.is_empty() {
+        id.to_owned()
+    } else {
+        words.join("-")
     }
 }
 

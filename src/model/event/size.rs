@@ -114,9 +114,10 @@ impl Measure for ByLength {
             digits,
             escaped,
         } = Bytes::of(text.as_bytes());
-        let (wide, marks) = match ascii < text.len() as u64 {
-            true => beyond_ascii(text),
-            false => (0, 0),
+        let (wide, marks) = if ascii < text.len() as u64 {
+            beyond_ascii(text)
+        } else {
+            (0, 0)
         };
         let local = ((ascii - digits) * 49 + digits * 120) / 200 + (wide + marks) * 10 / 16;
         Size {

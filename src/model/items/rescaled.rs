@@ -150,13 +150,15 @@ pub(crate) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
     let (mut upto, mut given) = (0.0, 0);
     let count = weights.len();
     let part = |(n, weight): (usize, &f64)| {
-        upto += match total > 0.0 {
-            true => weight / total,
-            false => 1.0 / count as f64,
+        upto += if total > 0.0 {
+            weight / total
+        } else {
+            1.0 / count as f64
         };
-        let target = match n + 1 == count {
-            true => sum,
-            false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
+        let target = if n + 1 == count {
+            sum
+        } else {
+            ((sum as f64 * upto).round() as u64).clamp(given, sum)
         };
         target - std::mem::replace(&mut given, target)
     };

@@ -124,9 +124,10 @@ impl Ledger {
             }
             let room = u64::try_from(prompt - held).unwrap_or(0);
             let (most, source) = self.planned_cost(*ix, before, room, held, &estimates);
-            let given = match estimates.is_empty() {
-                true => 0,
-                false => most.min(room),
+            let given = if estimates.is_empty() {
+                0
+            } else {
+                most.min(room)
             };
             for (ix, part) in fresh.iter().zip(parts(&estimates, given)) {
                 plan.sizes.insert(*ix, Some((part, source)));

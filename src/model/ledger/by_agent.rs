@@ -12,9 +12,10 @@ impl Ledger {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;
         }
-        match self.items.may_resize_by_walk(chain.live().len()) {
-            true => self.share_agents_now(tokens, chain),
-            false => self.late.note_agents(tokens),
+        if self.items.may_resize_by_walk(chain.live().len()) {
+            self.share_agents_now(tokens, chain)
+        } else {
+            self.late.note_agents(tokens)
         }
     }
 

@@ -42,9 +42,10 @@ pub(super) fn add_unexplained<'i>(
 
 /// What the items of the first report cost together, where there is so much room beside what is known.
 pub(super) fn cost_in_first_prompt(room: u64, sum: f64, is_whole: bool) -> u64 {
-    match is_whole && room as f64 <= sum * MOST_EXCESS {
-        true => room,
-        false => (sum.round() as u64).min(room),
+    if is_whole && room as f64 <= sum * MOST_EXCESS {
+        room
+    } else {
+        (sum.round() as u64).min(room)
     }
 }
 

@@ -26,9 +26,10 @@ impl Returning {
             return;
         }
         let lost = lost as f64;
-        match (lost / 2.0..lost * 2.0).contains(&excess) {
-            true => self.came += 1,
-            false => self.stayed_away += 1,
+        if (lost / 2.0..lost * 2.0).contains(&excess) {
+            self.came += 1
+        } else {
+            self.stayed_away += 1
         }
     }
 }

@@ -73,9 +73,10 @@ impl Session {
             return None;
         }
         let (tally, unsent) = self.sums()?;
-        let own = match self.counts_from_report(&unsent.inputs) {
-            true => self.own_count_of(&unsent),
-            false => self.own_count(),
+        let own = if self.counts_from_report(&unsent.inputs) {
+            self.own_count_of(&unsent)
+        } else {
+            self.own_count()
         };
         Some(Context {
             own,

@@ -549,9 +549,10 @@ fn with_too_few_descriptors_every_command_says_so_and_what_to_do() {
             let output = ended(&mut shell);
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!said.contains("panicked"), "{limit} {command}: {said}");
-            match output.status.success() {
-                true => assert!(!output.stdout.is_empty(), "{limit} {command}"),
-                false => assert!(said.contains("ulimit -n"), "{limit} {command}: {said}"),
+            if output.status.success() {
+                assert!(!output.stdout.is_empty(), "{limit} {command}")
+            } else {
+                assert!(said.contains("ulimit -n"), "{limit} {command}: {said}")
             }
             assert!(limit > 12 || !output.status.success(), "{limit} {command}");
         }

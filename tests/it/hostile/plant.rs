@@ -95,12 +95,11 @@ pub fn fixtures(root: &Path) -> BTreeSet<String> {
 /// Makes all files below a folder as if they were written then: their order does not depend on how fast they were.
 pub fn date(folder: &Path, then: SystemTime) {
     for path in entries(folder) {
-        match path.is_dir() {
-            true => date(&path, then),
-            false => {
-                let file = fs::File::options().write(true).open(&path).unwrap();
-                file.set_modified(then).unwrap();
-            }
+        if path.is_dir() {
+            date(&path, then)
+        } else {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(then).unwrap();
         }
     }
 }

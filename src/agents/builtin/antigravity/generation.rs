@@ -111,16 +111,20 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
         return None;
     }
     // Of a report with an unreadable number nothing is used.
-    let tokens = |field| match numbers.has(field) {
-        true => numbers.number(field).filter(|n| lenient::is_plausible(*n)),
-        false => Some(0),
+    let tokens = |field| {
+        if numbers.has(field) {
+            numbers.number(field).filter(|n| lenient::is_plausible(*n))
+        } else {
+            Some(0)
+        }
     };
     let (read, written) = (tokens(5)?, tokens(4)?);
     let prompt = tokens(2)? + written + read;
     let (output, thinking, rest) = (tokens(3)?, tokens(9)?, tokens(10)?);
-    let visible = match numbers.has(10) {
-        true => rest,
-        false => output.saturating_sub(thinking),
+    let visible = if numbers.has(10) {
+        rest
+    } else {
+        output.saturating_sub(thinking)
     };
     let response = match numbers.text(11) {
         Some(id) => Key::of_parts(&["antigravity", id]),

@@ -101,9 +101,10 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> 
     let Some((role, kind)) = placement(name).or(sent) else {
         return false;
     };
-    let (role, kind) = match role == Role::User && !is_typed(record, attachment) {
-        true => (Role::Container, Kind::Reminder),
-        false => (role, kind),
+    let (role, kind) = if role == Role::User && !is_typed(record, attachment) {
+        (Role::Container, Kind::Reminder)
+    } else {
+        (role, kind)
     };
     if sent.is_some() {
         let label = tool_name(role, name);
@@ -187,9 +188,10 @@ fn from_fields(
     let content: Strings<'_>;
     let texts: Vec<&Strings<'_>> = match kind {
         "deferred_tools_delta" | "deferred_tools_record" => {
-            match attachment.added_lines.0.is_empty() {
-                true => vec![&attachment.added_names],
-                false => vec![&attachment.added_lines],
+            if attachment.added_lines.0.is_empty() {
+                vec![&attachment.added_names]
+            } else {
+                vec![&attachment.added_lines]
             }
         }
         "agent_listing_delta" => vec![&attachment.added_lines],
@@ -197,9 +199,10 @@ fn from_fields(
         "edited_text_file" => vec![&attachment.snippet],
         "file" => {
             let file: FileContent<'_> = lenient::value(attachment.content, "content", out);
-            content = match file.file.content.0.is_empty() {
-                true => lenient::value(attachment.content, "content", out),
-                false => file.file.content,
+            content = if file.file.content.0.is_empty() {
+                lenient::value(attachment.content, "content", out)
+            } else {
+                file.file.content
             };
             vec![&content]
         }

@@ -56,12 +56,11 @@ fn read(files: &[&[u8]]) -> Overrides {
     });
     let (set, mut models) = (set.flatten(), windows::of_settings(&layers));
     // A window for one model outranks the one for all.
-    let for_all = match models.is_empty() {
-        true => set,
-        false => {
-            models.extend(set.map(|tokens| windows::row("*", tokens, "settings.json")));
-            None
-        }
+    let for_all = if models.is_empty() {
+        set
+    } else {
+        models.extend(set.map(|tokens| windows::row("*", tokens, "settings.json")));
+        None
     };
     models.extend(windows::of_state(&layers));
     Overrides {
@@ -74,9 +73,10 @@ fn read(files: &[&[u8]]) -> Overrides {
         models,
         output: layers.tokens(&env(OUTPUT_ENV)),
         percent: layers.find(&env(PERCENT_ENV), percent),
-        compaction: match OFF_ENV.into_iter().any(is_on) {
-            true => Compaction::Off,
-            false => layers.compaction("/autoCompactEnabled"),
+        compaction: if OFF_ENV.into_iter().any(is_on) {
+            Compaction::Off
+        } else {
+            layers.compaction("/autoCompactEnabled")
         },
         ..Overrides::default()
     }

@@ -206,9 +206,10 @@ impl Params<'_> {
 /// A model's name with the suffix of a window of a million tokens, if it has one.
 pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
     const LONG: &str = "[1m]";
-    match is_long && !model.ends_with(LONG) {
-        true => [model, LONG].concat().into(),
-        false => model.into(),
+    if is_long && !model.ends_with(LONG) {
+        [model, LONG].concat().into()
+    } else {
+        model.into()
     }
 }
 

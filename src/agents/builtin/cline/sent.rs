@@ -73,9 +73,10 @@ fn result(
         }),
         other => item.text(&other.to_string()),
     };
-    let (counted, cut) = match counts_whole {
-        true => (whole, 0),
-        false => (sent, whole.saturating_sub(sent)),
+    let (counted, cut) = if counts_whole {
+        (whole, 0)
+    } else {
+        (sent, whole.saturating_sub(sent))
     };
     let item = item.own_bytes(counted as u64 + AROUND).done();
     (item, cut as u64)

@@ -152,9 +152,10 @@ impl CodexDecoder {
 
     /// The cause of a compaction, which the log does not contain. Within a turn it is never the user.
     fn cause(&self) -> Cause {
-        match self.turns.is_waiting() {
-            true => Cause::Unlogged,
-            false => Cause::Automatic,
+        if self.turns.is_waiting() {
+            Cause::Unlogged
+        } else {
+            Cause::Automatic
         }
     }
 }

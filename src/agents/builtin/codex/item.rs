@@ -220,16 +220,18 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
     let is_users = !typed.is_empty();
     if is_users {
         let message = out.item(Role::User, Kind::Text);
-        let message = match typed.iter().any(|part| part.is_image()) {
-            true => message.own_bytes(own::sum(typed.iter().copied())),
-            false => message,
+        let message = if typed.iter().any(|part| part.is_image()) {
+            message.own_bytes(own::sum(typed.iter().copied()))
+        } else {
+            message
         };
         items.push(add_all(message, typed, setting.model).done());
     }
     Piece {
-        part: match is_users {
-            true => Part::Input,
-            false => Part::Injected,
+        part: if is_users {
+            Part::Input
+        } else {
+            Part::Injected
         },
         items,
         is_users,
@@ -251,9 +253,10 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
 
 /// What another agent wrote: the task of a sub-agent's turn, or a result that comes back.
 fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
-    let (part, message) = match setting.opens {
-        true => (Part::Input, out.item(Role::User, Kind::Text)),
-        false => (Part::Result, out.tool_result(Some("agent_message"), None)),
+    let (part, message) = if setting.opens {
+        (Part::Input, out.item(Role::User, Kind::Text))
+    } else {
+        (Part::Result, out.tool_result(Some("agent_message"), None))
     };
     let message = add_all(message, &item.content.0, setting.model)
         .opaque(full_len(item.encrypted_content.or_empty()))

@@ -60,9 +60,10 @@ impl CodexDecoder {
             (Some(own), Some(thread)) => **own != *thread,
             _ => false,
         };
-        let cost = match is_foreign || self.is_copied(out) {
-            true => Billed::default(),
-            false => billed(usage),
+        let cost = if is_foreign || self.is_copied(out) {
+            Billed::default()
+        } else {
+            billed(usage)
         };
         match self.open.take() {
             Some(request) => {
@@ -115,9 +116,10 @@ impl CodexDecoder {
                 self.unique(Key::of_parts(&["codex", &self.thread.latest, &spent]))
             }
         };
-        let cost = match self.is_copied(out) {
-            true => Billed::default(),
-            false => billed,
+        let cost = if self.is_copied(out) {
+            Billed::default()
+        } else {
+            billed
         };
         self.emit_usage(request, last, cost, out);
         Some(())

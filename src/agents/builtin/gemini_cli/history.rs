@@ -313,9 +313,10 @@ impl Repeat {
             at += match (&slot.print, &bits[at]) {
                 (Print::Said { hashes, .. }, Bit::Said { .. }) => {
                     let pieces = bits[at..].iter().map_while(Bit::piece);
-                    match pieces.take(hashes.len()).eq(hashes.iter().copied()) {
-                        true => hashes.len().max(1),
-                        false => return false,
+                    if pieces.take(hashes.len()).eq(hashes.iter().copied()) {
+                        hashes.len().max(1)
+                    } else {
+                        return false;
                     }
                 }
                 (Print::Call(call), bit @ Bit::Call(_)) if bit.call() == Some(*call) => 1,

@@ -206,9 +206,10 @@ pub(super) fn of_one_step(
 
 /// A text's beginning that a hook has added, and what follows.
 fn split_hook(text: &str) -> (&str, &str) {
-    let end = match text.starts_with("<hook_context>") {
-        true => text.find(HOOK_END).map_or(0, |at| at + HOOK_END.len()),
-        false => 0,
+    let end = if text.starts_with("<hook_context>") {
+        text.find(HOOK_END).map_or(0, |at| at + HOOK_END.len())
+    } else {
+        0
     };
     text.split_at(end)
 }
@@ -267,9 +268,10 @@ fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
 fn own_bytes_of_text(text: &str) -> u64 {
     let length = utf16_length(text);
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-    match length > LONG_TEXT {
-        true => length,
-        false => ascii + (length - ascii) * 6,
+    if length > LONG_TEXT {
+        length
+    } else {
+        ascii + (length - ascii) * 6
     }
 }
 

@@ -82,11 +82,12 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         let begins_another = |at: &usize| {
             bits[*at].begins_note() || pool.length(self.is_model, &pieces[*at..]).is_some()
         };
-        match bits[0].begins_note() {
-            true => 1,
-            false => (1..pieces.len())
+        if bits[0].begins_note() {
+            1
+        } else {
+            (1..pieces.len())
                 .find(begins_another)
-                .unwrap_or(pieces.len()),
+                .unwrap_or(pieces.len())
         }
     }
 
@@ -129,9 +130,10 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
             return None;
         }
         let ix = self.history.claim(*call, self.message.id.key())?;
-        let change = match self.history.slots[ix].print == *print {
-            true => Change::Kept,
-            false => Change::Filled,
+        let change = if self.history.slots[ix].print == *print {
+            Change::Kept
+        } else {
+            Change::Filled
         };
         Some((ix, change))
     }
@@ -163,9 +165,10 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         let said = matches!(print, Print::Said { .. });
         let after_summary = self.history.slots.last().is_some_and(|last| last.is_memory);
         let is_memory = said
-            && match self.is_model {
-                true => after_summary && !self.history.slots.last().is_some_and(Slot::is_models),
-                false => parts::is_summary(bits),
+            && if self.is_model {
+                after_summary && !self.history.slots.last().is_some_and(Slot::is_models)
+            } else {
+                parts::is_summary(bits)
             };
         self.history.add(Slot {
             message,
@@ -179,9 +182,10 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
     /// The messages that a new part is in: those of the user's, and that of the call.
     fn owners(&self, is_result: bool) -> (Option<Key>, Option<Key>) {
         let own = self.message.id.key();
-        match self.is_model && is_result {
-            true => (None, own),
-            false => (own, None),
+        if self.is_model && is_result {
+            (None, own)
+        } else {
+            (own, None)
         }
     }
 }

@@ -269,10 +269,10 @@ impl Thread {
                 let name = call.and_then(|call| call.name.as_deref());
                 let result = content.result;
                 // A saved result of a container is sent again, unlike the functions that it showed.
-                let (role, kind) = match result.is_some_and(|result| lists_functions(result.get()))
-                {
-                    true => (Role::Container, Kind::ToolList),
-                    false => (Role::Tool, Kind::ToolResult),
+                let (role, kind) = if result.is_some_and(|result| lists_functions(result.get())) {
+                    (Role::Container, Kind::ToolList)
+                } else {
+                    (Role::Tool, Kind::ToolResult)
                 };
                 let item = out.item(role, kind).tool(name).call(content.call_id.get());
                 let item = result.into_iter().fold(item, lenient::strings).done();

@@ -103,9 +103,10 @@ impl Conversation {
                 self.step = None;
                 // A command is carried out and never sent.
                 self.commanded = text_of(&payload.user_input).starts_with('/');
-                match self.commanded {
-                    true => out.skip("command"),
-                    false => self.input(payload, true, out),
+                if self.commanded {
+                    out.skip("command")
+                } else {
+                    self.input(payload, true, out)
                 }
             }
             "SteerInput" => self.input(payload, false, out),
@@ -202,9 +203,10 @@ impl Conversation {
         if !self.history.keep_last_two() {
             return out.skip("CompactionEnd");
         }
-        let cause = match self.commanded {
-            true => Cause::Manual,
-            false => Cause::Automatic,
+        let cause = if self.commanded {
+            Cause::Manual
+        } else {
+            Cause::Automatic
         };
         let kept = Kept::Nodes(self.history.keys().collect());
         out.reset(Reset::new(Gone::Compaction, cause, kept));

@@ -93,9 +93,10 @@ impl Numbers {
 /// A time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
 pub(super) fn time(number: f64) -> Option<Timestamp> {
     const MAX_SECONDS: f64 = 1e11;
-    let seconds = match number < MAX_SECONDS {
-        true => number,
-        false => number / 1e3,
+    let seconds = if number < MAX_SECONDS {
+        number
+    } else {
+        number / 1e3
     };
     let is_plausible = (0.0..MAX_SECONDS).contains(&seconds);
     Timestamp::from_microsecond(is_plausible.then_some((seconds * 1e6) as i64)?).ok()

@@ -378,9 +378,10 @@ fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind,
     let task = (Author::Other, Role::User, Kind::Text, Part::Input);
     let injected = |author, kind| (author, Role::Container, kind, Part::Injected);
     let Some(origin) = origin else {
-        return match is_note(text) {
-            true => injected(Author::Other, Kind::Reminder),
-            false => person,
+        return if is_note(text) {
+            injected(Author::Other, Kind::Reminder)
+        } else {
+            person
         };
     };
     match origin.kind.or_empty() {

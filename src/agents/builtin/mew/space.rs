@@ -76,20 +76,20 @@ impl Space {
         self.shows_fates |= matches!(event, "delivered" | "rejected");
         let place = out.place();
         if let Some((before, held, held_id)) = self.received.take() {
-            match event == "rejected" && held_id == id {
-                true => self.seen.extend(id),
-                false => {
-                    out.begin(before);
-                    let held = lenient::parse(&held, &Lost::default());
-                    held.into_iter().for_each(|line| self.read(&line, out));
-                    out.begin(place);
-                }
+            if event == "rejected" && held_id == id {
+                self.seen.extend(id)
+            } else {
+                out.begin(before);
+                let held = lenient::parse(&held, &Lost::default());
+                held.into_iter().for_each(|line| self.read(&line, out));
+                out.begin(place);
             }
         }
         let may_be_rejected = event == "received" && self.shows_fates && id.is_some();
-        match may_be_rejected && id.is_some_and(|id| !self.seen.contains(&id)) {
-            true => self.received = Some((place, text.to_owned(), id)),
-            false => self.read(&line, out),
+        if may_be_rejected && id.is_some_and(|id| !self.seen.contains(&id)) {
+            self.received = Some((place, text.to_owned(), id))
+        } else {
+            self.read(&line, out)
         }
     }
 
@@ -188,9 +188,10 @@ impl Space {
         }
         let known = self.participants.iter().position(|one| &*one.id == id);
         let ix = known.unwrap_or_else(|| {
-            let lane = match self.participants.is_empty() {
-                true => Lane::Main,
-                false => Lane::Side(Key::of(id)),
+            let lane = if self.participants.is_empty() {
+                Lane::Main
+            } else {
+                Lane::Side(Key::of(id))
             };
             let mut new = Participant::new(id, lane);
             let (place, at) = (out.place(), out.time());
@@ -251,9 +252,10 @@ impl Space {
             self.chats.push(chat);
         }
         for participant in &mut self.participants {
-            let (role, part) = match &*participant.id == from {
-                true => (Role::Assistant, Part::Output),
-                false => (Role::User, Part::Input),
+            let (role, part) = if &*participant.id == from {
+                (Role::Assistant, Part::Output)
+            } else {
+                (Role::User, Part::Input)
             };
             if !participant.received.contains(&key) {
                 let item = out.item(role, Kind::Text).text(text).done();
@@ -313,16 +315,13 @@ impl Space {
             self.participant(to, out);
         }
         let is_list = result.get().trim_start().starts_with(r#"{"tools""#);
-        let (item, part) = match is_list {
-            true => {
-                let item = out.item(Role::Container, Kind::ToolList);
-                (lenient::tools(item, result), Part::Injected)
-            }
-            false => {
-                let texts: ToolResult<'_> = tool_result(result, out);
-                let item = out.item(Role::Tool, Kind::ToolResult).call(call);
-                (add_result(item.tool(tool), &texts, result), Part::Result)
-            }
+        let (item, part) = if is_list {
+            let item = out.item(Role::Container, Kind::ToolList);
+            (lenient::tools(item, result), Part::Injected)
+        } else {
+            let texts: ToolResult<'_> = tool_result(result, out);
+            let item = out.item(Role::Tool, Kind::ToolResult).call(call);
+            (add_result(item.tool(tool), &texts, result), Part::Result)
         };
         let item = item.done();
         match to {
@@ -404,9 +403,10 @@ impl Chat {
     /// Emits it for a participant that received it before it was known to have a context.
     fn emit(&self, to: &Participant, out: &mut Sink<'_>) {
         let mut item = self.item.clone();
-        let part = match *self.from == *to.id {
-            true => Part::Output,
-            false => Part::Input,
+        let part = if *self.from == *to.id {
+            Part::Output
+        } else {
+            Part::Input
         };
         if part == Part::Output {
             item.role = Role::Assistant;

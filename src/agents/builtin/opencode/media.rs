@@ -39,9 +39,10 @@ pub(super) struct Media {
 impl Media {
     /// Adds it to an item.
     pub(super) fn add_to<'s, 'm>(self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
-        match self.is_document {
-            true => item.document(self.tokens, &self.label),
-            false => item.fixed(self.tokens, &self.label),
+        if self.is_document {
+            item.document(self.tokens, &self.label)
+        } else {
+            item.fixed(self.tokens, &self.label)
         }
     }
 }
@@ -53,9 +54,10 @@ pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<Media> {
     }
     let data = url.split_once(',').map_or(url, |(_, data)| data);
     let is_document = mime == "application/pdf";
-    let tokens = match is_document {
-        true => pdf::tokens(data, pdf::PAGE, pdf::PAGE),
-        false => image::tokens(data, formula, image::DEFAULT),
+    let tokens = if is_document {
+        pdf::tokens(data, pdf::PAGE, pdf::PAGE)
+    } else {
+        image::tokens(data, formula, image::DEFAULT)
     };
     Some(Media {
         tokens,

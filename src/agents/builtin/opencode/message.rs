@@ -67,9 +67,10 @@ impl History {
             .begun()
             .zip(self.made)
             .is_some_and(|(begun, made)| begun < made);
-        match is_copy {
-            true => Billed::default(),
-            false => numbers.billed(),
+        if is_copy {
+            Billed::default()
+        } else {
+            numbers.billed()
         }
     }
 
@@ -84,9 +85,10 @@ impl History {
         self.place = out.place();
         self.prune(info.time.begun(), out);
         // Exports that were made public may have one id for several messages.
-        let id = match self.messages.contains(&Key::of(id)) {
-            true => &format!("{id}/{}", out.place().line),
-            false => id,
+        let id = if self.messages.contains(&Key::of(id)) {
+            &format!("{id}/{}", out.place().line)
+        } else {
+            id
         };
         let key = Key::of(id);
         if !self.hides_message(key) {
@@ -202,9 +204,12 @@ impl History {
         let asked = asked.filter(|asked| info.parent_id.key() == Some(asked.message));
         let tail = asked.as_ref().and_then(|asked| asked.tail);
         // A message that was not read is older than every message that was.
-        let tail = tail.and_then(|tail| match self.messages.contains(&tail) {
-            true => Some(tail),
-            false => self.first,
+        let tail = tail.and_then(|tail| {
+            if self.messages.contains(&tail) {
+                Some(tail)
+            } else {
+                self.first
+            }
         });
         let key = Key::of(id);
         out.reset(Reset {

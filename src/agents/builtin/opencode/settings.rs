@@ -71,11 +71,10 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
                         // Providers of models.dev need no package of their own.
                         let is_own = provider.get("npm").is_some_and(Value::is_string);
                         let listed = || look_up(&catalogues, provider_id, id);
-                        match is_own {
-                            true => {
-                                listed().map_or_else(|| pictures(|_| false), |model| model.pictures)
-                            }
-                            false => Media::default(),
+                        if is_own {
+                            listed().map_or_else(|| pictures(|_| false), |model| model.pictures)
+                        } else {
+                            Media::default()
                         }
                     }),
                 };
@@ -105,9 +104,12 @@ fn pictures_of(model: &Value) -> Option<Media<Pictures>> {
 
 /// What becomes of pictures and documents, by what is among the modalities.
 fn pictures(has: impl Fn(&str) -> bool) -> Media<Pictures> {
-    let by = |name| match has(name) {
-        true => Pictures::Sent,
-        false => Pictures::Replaced,
+    let by = |name| {
+        if has(name) {
+            Pictures::Sent
+        } else {
+            Pictures::Replaced
+        }
     };
     Media {
         images: by("image"),

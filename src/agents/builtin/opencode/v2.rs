@@ -222,9 +222,10 @@ fn result(
         _ => return None,
     };
     let item = out.tool_result(content.name.get(), content.id.get());
-    let whole = match is_error {
-        true => call.error,
-        false => call.structured.filter(|_| call.content.0.is_empty()),
+    let whole = if is_error {
+        call.error
+    } else {
+        call.structured.filter(|_| call.content.0.is_empty())
     };
     let item = match whole {
         Some(value) => lenient::raw(item, value),

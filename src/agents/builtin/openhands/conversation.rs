@@ -222,9 +222,10 @@ impl OpenHandsDecoder {
         let item = out.item(role, kind);
         items.push(items::content(item, &message.content, model).done());
         if !record.extended_content.0.is_empty() {
-            let kind = match record.activated_skills.iter().next().is_none() {
-                true => Kind::Reminder,
-                false => Kind::Skill,
+            let kind = if record.activated_skills.iter().next().is_none() {
+                Kind::Reminder
+            } else {
+                Kind::Skill
             };
             let item = out.item(Role::Container, kind);
             items.push(items::content(item, &record.extended_content, model).done());

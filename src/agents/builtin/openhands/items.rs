@@ -119,8 +119,9 @@ pub(super) fn observation<'s, 'm>(
     if let Some(code) = terminal.exit_code.filter(|code| *code >= 0.0) {
         note(format!("[Command finished with exit code {code}]"));
     }
-    match notes.is_empty() {
-        true => item,
-        false => item.text(&notes),
+    if notes.is_empty() {
+        item
+    } else {
+        item.text(&notes)
     }
 }

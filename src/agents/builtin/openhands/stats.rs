@@ -52,9 +52,10 @@ impl Call {
     /// LiteLLM counts what was cached in the prompt; where it is more than that, it was counted beside
     /// it.
     fn billed(billed: Billed, numbers: &Numbers<'_>) -> Option<Call> {
-        let prompt = match billed.cache_read > billed.input {
-            true => billed.input + billed.cache_read + billed.cache_creation,
-            false => billed.input,
+        let prompt = if billed.cache_read > billed.input {
+            billed.input + billed.cache_read + billed.cache_creation
+        } else {
+            billed.input
         };
         let model = numbers.model.get().filter(|id| !id.is_empty());
         let usage = Usage {

@@ -229,8 +229,9 @@ fn nested(fields: Vec<Named<'_>>, depth: usize) -> Value {
         };
         (name.to_owned(), value)
     });
-    match is_list {
-        true => values.map(|(_, value)| value).collect(),
-        false => Value::Object(values.collect()),
+    if is_list {
+        values.map(|(_, value)| value).collect()
+    } else {
+        Value::Object(values.collect())
     }
 }

@@ -56,9 +56,10 @@ impl History {
 
     /// Adds a message to a conversation.
     pub(super) fn add(&mut self, call: &mut Call, to: &mut Conversation, out: &mut Sink<'_>) {
-        let step = match self.seen.is_empty() {
-            true => Step::Replace,
-            false => Step::Continue,
+        let step = if self.seen.is_empty() {
+            Step::Replace
+        } else {
+            Step::Continue
         };
         self.seen.push(hash(call));
         let place = out.place();
@@ -70,9 +71,10 @@ impl History {
             return to.add_response(request, &call.output, usage, out);
         }
         mark_turns(&mut call.input);
-        let (front, blocks) = match call.input.iter().all(|block| block.kind == Kind::Prompt) {
-            true => (std::mem::take(&mut call.input), Vec::new()),
-            false => (Vec::new(), std::mem::take(&mut call.input)),
+        let (front, blocks) = if call.input.iter().all(|block| block.kind == Kind::Prompt) {
+            (std::mem::take(&mut call.input), Vec::new())
+        } else {
+            (Vec::new(), std::mem::take(&mut call.input))
         };
         self.front.extend(front);
         let kept = match step {

@@ -21,9 +21,10 @@ fn read(files: &[&[u8]]) -> Overrides {
         match name.trim() {
             "MEMORY_COMPRESSION_THRESHOLD" => set.budget = tokens_of(value),
             "MEMORY_ENABLED" => {
-                set.compaction = match value.eq_ignore_ascii_case("true") {
-                    true => Compaction::Usual,
-                    false => Compaction::Off,
+                set.compaction = if value.eq_ignore_ascii_case("true") {
+                    Compaction::Usual
+                } else {
+                    Compaction::Off
                 };
             }
             _ => {}

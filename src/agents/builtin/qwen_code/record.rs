@@ -101,9 +101,10 @@ impl Numbers {
             cached,
             output,
             reasoning: output.and(reasoning),
-            source: match self.is_split() {
-                true => Source::Agent,
-                false => Source::Reported,
+            source: if self.is_split() {
+                Source::Agent
+            } else {
+                Source::Reported
             },
             billed: Billed {
                 input: prompt,

@@ -54,9 +54,10 @@ impl Certainty {
     fn of(request: &Request<'_>) -> Certainty {
         let is_output = |block: &Block<'_>| block.role == Role::Assistant;
         let has_history = request.blocks.iter().any(is_output);
-        match has_history || request.tools >= MIN_AGENT_TOOLS {
-            true => Certainty::Sure,
-            false => Certainty::Unsure,
+        if has_history || request.tools >= MIN_AGENT_TOOLS {
+            Certainty::Sure
+        } else {
+            Certainty::Unsure
         }
     }
 }
@@ -205,9 +206,10 @@ impl Threads {
             Base::Response(id) => {
                 let state = self.by_response.get(&Key::of(id))?;
                 let conversation = &self.threads[state.thread].conversation;
-                let kept = match conversation.epoch() == state.epoch {
-                    true => state.len,
-                    false => conversation.held(),
+                let kept = if conversation.epoch() == state.epoch {
+                    state.len
+                } else {
+                    conversation.held()
                 };
                 Some((state.thread, kept))
             }

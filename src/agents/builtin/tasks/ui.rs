@@ -66,9 +66,10 @@ impl Report {
         let billed = self.billed;
         let cached = billed.cache_read + billed.cache_creation;
         // Some builds count the cached part in, some do not.
-        let prompt = match cached > billed.input {
-            true => billed.prompt(),
-            false => billed.input,
+        let prompt = if cached > billed.input {
+            billed.prompt()
+        } else {
+            billed.input
         };
         Usage {
             model,
@@ -219,9 +220,10 @@ impl Ui {
     /// The next truncation that came before the message at this index.
     pub(super) fn truncated(&mut self, index: u64, at: Option<Millis>) -> Option<Cut> {
         let is_before = self.cuts.front()?.moment.is_before(index, at);
-        match index == u64::MAX || is_before == Some(true) {
-            true => self.cuts.pop_front(),
-            false => None,
+        if index == u64::MAX || is_before == Some(true) {
+            self.cuts.pop_front()
+        } else {
+            None
         }
     }
 }

@@ -32,9 +32,10 @@ pub(super) fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
     if let Some(Object(raw)) = part.inline {
         let media: Media<'_> = object(raw, at.field("inlineData"));
         let mime = media.mime.or_empty();
-        return Some(match mime.starts_with("image/") {
-            true => sized(image::gemini, media.data.or_empty(), 258),
-            false => Content::Media(DOCUMENT, format!("[{mime}]").into()),
+        return Some(if mime.starts_with("image/") {
+            sized(image::gemini, media.data.or_empty(), 258)
+        } else {
+            Content::Media(DOCUMENT, format!("[{mime}]").into())
         });
     }
     if part.file.is_some() && part.kind.get().is_none() {

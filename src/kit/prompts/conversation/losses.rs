@@ -99,10 +99,7 @@ impl Conversation {
         let returns = |key: &Key| self.emitted.contains(key) && !held.contains(key);
         if more || stays.iter().any(returns) {
             let keys = stays.to_vec();
-            let cause = match more {
-                true => cause,
-                false => Gone::Rewind,
-            };
+            let cause = if more { cause } else { Gone::Rewind };
             out.emit(Event::Retain { keys, cause });
         }
     }

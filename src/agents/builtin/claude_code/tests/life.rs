@@ -103,16 +103,22 @@ fn a_request_says_whether_its_window_is_a_million() {
         .collect();
     let lines: Vec<String> = lines
         .iter()
-        .map(|line| match line.contains(r#""id":"r2""#) {
-            true => line.replace(
-                r#""max_tokens""#,
-                r#""betas":["context-1m-2025-08-07"],"max_tokens""#,
-            ),
-            false => line.clone(),
+        .map(|line| {
+            if line.contains(r#""id":"r2""#) {
+                line.replace(
+                    r#""max_tokens""#,
+                    r#""betas":["context-1m-2025-08-07"],"max_tokens""#,
+                )
+            } else {
+                line.clone()
+            }
         })
-        .map(|line| match line.contains(r#""id":"m2""#) {
-            true => line.replacen(r#""requestId""#, r#""requestRef":"r2","requestId""#, 1),
-            false => line,
+        .map(|line| {
+            if line.contains(r#""id":"m2""#) {
+                line.replacen(r#""requestId""#, r#""requestRef":"r2","requestId""#, 1)
+            } else {
+                line
+            }
         })
         .collect();
     let window = |n: usize| {
