@@ -75,10 +75,10 @@ fn a_long_log_without_reports_is_listed_by_the_sum_of_its_items() {
         .path()
         .join("8a1f0c5e-0000-4000-8000-000000000001.jsonl");
     // One that goes on, one that is rewound to a record long before.
-    let rewound = |n: u64| if n == 350 { 11 } else { n - 1 };
+    let rewound = |n: u64| if n == 18_000 { 11 } else { n - 1 };
     for (text, folds) in [
-        (unreported(400, |n| n - 1), true),
-        (unreported(400, rewound), false),
+        (unreported(20_000, |n| n - 1), true),
+        (unreported(20_000, rewound), false),
     ] {
         std::fs::write(&path, text).unwrap();
         let root = SearchRoot::Given(path.clone());
