@@ -126,13 +126,9 @@ record! {
         role: Text<'a>,
         content: anthropic::Content<'a>,
         ts: Option<Millis>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "id",
         metrics: Option<Metrics>,
         metadata: About<'a>,
-    }
-
-    struct Model<'a> {
-        id: Text<'a>,
     }
 
     #[derive(Copy)]
@@ -315,7 +311,7 @@ impl ClineDecoder {
 
     /// The compaction that a prompt which fell follows.
     fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let name = model(&message.model.id);
+        let name = model(&message.model);
         let is_same = name.is_none() || name == self.meta.model;
         out.meta(Meta::of_model(name).changes(&mut self.meta));
         let prompt = message.prompt();

@@ -120,22 +120,10 @@ record! {
 
     /// Lengths in characters.
     struct Report<'a> {
-        prompt: Prompt = "systemPrompt",
+        prompt: Count = "systemPrompt" / "nonProjectContextChars",
         files: Vec<Length<'a>> = "injectedWorkspaceFiles",
-        skills: Skills,
-        tools: Tools<'a>,
-    }
-
-    struct Prompt {
-        other: Count = "nonProjectContextChars",
-    }
-
-    struct Skills {
-        chars: Count = "promptChars",
-    }
-
-    struct Tools<'a> {
-        entries: Vec<Length<'a>>,
+        skills: Count = "skills" / "promptChars",
+        tools: Vec<Length<'a>> = "tools" / "entries",
     }
 
     /// A file or a tool.
@@ -191,8 +179,8 @@ impl Decoder for OpenClawDecoder {
 impl OpenClawDecoder {
     /// Takes the lengths of what each prompt begins with.
     fn report(&mut self, report: &Report<'_>, out: &mut Sink<'_>) {
-        let skills = report.skills.chars.or_zero();
-        let prompt = report.prompt.other.or_zero().saturating_sub(skills);
+        let skills = report.skills.or_zero();
+        let prompt = report.prompt.or_zero().saturating_sub(skills);
         let mut parts = vec![
             (Kind::Prompt, "system prompt", prompt),
             (Kind::Skill, "skills", skills),
@@ -201,7 +189,7 @@ impl OpenClawDecoder {
         parts.extend(
             files.map(|file| (Kind::Memory, file.name.or_empty(), file.injected.or_zero())),
         );
-        let tools = report.tools.entries.iter();
+        let tools = report.tools.iter();
         parts.extend(tools.map(|tool| {
             let chars = tool.summary.or_zero() + tool.schema.or_zero();
             (Kind::ToolList, tool.name.or_empty(), chars)

@@ -156,7 +156,7 @@ impl Decoder for QwenCodeDecoder {
         self.about = Meta {
             title: about.description.boxed(),
             parent: about.parent.boxed(),
-            model: about.model.boxed().or_else(|| about.flags?.model.boxed()),
+            model: about.model.boxed().or(about.model_option.boxed()),
             ..Meta::default()
         };
         out.meta(self.about.clone());

@@ -163,15 +163,11 @@ record! {
         role: Text<'a>,
         content: anthropic::Content<'a>,
         ts: Option<Millis>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "modelId",
         is_summary: bool = "isSummary",
         condense_parent: Text<'a> = "condenseParent",
         truncation_parent: Text<'a> = "truncationParent",
         is_marker: bool = "isTruncationMarker",
-    }
-
-    struct Model<'a> {
-        id: Text<'a> = "modelId",
     }
 
     /// `history_item.json`.
@@ -293,7 +289,7 @@ impl TaskDecoder {
     }
 
     fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
-        let model = message.model.id.get().map(lenient::model_name);
+        let model = message.model.get().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
         let request = Key::of_number("task response", key.get());
         let items = anthropic::assistant_items(&message.content, &mut self.tools, out);

@@ -103,16 +103,8 @@ record! {
     }
 
     struct Config<'a> {
-        model: Model<'a>,
-        environment: Environment<'a>,
-    }
-
-    struct Model<'a> {
-        name: Text<'a> = "model_name",
-    }
-
-    struct Environment<'a> {
-        cwd: Text<'a>,
+        model: Text<'a> = "model" / "model_name",
+        cwd: Text<'a> = "environment" / "cwd",
     }
 
     struct Message<'a> {
@@ -155,8 +147,8 @@ impl Decoder for Trajectory {
         }
         let meta = Meta {
             version: document.info.version.boxed(),
-            cwd: document.info.config.environment.cwd.boxed(),
-            ..Meta::of_model(model(&document.info.config.model.name).map(Into::into))
+            cwd: document.info.config.cwd.boxed(),
+            ..Meta::of_model(model(&document.info.config.model).map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));
     }

@@ -10,15 +10,11 @@ record! {
         ts: Option<Millis>,
         say: Text<'a>,
         text: Text<'a>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "modelId",
         index: Option<f64> = "conversationHistoryIndex",
         range: Option<Vec<Count>> = "conversationHistoryDeletedRange",
         condense: Option<Change<'a>> = "contextCondense",
         truncation: Option<Change<'a>> = "contextTruncation",
-    }
-
-    struct Model<'a> {
-        id: Text<'a> = "modelId",
     }
 
     whole struct Numbers {
@@ -162,7 +158,7 @@ impl Ui {
                     ..Billed::default()
                 };
                 if billed.prompt() > 0 {
-                    let model = shown.model.id.boxed();
+                    let model = shown.model.boxed();
                     self.reports.push_back(Report {
                         moment,
                         model,
