@@ -334,8 +334,9 @@ const IMAGE: u64 = 1_500;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use model::Source;
-    use model::event::{ByLength, Event};
+    use model::event::Event;
 
     #[test]
     fn each_response_is_reported_to_who_follows() {
@@ -362,16 +363,8 @@ mod tests {
             (3, answer("c", "claude-sonnet-5")),
             (0, header("c", 2, 90)),
         ];
-        let mut decoder = CrushDecoder::default();
-        let mut out = Sink::new(&ByLength);
-        for (line, text) in moments {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
-            decoder.read_line(&text, &mut out);
-        }
-        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        let entries = testing::read_rows(&CRUSH, moments);
+        let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.source)),
             _ => None,
         });

@@ -309,7 +309,8 @@ fn report(request: Key, billed: Billed) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::{ByLength, Event, Place};
+    use crate::testing;
+    use model::event::Event;
 
     #[test]
     fn settings() {
@@ -344,16 +345,8 @@ mod tests {
             (0, sums(6, 410, 1000)),
             (6, answer(6)),
         ];
-        let mut decoder = HermesDecoder::default();
-        let mut out = Sink::new(&ByLength);
-        for (line, text) in moments {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
-            decoder.read_line(&text, &mut out);
-        }
-        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        let entries = testing::read_rows(&HERMES, moments);
+        let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
             _ => None,
         });

@@ -237,6 +237,7 @@ fn recognise(head: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate as agents;
+    use crate::testing::fixture;
 
     #[test]
     fn names() {
@@ -261,10 +262,9 @@ mod tests {
     #[test]
     fn its_transcripts_and_pis_are_told_apart() {
         let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
-        let own =
-            include_str!("../../../tests/fixtures/openclaw/shown_answers_are_not_sent/log.jsonl");
+        let own = fixture!("openclaw/shown_answers_are_not_sent/log.jsonl");
         assert_eq!(whose(own), Some("openclaw"));
-        let pis = include_str!("../../../tests/fixtures/pi/custom/log.jsonl");
+        let pis = fixture!("pi/custom/log.jsonl");
         assert_eq!(whose(pis), Some("pi"));
         let quoted = pis.replace("strict", "\\\"customType\\\":\\\"openclaw.x\\\"");
         assert_ne!(quoted, pis);
