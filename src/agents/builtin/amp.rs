@@ -1,6 +1,6 @@
 //! Amp.
 //!
-//! A thread is one JSON document, `threads/T-<id>.json`, written anew as a whole. Newer versions keep their
+//! A thread is one JSON document, `threads/T-<id>.json`, rewritten as a whole. Newer versions keep their
 //! threads on Amp's server; what lies there is not read. After public readers of the documents (ccusage,
 //! splitrail; jonathan-kellerai/cross_agent_session_resumer, `src/providers/amp.rs`):
 //!

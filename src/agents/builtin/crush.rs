@@ -10,8 +10,8 @@
 //!   (`finish`). Of the others nothing is kept, so they are known only where they were followed.
 //! * The cost of the request for a title is added to the first response: the agent's number, not the
 //!   provider's. So are those of Claude models: input that is written to a cache is not in them.
-//! * A summary is a message of the model's, after which the context begins anew (`is_summary_message`; in older
-//!   databases `summary_message_id` names the newest). Its request is none of the conversation.
+//! * A summary is a message of the model's, after which a new context begins (`is_summary_message`; in older
+//!   databases `summary_message_id` names the newest). Its request is not part of the conversation.
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
 //!   sub-agent names its parent.
 

@@ -10,7 +10,7 @@
 //!   Those of compactions, and of responses without a message, are costs alone. In older schemas the
 //!   session's own row has the usage of the newest request, and no other is known.
 //! * `input_tokens` contains what was read from a cache and written to it.
-//! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them anew, and adds
+//! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them again, and adds
 //!   two rows that are hidden from the user: a summary, as the user's, and an instruction to go on, as the
 //!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
 //! * The system prompt, the tools and a reminder at the end of each prompt are not logged.

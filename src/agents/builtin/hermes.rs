@@ -150,7 +150,7 @@ record! {
 
 /// How a compaction's summary begins.
 const SUMMARY: [&str; 2] = ["[CONTEXT COMPACTION", "[PRIOR CONTEXT"];
-/// Rows that are written together follow each other within so many seconds.
+/// Rows that are written together follow each other within this many seconds.
 const TOGETHER: f64 = 0.005;
 
 /// Decodes one session.
@@ -313,7 +313,7 @@ mod tests {
     use model::event::Event;
 
     #[test]
-    fn settings() {
+    fn settings_are_read_from_the_config_file() {
         let read = |text: &str| overrides(&[text.as_bytes()]);
         let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
         assert_eq!(read(file).window, Some(64_000));

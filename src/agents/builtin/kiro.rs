@@ -1,6 +1,6 @@
 //! Kiro's command line.
 //!
-//! A session is `sessions/cli/<id>.jsonl`, which only grows, and `<id>.json` beside it, written anew at the end
+//! A session is `sessions/cli/<id>.jsonl`, which only grows, and `<id>.json` beside it, rewritten at the end
 //! of each turn. What public readers of 2.14 to 2.24 agree on (getagentseal/codeburn, `docs/providers/kiro.md`,
 //! `src/providers/kiro.ts`; inference-sh/agentprotocol, `transcript/kiro`):
 //!

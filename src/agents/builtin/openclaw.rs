@@ -8,7 +8,7 @@
 //!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names contain another dot.
 //! * Since 2026.7.2 transcripts are kept in SQLite, `agents/<agent>/agent/openclaw-agent.sqlite`; checked on runs of
 //!   2026.9.6 (schema 23). A row of `transcript_events` is such a line, as text or, where it is long, as a zstd
-//!   frame. Rows are only added, or all are written anew (`transcript_rewrite_watermarks`). A row of
+//!   frame. Rows are only added, or all are written again (`transcript_rewrite_watermarks`). A row of
 //!   `session_windows` is a session, one of `session_nodes` what a person sees as one; its `entry_json` has the
 //!   window, the size above which it compacts, and the lengths of the parts of the system prompt and of the
 //!   tools, whose texts are not kept.
@@ -240,7 +240,7 @@ mod tests {
     use crate::testing::fixture;
 
     #[test]
-    fn names() {
+    fn logs_are_claimed_by_path_and_recognised_by_content() {
         let claim = |path: &str| OPENCLAW.claims(Path::new(path)).and_then(|claim| claim.id);
         let folder = "/home/dev/.openclaw/agents/main/sessions";
         let id = "019e0000-0000-7000-8000-000000000001";

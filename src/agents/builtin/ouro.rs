@@ -1,6 +1,6 @@
 //! ouro.
 //!
-//! A session is one YAML document, `session.yaml`, written anew as a whole with every message. What its
+//! A session is one YAML document, `session.yaml`, rewritten as a whole with every message. What its
 //! sources document (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
 //! `compaction/compressor.py`):
 //!

@@ -1,7 +1,7 @@
 //! Cline, Roo Code and Kilo Code in editors: a folder for each task.
 //!
 //! `tasks/<id>/api_conversation_history.json` is the conversation as it is sent, an array of Anthropic's
-//! messages that is written anew with each of them; `ui_messages.json` beside it has the numbers. After
+//! messages that is rewritten with each of them; `ui_messages.json` beside it has the numbers. After
 //! their sources (cline/cline, `src/core/task` and `src/core/context` until its extension moved to
 //! `apps/vscode`; RooCodeInc/Roo-Code, `src/core/task`, `condense` and `context-management`; Kilo Code was a
 //! copy of Roo Code until its version 7, which keeps a database):

@@ -1,6 +1,6 @@
 //! mini-SWE-agent and SWE-agent: trajectories.
 //!
-//! A run is one JSON document, written anew as a whole with every step, wherever its user wants it: by
+//! A run is one JSON document, rewritten as a whole with every step, wherever its user wants it: by
 //! default mini-SWE-agent keeps the last one alone, SWE-agent all of them in its own copy. After their
 //! sources (SWE-agent/mini-swe-agent, `agents/default.py` and `models`; SWE-agent/SWE-agent,
 //! `sweagent/agent`), checked on whole runs of mini-SWE-agent 2.4.6 and on three runs of SWE-agent:

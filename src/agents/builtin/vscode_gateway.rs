@@ -213,7 +213,7 @@ impl VscodeGatewayDecoder {
         conversation.add_response(key, &[], usage, out);
     }
 
-    /// A request as it was before it was sent.
+    /// A request, captured before it was sent.
     fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);

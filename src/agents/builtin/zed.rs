@@ -165,7 +165,7 @@ record! {
 }
 
 /// Bytes of the user's newest messages that a compaction keeps.
-const KEPT: usize = 80_000;
+const KEPT_BYTES: usize = 80_000;
 /// Tokens of an image whose size cannot be read.
 const IMAGE: u64 = 1_500;
 
@@ -240,7 +240,7 @@ impl ZedDecoder {
             if row.waits == Some(true) {
                 self.end_turn(out);
             }
-            let mut left = KEPT;
+            let mut left = KEPT_BYTES;
             let kept = self.users.iter().rev().take_while(|(_, bytes)| {
                 let had = left;
                 left = left.saturating_sub(*bytes);

@@ -2,8 +2,8 @@
 
 /// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
 /// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
-/// written counts. After `/` stands the name of a field of that object, which is read in its place; of one
-/// object, one field can be read so.
+/// written counts. `/` leads into an object: the field is read from the object's field of the next name. A
+/// record can read only one field of an object in this way.
 ///
 /// ```text
 /// record! {

@@ -1,8 +1,8 @@
-//! Records of which no field is relied on.
+//! Records that are read without relying on any of their fields.
 //!
 //! [`record!`](super::record) declares a struct and the names of its fields in the log. Reading one
 //! never fails once the text is a JSON object: a field that is absent or null has its default, a field
-//! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
+//! of another type than expected has its default too, and its name is noted in [`Lost`]. Fields that the struct
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
@@ -26,12 +26,12 @@ pub struct Lost {
     numbers: Cell<u64>,
     /// Usage reports that are not used.
     usages: Cell<u64>,
-    /// The values that the one that is being read is in.
+    /// How many values enclose the one that is being read.
     depth: Cell<u32>,
 }
 
-/// Values in values that are read. No agent writes half as many; a forged log may.
-const DEPTH: u32 = 32;
+/// The deepest nesting that is read. No agent nests half as deep; a forged log may.
+const MOST_DEPTH: u32 = 32;
 
 /// Where a value is read: the name of its field, and where a loss is noted.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +155,7 @@ impl<'l> At<'l> {
     #[inline]
     fn enter(self) -> bool {
         let depth = self.lost.depth.get();
-        let is_near = depth < DEPTH;
+        let is_near = depth < MOST_DEPTH;
         if is_near {
             self.lost.depth.set(depth + 1);
         }
@@ -208,7 +208,7 @@ pub trait Slot<'a> {
     fn holds_numbers(&self) -> bool;
 
     /// Reads the value at which the scanner is into the field. `false`: it is of another type than expected, and
-    /// the field is as it was; see [`Field::scan`].
+    /// the field is unchanged; see [`Field::scan`].
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ impl<'a, T: Field<'a>> Slot<'a> for T {
 
 /// An object whose fields have names; `record!` implements it.
 pub trait Record<'a>: Default {
-    /// Whether it is lost if one of its numbers is.
+    /// Whether the whole record is lost if one of its numbers is.
     const IS_WHOLE: bool = false;
 
     /// Reads the value of the field of this name, if it is one of the record's, and passes it.
@@ -310,7 +310,7 @@ fn fields<'a>(
     json.fields(visit)?;
     let is_usable = !is_whole || at.lost.numbers.get() == numbers;
     if !is_usable {
-        // Reports in it are parts of it.
+        // The reports inside it are parts of this one, and not counted apart.
         at.lost.usages.set(usages + 1);
     }
     Ok(is_usable)
@@ -399,7 +399,7 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     }
 }
 
-/// Any value, as it is written.
+/// Keeps any value as it is written.
 impl<'a> Field<'a> for Raw<'a> {
     fn read(value: Raw<'a>, _: At<'_>) -> Option<Raw<'a>> {
         Some(value)
@@ -515,13 +515,13 @@ impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
 
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
         let mut pieces = Vec::new();
-        let is_read = add_pieces(json, at, LISTS, &mut pieces)?;
+        let is_read = add_pieces(json, at, MOST_NESTED_LISTS, &mut pieces)?;
         Ok(is_read.then_some(Pieces(pieces)))
     }
 }
 
-/// Lists in lists of content that are looked into. No agent writes more than one; a forged log may.
-const LISTS: usize = 16;
+/// The deepest nesting of lists in a content that is read. No agent writes more than one; a forged log may.
+const MOST_NESTED_LISTS: usize = 16;
 
 fn add_pieces<'a, B: Record<'a>>(
     json: &mut Scanner<'a>,

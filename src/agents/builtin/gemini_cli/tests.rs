@@ -200,7 +200,7 @@ fn hostile_lines_are_counted() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| GEMINI_CLI.claims(Path::new(path));
     let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
     assert_eq!(

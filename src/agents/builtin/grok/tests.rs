@@ -41,7 +41,7 @@ fn requests_are_joined_by_their_total_and_their_order() {
     assert_eq!(
         prompts(&other, 1).len(),
         2,
-        "sessions are told apart by the reader"
+        "the reader tells the sessions apart"
     );
 }
 
@@ -58,7 +58,7 @@ fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
 }
 
 #[test]
-fn settings() {
+fn settings_are_read_from_the_config_file() {
     let set = (SETTINGS.read)(&[
         b"[session]\nauto_compact_threshold_percent = 70\n[model.lab]\n\
         model = \"m1\"\ncontext_window = 64000\n[model.m2]\ncontext_window = 32000\n",

@@ -64,7 +64,7 @@ fn a_sub_agent_has_a_session_of_its_own() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let shape = |path: &str| HPD_AGENT.claims(Path::new(path)).map(|claim| claim.store);
     let thread = "/s/sessions/s-1/threads/main/thread.events.jsonl";
     assert_eq!(shape(thread), Some(StoreKind::Lines));

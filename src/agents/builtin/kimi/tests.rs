@@ -114,7 +114,7 @@ fn times_are_seconds_or_milliseconds() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| KIMI.claims(Path::new(path));
     let code = "/home/dev/.kimi-code/sessions/wd_shop_1/session_5e55/agents";
     let main = claim(&format!("{code}/main/wire.jsonl")).unwrap();

@@ -20,7 +20,7 @@ const LEAST_CLEARED: u64 = 100;
 record! {
     struct Record<'a> {
         cwd: Text<'a>,
-        /// As it is described to the model.
+        /// The folder that is described to the model.
         disclosed_cwd: Text<'a> = "environmentDisclosure" / "cwd",
         profile_name: Text<'a> = "profileName",
         model_alias: Text<'a> = "modelAlias",
@@ -298,7 +298,7 @@ impl Wire {
                 let first = count(record.kept_head_user_message_count);
                 self.history.keep_persons(all, first.unwrap_or(0));
             }
-            // Older versions kept the end as it was.
+            // Older versions kept the end unchanged.
             None => {
                 let gone = count(record.compacted_count);
                 self.history.keep_after(gone.unwrap_or(usize::MAX));

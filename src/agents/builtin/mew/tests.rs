@@ -56,7 +56,7 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claims = |path: &str| MEW.claims(Path::new(path)).is_some();
     assert!(claims("/s/.mew/logs/envelope-history.jsonl"));
     assert!(!claims("/s/.mew/logs/capability-decisions.jsonl"));

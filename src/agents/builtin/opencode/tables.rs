@@ -98,7 +98,7 @@ const V1: Schema = Schema {
         WHEN r.data ->> '$.role' = 'assistant'
             THEN (r.data ->> '$.time.completed') IS NOT NULL OR (r.data ->> '$.error') IS NOT NULL
         ELSE EXISTS (SELECT 1 FROM part WHERE message_id = r.id) END",
-    // The row of a user's message is written anew after every answer, with a list of files.
+    // The row of a user's message is rewritten after every answer, with a list of files.
     changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = r.id), 0)
         + (SELECT revert IS NULL FROM session WHERE id = ?1)
         + CASE WHEN instr(r.data, '\"role\":\"assistant\"') THEN r.time_updated ELSE 0 END AS INTEGER)",

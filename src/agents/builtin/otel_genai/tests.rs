@@ -55,7 +55,7 @@ fn a_conversation_goes_on_in_other_traces() {
     };
     let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
     told.sort();
-    // Examples look like answers and are none.
+    // Examples look like answers and are not.
     let expected = [&[58, 76][..], &[60, 100, 125], &[70], &[70]];
     assert_eq!(told, expected);
     let main = &sessions[&Lane::Main];

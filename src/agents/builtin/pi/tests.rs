@@ -169,7 +169,7 @@ fn hostile_lines_are_counted() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |name: &str| PI.claims(Path::new(name));
     let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
     assert_eq!(id.as_deref(), Some("019e-aa"));

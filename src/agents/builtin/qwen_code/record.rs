@@ -11,7 +11,7 @@ record! {
         pub(super) description: Text<'a>,
         pub(super) parent: Text<'a> = "parentAgentId",
         pub(super) model: Text<'a>,
-        /// As the client was started with.
+        /// The model that the client's options named.
         pub(super) model_option: Text<'a> = "persistedCliFlags" / "model",
     }
 

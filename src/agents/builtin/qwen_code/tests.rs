@@ -54,7 +54,7 @@ fn a_branched_file_repeats_requests_under_their_keys() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| QWEN_CODE.claims(Path::new(path));
     let id = "019f0000-0000-7000-8000-000000000001";
     let main = claim(&format!("/q/projects/-p/chats/{id}.jsonl")).unwrap();

@@ -30,7 +30,7 @@ record! {
     }
 }
 
-/// When something was shown: by the index of the last message then, and by the clock.
+/// The moment at which something was shown: the index of the last message then, and the time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     after: Option<i64>,
@@ -89,7 +89,7 @@ pub(super) struct Condensed {
 pub(super) struct Cut {
     moment: Moment,
     pub(super) before: Option<u64>,
-    /// By index, both included.
+    /// The indices of the first and the last message.
     range: Option<(u64, u64)>,
     id: Option<Box<str>>,
 }

@@ -12,13 +12,13 @@ fn sessions(log: &str) -> BTreeMap<Lane, Session> {
 fn the_estimate_stands_beside_the_actual_number() {
     let session =
         &sessions(fixture!("vscode-gateway/estimate_beside_actual/log.jsonl"))[&Lane::Main];
-    let told: Vec<_> = session
+    let numbers: Vec<_> = session
         .requests()
         .iter()
         .map(|r| (r.prompt, r.agent_estimate))
         .collect();
     assert_eq!(
-        told,
+        numbers,
         [
             (18_200, Some(17_800)),
             (19_420, Some(19_100)),
@@ -55,7 +55,7 @@ fn captures_are_told_apart_by_prompt_and_first_message() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let shape = |path: &str| {
         VSCODE_GATEWAY
             .claims(Path::new(path))
