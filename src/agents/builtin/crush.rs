@@ -20,8 +20,9 @@ use format::settings::{Layers, Settings, SettingsFile};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Reported, Text, record};
-use kit::{image, rows};
+use kit::image;
+use kit::lenient::{Count, Reported, Text, record};
+use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -191,13 +192,10 @@ struct CrushDecoder {
 
 impl Decoder for CrushDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
         self.report(out);
     }

@@ -18,8 +18,8 @@ use format::settings::{Settings, SettingsFile, tokens_of};
 use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Raw, Reported, Text, record};
-use kit::rows;
+use kit::lenient::{Count, Raw, Reported, Text, record};
+use kit::rows::{self, Line};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::window::{Compaction, Overrides};
 use model::{Gone, Kind, Role};
@@ -175,13 +175,10 @@ struct HermesDecoder {
 
 impl Decoder for HermesDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header, out);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header, out),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
     }
 }

@@ -16,9 +16,10 @@
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::{ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
+use kit::image;
 use kit::lenient::scan::each_field;
 use kit::lenient::{self, Count, Raw, Text, record};
-use kit::{image, rows};
+use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -185,13 +186,10 @@ struct ZedDecoder {
 
 impl Decoder for ZedDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header, out);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header, out),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
     }
 
