@@ -6,6 +6,20 @@ use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The text of a file below `tests/fixtures`.
+#[cfg(test)]
+macro_rules! fixture {
+    ($path:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/",
+            $path
+        ))
+    };
+}
+#[cfg(test)]
+pub(crate) use fixture;
+
 /// The entries of these lines of a log.
 pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
     let mut decoder = format.decoder();
@@ -20,6 +34,21 @@ pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) 
             decoder.read_line(&String::from_utf8_lossy(bytes), &mut out);
         }
         offset += len + 1;
+    }
+    out.entries
+}
+
+/// The entries of rows of a database, each with its line: 0 is the session's header, which is read again at
+/// every change.
+pub fn read_rows(format: &Format, rows: impl IntoIterator<Item = (u64, String)>) -> Vec<Entry> {
+    let mut decoder = format.decoder();
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in rows {
+        out.begin(Place {
+            line,
+            ..Place::default()
+        });
+        decoder.read_line(&text, &mut out);
     }
     out.entries
 }

@@ -3,7 +3,7 @@
 use model::running::Running;
 
 /// Where an agent's registry is and how to read an entry. An entry is named `<pid>.json`; files of other
-/// names in the folder are none and are not opened.
+/// names in the folder are not entries and are not opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Registry {
     /// The folder below the agent's folder, the one that [`super::Root::logs`] is in.

@@ -47,7 +47,7 @@ impl Root {
         }
     }
 
-    /// The same, of a file that lists folders. `read` returns them, whatever the bytes.
+    /// The same for a file that lists folders. `read` returns them, and must accept any bytes.
     #[must_use]
     pub const fn listing(self, read: Listing) -> Root {
         Root {

@@ -23,7 +23,7 @@ pub struct SidecarSpec {
 pub struct SidecarDatabase {
     /// Its path, from the path of a log.
     pub path: fn(&Path) -> Option<PathBuf>,
-    /// Its tables. Rows are only added, or the last one is written anew.
+    /// Its tables. Rows are only added, or the last one is rewritten.
     pub spec: DatabaseSpec,
     /// Whether it is of one session, whatever its id there.
     pub holds_one: bool,

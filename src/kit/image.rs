@@ -84,7 +84,7 @@ pub fn openai(width: u32, height: u32) -> u64 {
     by_patches::<100, 1_536>(width, height)
 }
 
-/// Tokens of an image at so many hundredths of a token a patch.
+/// Tokens of an image at this many hundredths of a token for each patch.
 fn by_patches<const PER_PATCH: u64, const MOST: u64>(width: u32, height: u32) -> u64 {
     patches(width, height, 32).min(MOST) * PER_PATCH / 100
 }

@@ -1,6 +1,7 @@
 //! Reading JSON whose shape cannot be relied on: a field of an unexpected type counts as absent and is
 //! reported, so that one odd field does not cost the whole line.
 
+mod declare;
 mod record;
 pub mod scan;
 mod strings;

@@ -15,7 +15,7 @@ const MOST_PAGES: u64 = 10_000;
 /// A PDF that was written for the web says at its beginning how many pages it has.
 const BEGINNING: usize = 1_024;
 
-/// Tokens of a PDF in base64, at so many a page; `unknown` if it does not say how many pages it has.
+/// Tokens of a PDF in base64, at this many for each page; `unknown` if it does not say how many pages it has.
 pub fn tokens(base64: &str, page: u64, unknown: u64) -> u64 {
     pages(base64).map_or(unknown, |pages| pages * page)
 }

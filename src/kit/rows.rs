@@ -1,6 +1,6 @@
 //! What the lines of most databases have in common.
 
-use super::lenient::{self, Lost, Text, record};
+use super::lenient::{self, Lost, Record, Text, record};
 use model::event::{Meta, Sink};
 
 record! {
@@ -13,9 +13,29 @@ record! {
     }
 }
 
-/// Emits the facts in the line about a session (`Schema::header` of a database format) that differ
-/// from those that are known. A line that is no JSON has none, and is left to who reads the rest of it.
-pub fn facts(line: &str, known: &mut Meta, out: &mut Sink<'_>) {
+/// A line of a database.
+pub enum Line<S, R> {
+    /// The line about the session, which is `Schema::header` of the format.
+    Session(S),
+    /// A row of the session.
+    Row(R),
+}
+
+/// Reads a line. The facts about the session that differ from those that are `known` are emitted.
+pub fn read<'a, S: Record<'a>, R: Record<'a>>(
+    line: &'a str,
+    known: &mut Meta,
+    out: &mut Sink<'_>,
+) -> Option<Line<S, R>> {
+    if out.place().line > 0 {
+        return lenient::object(line, out).map(Line::Row);
+    }
+    facts(line, known, out);
+    lenient::object(line, out).map(Line::Session)
+}
+
+/// Emits the facts in the line about the session. A line that is not JSON has none: the caller reports it.
+fn facts(line: &str, known: &mut Meta, out: &mut Sink<'_>) {
     let lost = Lost::default();
     let session: Session<'_> = lenient::parse(line, &lost).unwrap_or_default();
     lost.report(out);

@@ -10,7 +10,7 @@
 //!   Aider counts the messages and the answer itself. No event shows which, so that all of them are read as its own.
 //!   Where the provider reports a cache, `prompt_tokens` has what was written to it once more.
 //! * A request that exceeded the window has an output of 0.
-//! * All runs with the same option are in one file. `launched` begins a run, in which the talk begins anew,
+//! * All runs with the same option are in one file. `launched` begins a run, in which the talk starts again,
 //!   as it does with `/clear` and `/reset`.
 //! * A model whose name is not public is `None` or `provider/REDACTED`. No event has a folder or a version.
 //! * Requests that summarise the talk or write commit messages have no event.
@@ -146,7 +146,7 @@ impl AiderDecoder {
         });
     }
 
-    /// The talk begins anew.
+    /// The talk starts again.
     fn clear(&mut self, cause: &str, out: &mut Sink<'_>) {
         if std::mem::take(&mut self.has_talk) {
             out.reset(Reset::new(Gone::Clear, Cause::named(cause), Kept::Nothing))

@@ -1,6 +1,6 @@
 //! Amp.
 //!
-//! A thread is one JSON document, `threads/T-<id>.json`, written anew as a whole. Newer versions keep their
+//! A thread is one JSON document, `threads/T-<id>.json`, rewritten as a whole. Newer versions keep their
 //! threads on Amp's server; what lies there is not read. After public readers of the documents (ccusage,
 //! splitrail; jonathan-kellerai/cross_agent_session_resumer, `src/providers/amp.rs`):
 //!
@@ -63,12 +63,8 @@ record! {
     struct Thread<'a> {
         id: Text<'a>,
         title: Text<'a>,
-        env: Environment<'a>,
+        initial: Initial<'a> = "env" / "initial",
         messages: Option<Vec<Raw<'a>>>,
-    }
-
-    struct Environment<'a> {
-        initial: Initial<'a>,
     }
 
     struct Initial<'a> {
@@ -84,12 +80,8 @@ record! {
         role: Text<'a>,
         id: Option<Count> = "messageId",
         content: Option<Raw<'a>>,
-        meta: Sent,
+        sent: Option<Millis> = "meta" / "sentAt",
         usage: Option<Numbers<'a>>,
-    }
-
-    struct Sent {
-        at: Option<Millis> = "sentAt",
     }
 
     whole struct Numbers<'a> {
@@ -140,7 +132,7 @@ impl Decoder for AmpDecoder {
         if thread.messages.is_none() {
             return out.unreadable("no messages");
         }
-        let initial = &thread.env.initial;
+        let initial = &thread.initial;
         let tree = initial.trees.first().and_then(|tree| tree.uri.get());
         let folder = tree.map(|uri| uri.strip_prefix("file://").unwrap_or(uri).into());
         let meta = Meta {
@@ -158,7 +150,7 @@ impl Decoder for AmpDecoder {
         };
         let numbers = message.usage.as_ref();
         let answered = numbers.and_then(|numbers| numbers.timestamp.time());
-        out.set_time(message.meta.at.and_then(Millis::time).or(answered));
+        out.set_time(message.sent.and_then(Millis::time).or(answered));
         let id = message.id.and_then(|id| id.0).unwrap_or(out.place().line);
         let key = Some(Key::of_number("amp", id));
         match message.role.or_empty() {

@@ -10,9 +10,9 @@
 //!   what he typed is in `<USER_REQUEST>`. `PLANNER_RESPONSE` is the model's, with `thinking` and
 //!   `tool_calls`. Other steps of the model are results of its calls, in their order, without an id.
 //! * Steps of the system with text are what the harness put in. A `CHECKPOINT` is the summary of a
-//!   compaction; what stays beside it is not known: nothing is assumed to.
+//!   compaction; what stays in the context beside it is not known: nothing is assumed to stay.
 //! * `truncated_fields` names fields that the line has in part. `transcript_full.jsonl` beside it has
-//!   them whole.
+//!   the whole of them.
 //! * Thoughts are billed as output, and are in no later prompt, as of Gemini's interface.
 //!
 //! When it compacts is not documented. Conversations of the first builds (`.pb`) are encrypted.

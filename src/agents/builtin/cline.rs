@@ -1,6 +1,6 @@
 //! Cline: its command line, and its extension since it keeps its sessions the same way.
 //!
-//! A session is one JSON document, `<id>/<id>.messages.json`, written anew as a whole with every message.
+//! A session is one JSON document, `<id>/<id>.messages.json`, rewritten as a whole with every message.
 //! After its sources (cline/cline, `sdk/packages/core/src`: `session/`, `services/session-data.ts`,
 //! `extensions/context/`), checked on whole runs of 3.0.65:
 //!
@@ -32,8 +32,8 @@ use model::{Gone, Kind, Role};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Tokens that a summary leaves as they were, and the characters of one, by its own count.
-const KEPT: u64 = 20_000;
+/// Tokens that a summary leaves unchanged, and the characters of one token, by Cline's own count.
+const KEPT_TOKENS: u64 = 20_000;
 const PER_TOKEN: u64 = 3;
 /// Characters of JSON around the text of an item: ids, times, numbers.
 const AROUND: u64 = 60;
@@ -126,13 +126,9 @@ record! {
         role: Text<'a>,
         content: anthropic::Content<'a>,
         ts: Option<Millis>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "id",
         metrics: Option<Metrics>,
         metadata: About<'a>,
-    }
-
-    struct Model<'a> {
-        id: Text<'a>,
     }
 
     #[derive(Copy)]
@@ -315,7 +311,7 @@ impl ClineDecoder {
 
     /// The compaction that a prompt which fell follows.
     fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let name = model(&message.model.id);
+        let name = model(&message.model);
         let is_same = name.is_none() || name == self.meta.model;
         out.meta(Meta::of_model(name).changes(&mut self.meta));
         let prompt = message.prompt();
@@ -348,12 +344,12 @@ impl ClineDecoder {
         });
     }
 
-    /// What a summary leaves as it was (`findCutIndex`).
+    /// What a summary leaves unchanged (`findCutIndex`).
     fn kept(&self) -> &[Seen] {
         let mut sum = 0;
         let newest = self.seen.iter().rposition(|seen| {
             sum += seen.characters;
-            sum >= KEPT * PER_TOKEN
+            sum >= KEPT_TOKENS * PER_TOKEN
         });
         let is = |part: Part| move |seen: &Seen| seen.part == part;
         let typed = self.seen.iter().rposition(is(Part::Input));

@@ -207,7 +207,7 @@ impl CopilotCliDecoder {
             "session.start" | "session.resume" => {
                 out.meta(Meta {
                     id: data.session_id.boxed(),
-                    cwd: data.context.cwd.boxed(),
+                    cwd: data.context_cwd.boxed(),
                     version: data.copilot_version.boxed(),
                     ..Meta::default()
                 });

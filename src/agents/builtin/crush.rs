@@ -10,8 +10,8 @@
 //!   (`finish`). Of the others nothing is kept, so they are known only where they were followed.
 //! * The cost of the request for a title is added to the first response: the agent's number, not the
 //!   provider's. So are those of Claude models: input that is written to a cache is not in them.
-//! * A summary is a message of the model's, after which the context begins anew (`is_summary_message`; in older
-//!   databases `summary_message_id` names the newest). Its request is none of the conversation.
+//! * A summary is a message of the model's, after which a new context begins (`is_summary_message`; in older
+//!   databases `summary_message_id` names the newest). Its request is not part of the conversation.
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
 //!   sub-agent names its parent.
 
@@ -20,8 +20,9 @@ use format::settings::{Layers, Settings, SettingsFile};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Reported, Text, record};
-use kit::{image, rows};
+use kit::image;
+use kit::lenient::{Count, Reported, Text, record};
+use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -191,13 +192,10 @@ struct CrushDecoder {
 
 impl Decoder for CrushDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
         self.report(out);
     }
@@ -334,8 +332,9 @@ const IMAGE: u64 = 1_500;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use model::Source;
-    use model::event::{ByLength, Event};
+    use model::event::Event;
 
     #[test]
     fn each_response_is_reported_to_who_follows() {
@@ -362,16 +361,8 @@ mod tests {
             (3, answer("c", "claude-sonnet-5")),
             (0, header("c", 2, 90)),
         ];
-        let mut decoder = CrushDecoder::default();
-        let mut out = Sink::new(&ByLength);
-        for (line, text) in moments {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
-            decoder.read_line(&text, &mut out);
-        }
-        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        let entries = testing::read_rows(&CRUSH, moments);
+        let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.source)),
             _ => None,
         });

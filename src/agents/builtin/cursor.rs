@@ -93,15 +93,11 @@ record! {
     struct Record<'a> {
         kind: Text<'a> = "type",
         role: Text<'a>,
-        message: Option<Message<'a>>,
+        content: Option<Content<'a>> = "message" / "content",
         blob: Text<'a>,
         chat: Option<chat::Message<'a>>,
         root: Text<'a>,
         about: chat::About<'a>,
-    }
-
-    struct Message<'a> {
-        content: Option<Content<'a>>,
     }
 }
 
@@ -123,7 +119,7 @@ impl Decoder for CursorDecoder {
         if let Some(root) = record.root.get() {
             return self.root.read(root, &record.about, out);
         }
-        let content = record.message.and_then(|message| message.content);
+        let content = record.content;
         let (part, items) = match (record.role.or_empty(), content) {
             ("user", Some(content)) => {
                 let items = user_message(&content, &self.tools, out);

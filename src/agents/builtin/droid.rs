@@ -88,7 +88,7 @@ record! {
         calling_session_id: Text<'a> = "callingSessionId",
         summary_text: Text<'a> = "summaryText",
         system_info_text: Text<'a> = "systemInfoText",
-        anchor_message: Option<Anchor<'a>> = "anchorMessage",
+        anchor: Text<'a> = "anchorMessage" / "id",
     }
 
     struct Message<'a> {
@@ -96,10 +96,6 @@ record! {
         visibility: Text<'a>,
         content: Content<'a>,
         model_id: Text<'a> = "modelId",
-    }
-
-    struct Anchor<'a> {
-        id: Text<'a>,
     }
 }
 
@@ -255,8 +251,7 @@ impl DroidDecoder {
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let anchor = record.anchor_message.as_ref();
-        let anchor = anchor.and_then(|anchor| anchor.id.key());
+        let anchor = record.anchor.key();
         let first = anchor.and_then(|anchor| {
             // An anchor that was not read is older than every message that was.
             let after = self.messages.iter().rposition(|key| *key == anchor);

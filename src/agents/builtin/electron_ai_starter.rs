@@ -7,7 +7,7 @@
 //! * `input_tokens` and `output_tokens` of a message are sums over the requests that it took: with a call,
 //!   they are no size of a context.
 //! * A summary is in `session_snapshots`: it takes the place of all messages up to `message_cutoff_id`, and of
-//!   the summary before. Messages are never shortened; those after one that is answered anew are deleted.
+//!   the summary before. Messages are never shortened; those after one that is answered again are deleted.
 //! * It compacts at 0.95 of the window by o200k's count of its messages, tools not included, and keeps 2,000
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 

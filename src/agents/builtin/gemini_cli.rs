@@ -4,7 +4,7 @@
 //! place. After its chat recording service (google-gemini/gemini-cli, `packages/core/src/services`),
 //! checked on two real sessions and on runs of 0.61.0:
 //!
-//! * A message is written anew, whole, whenever it gains tokens or tool calls: the same id takes the
+//! * A message is written again, whole, whenever it gains tokens or tool calls: the same id takes the
 //!   place of what was there. So tokens may come before, with or after the text they belong to.
 //! * `{"$set":{"messages":[…]}}` is a checkpoint: the history is this list and no other. It is written
 //!   after a compression, but as well when tool results were masked or cut, when a turn was aborted, and

@@ -10,7 +10,7 @@
 //!   Those of compactions, and of responses without a message, are costs alone. In older schemas the
 //!   session's own row has the usage of the newest request, and no other is known.
 //! * `input_tokens` contains what was read from a cache and written to it.
-//! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them anew, and adds
+//! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them again, and adds
 //!   two rows that are hidden from the user: a summary, as the user's, and an instruction to go on, as the
 //!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
 //! * The system prompt, the tools and a reminder at the end of each prompt are not logged.
@@ -20,8 +20,9 @@ use format::settings::{Layers, Settings};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE, decoder};
 use jiff::Timestamp;
 use kit::anthropic::{ToolNames, part_of};
+use kit::image;
 use kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
-use kit::{image, rows};
+use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
     Usage,
@@ -231,13 +232,10 @@ struct GooseDecoder {
 
 impl Decoder for GooseDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(header, out);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(header, out),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
     }
 

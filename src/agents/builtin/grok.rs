@@ -112,28 +112,16 @@ record! {
         title: Text<'a>,
         status: Text<'a>,
         input: Option<Raw<'a>> = "rawInput",
-        output: Output<'a> = "rawOutput",
+        output: Text<'a> = "rawOutput" / "output_for_prompt",
         before: Count = "tokens_before",
         after: Count = "tokens_after",
         window: Window = "context_window",
-        meta: Model<'a> = "_meta",
-    }
-
-    struct Model<'a> {
-        id: Text<'a> = "modelId",
+        model: Text<'a> = "_meta" / "modelId",
     }
 
     struct Content<'a> {
         text: Text<'a>,
-        content: Inner<'a>,
-    }
-
-    struct Inner<'a> {
-        text: Text<'a>,
-    }
-
-    struct Output<'a> {
-        for_prompt: Text<'a> = "output_for_prompt",
+        inner: Text<'a> = "content" / "text",
     }
 
     #[derive(Copy)]
@@ -145,23 +133,19 @@ record! {
 
     /// `summary.json`.
     struct Summary<'a> {
-        info: Info<'a>,
+        cwd: Text<'a> = "info" / "cwd",
         model: Text<'a> = "current_model_id",
         title: Text<'a> = "generated_title",
-    }
-
-    struct Info<'a> {
-        cwd: Text<'a>,
     }
 }
 
 impl Update<'_> {
     /// What the model gets: of a result its own field, else the content.
     fn text(&self) -> String {
-        if let Some(output) = self.output.for_prompt.get() {
+        if let Some(output) = self.output.get() {
             return output.to_owned();
         }
-        let of = |part: &Content<'_>| Some(part.text.get().or(part.content.text.get())?.to_owned());
+        let of = |part: &Content<'_>| Some(part.text.get().or(part.inner.get())?.to_owned());
         let parts = self.content.parts().filter_map(of);
         let bare = self.content.texts().map(str::to_owned);
         bare.chain(parts).collect::<Vec<_>>().join("\n")
@@ -195,7 +179,7 @@ impl Decoder for GrokDecoder {
             return StateUpdate::Incomplete;
         };
         self.summary = Meta {
-            cwd: summary.info.cwd.boxed(),
+            cwd: summary.cwd.boxed(),
             model: summary.model.boxed(),
             title: summary.title.boxed(),
             ..Meta::default()
@@ -211,7 +195,7 @@ impl Decoder for GrokDecoder {
         let seconds = |seconds: u64| Timestamp::from_second(seconds.try_into().ok()?).ok();
         let at = params.meta.at.and_then(Millis::time);
         out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
-        let model = update.meta.id.boxed().or(self.summary.model.clone());
+        let model = update.model.boxed().or(self.summary.model.clone());
         let meta = Meta {
             id: params.session_id.boxed(),
             model,

@@ -18,8 +18,8 @@ use format::settings::{Settings, SettingsFile, tokens_of};
 use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Raw, Reported, Text, record};
-use kit::rows;
+use kit::lenient::{Count, Raw, Reported, Text, record};
+use kit::rows::{self, Line};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::window::{Compaction, Overrides};
 use model::{Gone, Kind, Role};
@@ -150,7 +150,7 @@ record! {
 
 /// How a compaction's summary begins.
 const SUMMARY: [&str; 2] = ["[CONTEXT COMPACTION", "[PRIOR CONTEXT"];
-/// Rows that are written together follow each other within so many seconds.
+/// Rows that are written together follow each other within this many seconds.
 const TOGETHER: f64 = 0.005;
 
 /// Decodes one session.
@@ -175,13 +175,10 @@ struct HermesDecoder {
 
 impl Decoder for HermesDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header, out);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header, out),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
     }
 }
@@ -309,10 +306,11 @@ fn report(request: Key, billed: Billed) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::{ByLength, Event, Place};
+    use crate::testing;
+    use model::event::Event;
 
     #[test]
-    fn settings() {
+    fn settings_are_read_from_the_config_file() {
         let read = |text: &str| overrides(&[text.as_bytes()]);
         let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
         assert_eq!(read(file).window, Some(64_000));
@@ -344,16 +342,8 @@ mod tests {
             (0, sums(6, 410, 1000)),
             (6, answer(6)),
         ];
-        let mut decoder = HermesDecoder::default();
-        let mut out = Sink::new(&ByLength);
-        for (line, text) in moments {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
-            decoder.read_line(&text, &mut out);
-        }
-        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        let entries = testing::read_rows(&HERMES, moments);
+        let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
             _ => None,
         });

@@ -28,7 +28,7 @@
 //!   Arguments of calls may come in pieces: items of their own.
 //! * **kimi-cli, `context.jsonl`**: the context itself, without times, model and window. A number of
 //!   tokens precedes the model's message (the prompt) and follows it (with the output); one
-//!   elsewhere is an estimate. A revert, a clear and a compaction begin the file anew, the old
+//!   elsewhere is an estimate. A revert, a clear and a compaction start a new file, the old
 //!   one becomes `context_1.jsonl` and so on: such a file is read from its start again. It is the
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.

@@ -1,6 +1,6 @@
 //! Kiro's command line.
 //!
-//! A session is `sessions/cli/<id>.jsonl`, which only grows, and `<id>.json` beside it, written anew at the end
+//! A session is `sessions/cli/<id>.jsonl`, which only grows, and `<id>.json` beside it, rewritten at the end
 //! of each turn. What public readers of 2.14 to 2.24 agree on (getagentseal/codeburn, `docs/providers/kiro.md`,
 //! `src/providers/kiro.ts`; inference-sh/agentprotocol, `transcript/kiro`):
 //!
@@ -87,13 +87,9 @@ record! {
         id: Text<'a> = "message_id" | "id",
         role: Text<'a>,
         content: Vec<Block<'a>>,
-        meta: About,
+        timestamp: Count = "meta" / "timestamp",
         summary: Text<'a>,
         snapshot: Vec<Data<'a>> = "messages_snapshot",
-    }
-
-    struct About {
-        timestamp: Count,
     }
 
     struct Block<'a> {
@@ -182,10 +178,9 @@ impl Decoder for KiroDecoder {
         };
         let data = &record.data;
         self.at = data
-            .meta
             .timestamp
             .0
-            .and_then(|_| data.meta.timestamp.time())
+            .and_then(|_| data.timestamp.time())
             .or(self.at);
         out.set_time(self.at);
         out.meta(self.facts.clone().changes(&mut self.meta));

@@ -107,8 +107,9 @@ record! {
         kind: Text<'a>,
         action: Text<'a> = "action_id",
         request: Option<Request<'a>>,
-        result: Outer<'a>,
-        settings: Settings = "checkpoint_settings",
+        response: Response<'a> = "result" / "result",
+        trigger: Window =
+            "checkpoint_settings" / "context" / "compaction" / "token_threshold",
         delta: Vec<Delta<'a>>,
     }
 
@@ -150,16 +151,8 @@ record! {
         text: Text<'a> = "text" | "thinking",
         id: Text<'a>,
         name: Text<'a>,
-        arguments: Arguments<'a>,
+        arguments: Text<'a> = "arguments" / "raw",
         json: Text<'a> = "arguments_json",
-    }
-
-    struct Arguments<'a> {
-        raw: Text<'a>,
-    }
-
-    struct Outer<'a> {
-        result: Response<'a>,
     }
 
     struct Response<'a> {
@@ -174,24 +167,8 @@ record! {
         output: Count = "output_tokens",
     }
 
-    struct Settings {
-        context: ContextSettings,
-    }
-
-    struct ContextSettings {
-        compaction: Compaction,
-    }
-
-    struct Compaction {
-        threshold: Window = "token_threshold",
-    }
-
     struct Delta<'a> {
-        state: State<'a>,
-    }
-
-    struct State<'a> {
-        session: Session<'a>,
+        session: Session<'a> = "state" / "session",
     }
 
     struct Session<'a> {
@@ -203,16 +180,8 @@ record! {
     struct About<'a> {
         title: Text<'a>,
         parent: Text<'a> = "parent_session_id",
-        environment: Environment<'a>,
-        config: Config<'a>,
-    }
-
-    struct Environment<'a> {
-        cwd: Text<'a> = "working_directory",
-    }
-
-    struct Config<'a> {
-        model: Text<'a> = "model_name",
+        cwd: Text<'a> = "environment" / "working_directory",
+        model: Text<'a> = "config" / "model_name",
     }
 }
 
@@ -246,11 +215,11 @@ impl Decoder for VibeDecoder {
             return StateUpdate::Incomplete;
         };
         lost.report(out);
-        let model = about.config.model.get().map(lenient::model_name);
+        let model = about.model.get().map(lenient::model_name);
         self.about = Meta {
             title: about.title.boxed(),
             parent: about.parent.boxed(),
-            cwd: about.environment.cwd.boxed(),
+            cwd: about.cwd.boxed(),
             ..Meta::of_model(model.map(Into::into))
         };
         StateUpdate::Accepted
@@ -268,7 +237,7 @@ impl Decoder for VibeDecoder {
             ("action_intent", other) => out.skip(other),
             ("action_result", _) => self.response(payload, out),
             ("core_input", _) => {
-                let trigger = payload.settings.context.compaction.threshold.0;
+                let trigger = payload.trigger.0;
                 let meta = Meta {
                     trigger,
                     ..Meta::default()
@@ -420,7 +389,7 @@ impl VibeDecoder {
     }
 
     fn response(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
-        let response = &payload.result.result;
+        let response = &payload.response;
         let numbers = match response.usage {
             Report::Absent => return out.skip("action_result"),
             Report::Is(numbers) => numbers,
@@ -459,7 +428,7 @@ impl VibeDecoder {
 
     /// What is shown of the session: its time, and what it began with.
     fn shown(&mut self, delta: &[Delta<'_>], out: &mut Sink<'_>) {
-        for session in delta.iter().map(|one| &one.state.session) {
+        for session in delta.iter().map(|one| &one.session) {
             self.time = session.updated.and_then(Millis::time).or(self.time);
             if self.meta.title.is_none() {
                 let title = Meta::of_title(session.preview.boxed());
@@ -516,7 +485,7 @@ fn written<'b, 'a: 'b>(
     let items = blocks.map(|block| match block.kind.or_empty() {
         "tool_call" => {
             let name = block.name.get();
-            let arguments = block.json.get().or(block.arguments.raw.get());
+            let arguments = block.json.get().or(block.arguments.get());
             let item = out
                 .tool_call(name, block.id.get())
                 .text(name.unwrap_or_default());

@@ -72,15 +72,11 @@ record! {
     struct About<'a> {
         id: Text<'a> = "session_id",
         title: Text<'a>,
-        environment: Environment<'a>,
+        cwd: Text<'a> = "environment" / "working_directory",
         config: Config<'a>,
         stats: Stats,
         tools: Vec<Call<'a>> = "tools_available",
         prompt: Option<Message<'a>> = "system_prompt",
-    }
-
-    struct Environment<'a> {
-        cwd: Text<'a> = "working_directory",
     }
 
     struct Config<'a> {
@@ -165,7 +161,7 @@ impl VibeDecoder {
         let meta = Meta {
             id: about.id.boxed(),
             title: about.title.boxed(),
-            cwd: about.environment.cwd.boxed(),
+            cwd: about.cwd.boxed(),
             trigger: about.config.threshold.0.filter(|trigger| *trigger > 0),
             ..Meta::of_model(model.map(Into::into))
         };

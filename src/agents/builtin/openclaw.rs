@@ -8,7 +8,7 @@
 //!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names contain another dot.
 //! * Since 2026.7.2 transcripts are kept in SQLite, `agents/<agent>/agent/openclaw-agent.sqlite`; checked on runs of
 //!   2026.9.6 (schema 23). A row of `transcript_events` is such a line, as text or, where it is long, as a zstd
-//!   frame. Rows are only added, or all are written anew (`transcript_rewrite_watermarks`). A row of
+//!   frame. Rows are only added, or all are written again (`transcript_rewrite_watermarks`). A row of
 //!   `session_windows` is a session, one of `session_nodes` what a person sees as one; its `entry_json` has the
 //!   window, the size above which it compacts, and the lengths of the parts of the system prompt and of the
 //!   tools, whose texts are not kept.
@@ -120,22 +120,10 @@ record! {
 
     /// Lengths in characters.
     struct Report<'a> {
-        prompt: Prompt = "systemPrompt",
+        prompt: Count = "systemPrompt" / "nonProjectContextChars",
         files: Vec<Length<'a>> = "injectedWorkspaceFiles",
-        skills: Skills,
-        tools: Tools<'a>,
-    }
-
-    struct Prompt {
-        other: Count = "nonProjectContextChars",
-    }
-
-    struct Skills {
-        chars: Count = "promptChars",
-    }
-
-    struct Tools<'a> {
-        entries: Vec<Length<'a>>,
+        skills: Count = "skills" / "promptChars",
+        tools: Vec<Length<'a>> = "tools" / "entries",
     }
 
     /// A file or a tool.
@@ -191,8 +179,8 @@ impl Decoder for OpenClawDecoder {
 impl OpenClawDecoder {
     /// Takes the lengths of what each prompt begins with.
     fn report(&mut self, report: &Report<'_>, out: &mut Sink<'_>) {
-        let skills = report.skills.chars.or_zero();
-        let prompt = report.prompt.other.or_zero().saturating_sub(skills);
+        let skills = report.skills.or_zero();
+        let prompt = report.prompt.or_zero().saturating_sub(skills);
         let mut parts = vec![
             (Kind::Prompt, "system prompt", prompt),
             (Kind::Skill, "skills", skills),
@@ -201,7 +189,7 @@ impl OpenClawDecoder {
         parts.extend(
             files.map(|file| (Kind::Memory, file.name.or_empty(), file.injected.or_zero())),
         );
-        let tools = report.tools.entries.iter();
+        let tools = report.tools.iter();
         parts.extend(tools.map(|tool| {
             let chars = tool.summary.or_zero() + tool.schema.or_zero();
             (Kind::ToolList, tool.name.or_empty(), chars)
@@ -249,9 +237,10 @@ fn recognise(head: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate as agents;
+    use crate::testing::fixture;
 
     #[test]
-    fn names() {
+    fn logs_are_claimed_by_path_and_recognised_by_content() {
         let claim = |path: &str| OPENCLAW.claims(Path::new(path)).and_then(|claim| claim.id);
         let folder = "/home/dev/.openclaw/agents/main/sessions";
         let id = "019e0000-0000-7000-8000-000000000001";
@@ -273,10 +262,9 @@ mod tests {
     #[test]
     fn its_transcripts_and_pis_are_told_apart() {
         let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
-        let own =
-            include_str!("../../../tests/fixtures/openclaw/shown_answers_are_not_sent/log.jsonl");
+        let own = fixture!("openclaw/shown_answers_are_not_sent/log.jsonl");
         assert_eq!(whose(own), Some("openclaw"));
-        let pis = include_str!("../../../tests/fixtures/pi/custom/log.jsonl");
+        let pis = fixture!("pi/custom/log.jsonl");
         assert_eq!(whose(pis), Some("pi"));
         let quoted = pis.replace("strict", "\\\"customType\\\":\\\"openclaw.x\\\"");
         assert_ne!(quoted, pis);

@@ -1,6 +1,6 @@
 //! ouro.
 //!
-//! A session is one YAML document, `session.yaml`, written anew as a whole with every message. What its
+//! A session is one YAML document, `session.yaml`, rewritten as a whole with every message. What its
 //! sources document (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
 //! `compaction/compressor.py`):
 //!
@@ -244,24 +244,16 @@ fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::ByLength;
+    use crate::testing::{self, fixture};
     use model::session::Session;
-    use std::sync::Arc;
 
     fn session(text: &str) -> Session {
-        let mut out = Sink::new(&ByLength);
-        OuroDecoder::default().read_document(text, &mut out);
-        let mut session = Session::new("ouro", Arc::default());
-        out.entries
-            .into_iter()
-            .for_each(|entry| session.apply(entry));
-        session
+        testing::document(&OURO, text)
     }
 
     #[test]
     fn a_document_that_is_cut_anywhere_breaks_nothing_and_shows_or_is_shorter() {
-        let text =
-            include_str!("../../../tests/fixtures/ouro/summary_in_place_of_history/log.yaml");
+        let text = fixture!("ouro/summary_in_place_of_history/log.yaml");
         let whole = session(text);
         assert_eq!(whole.unreadable, 0);
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {

@@ -366,7 +366,7 @@ impl Record<'_> {
     }
 }
 
-/// Adds texts and images to an item. pi itself counts characters, and so many for an image.
+/// Adds texts and images to an item. pi itself counts characters, and a fixed number for an image.
 fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
     let mut chars = 0;
     let item = content.0.iter().fold(item, |item, piece| match piece {

@@ -30,7 +30,7 @@
 //!   a session was resumed (`stripThoughtsFromHistory`, once true by default), which no record shows.
 //! * A sub-agent's file is `subagents/<session>/agent-<id>.jsonl`; its calls are in records of their
 //!   own after the text that has their response's numbers. A response of calls alone reports none
-//!   there. The file beside it, `agent-<id>.meta.json`, has what no record of it has: the model, what it was
+//!   there. The file beside it, `agent-<id>.meta.json`, has what its records lack: the model, what it was
 //!   started for, and the sub-agent that started it.
 //! * `/branch` copies records under their ids, so a request is known by its record's id.
 //! * The trigger changed twice: 0.7 of the window; since #4345 (merged 2026-05-25) the larger of a
@@ -156,7 +156,7 @@ impl Decoder for QwenCodeDecoder {
         self.about = Meta {
             title: about.description.boxed(),
             parent: about.parent.boxed(),
-            model: about.model.boxed().or_else(|| about.flags?.model.boxed()),
+            model: about.model.boxed().or(about.model_option.boxed()),
             ..Meta::default()
         };
         out.meta(self.about.clone());
@@ -400,8 +400,8 @@ impl Branch {
         QWEN_CODE.pass_over_node(subtype, node, out);
     }
 
-    /// A command of the user. Where it has an answer of its own, it was recorded as a message that the
-    /// model never gets.
+    /// A command of the user. If it has an answer of its own, it was recorded as a message that the model
+    /// never gets.
     fn command(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
         let command = payload.raw_command.or_empty();
         match payload.phase.get() {

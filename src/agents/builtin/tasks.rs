@@ -1,7 +1,7 @@
 //! Cline, Roo Code and Kilo Code in editors: a folder for each task.
 //!
 //! `tasks/<id>/api_conversation_history.json` is the conversation as it is sent, an array of Anthropic's
-//! messages that is written anew with each of them; `ui_messages.json` beside it has the numbers. After
+//! messages that is rewritten with each of them; `ui_messages.json` beside it has the numbers. After
 //! their sources (cline/cline, `src/core/task` and `src/core/context` until its extension moved to
 //! `apps/vscode`; RooCodeInc/Roo-Code, `src/core/task`, `condense` and `context-management`; Kilo Code was a
 //! copy of Roo Code until its version 7, which keeps a database):
@@ -163,15 +163,11 @@ record! {
         role: Text<'a>,
         content: anthropic::Content<'a>,
         ts: Option<Millis>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "modelId",
         is_summary: bool = "isSummary",
         condense_parent: Text<'a> = "condenseParent",
         truncation_parent: Text<'a> = "truncationParent",
         is_marker: bool = "isTruncationMarker",
-    }
-
-    struct Model<'a> {
-        id: Text<'a> = "modelId",
     }
 
     /// `history_item.json`.
@@ -293,7 +289,7 @@ impl TaskDecoder {
     }
 
     fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
-        let model = message.model.id.get().map(lenient::model_name);
+        let model = message.model.get().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
         let request = Key::of_number("task response", key.get());
         let items = anthropic::assistant_items(&message.content, &mut self.tools, out);

@@ -1,6 +1,6 @@
 //! mini-SWE-agent and SWE-agent: trajectories.
 //!
-//! A run is one JSON document, written anew as a whole with every step, wherever its user wants it: by
+//! A run is one JSON document, rewritten as a whole with every step, wherever its user wants it: by
 //! default mini-SWE-agent keeps the last one alone, SWE-agent all of them in its own copy. After their
 //! sources (SWE-agent/mini-swe-agent, `agents/default.py` and `models`; SWE-agent/SWE-agent,
 //! `sweagent/agent`), checked on whole runs of mini-SWE-agent 2.4.6 and on three runs of SWE-agent:
@@ -103,16 +103,8 @@ record! {
     }
 
     struct Config<'a> {
-        model: Model<'a>,
-        environment: Environment<'a>,
-    }
-
-    struct Model<'a> {
-        name: Text<'a> = "model_name",
-    }
-
-    struct Environment<'a> {
-        cwd: Text<'a>,
+        model: Text<'a> = "model" / "model_name",
+        cwd: Text<'a> = "environment" / "cwd",
     }
 
     struct Message<'a> {
@@ -155,8 +147,8 @@ impl Decoder for Trajectory {
         }
         let meta = Meta {
             version: document.info.version.boxed(),
-            cwd: document.info.config.environment.cwd.boxed(),
-            ..Meta::of_model(model(&document.info.config.model.name).map(Into::into))
+            cwd: document.info.config.cwd.boxed(),
+            ..Meta::of_model(model(&document.info.config.model).map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));
     }

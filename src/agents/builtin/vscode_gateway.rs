@@ -207,13 +207,13 @@ impl VscodeGatewayDecoder {
         let mut carried = [request.front, request.blocks].concat();
         mark_turns(&mut carried);
         conversation.add_request(&Prompt::of(&carried), out);
-        let numbers = line.response.usage;
+        let numbers = line.usage;
         let numbers = numbers.map(|usage| Numbers::read(usage, lost.at("usage")));
         let usage = numbers.and_then(|numbers| numbers.usage(key, model));
         conversation.add_response(key, &[], usage, out);
     }
 
-    /// A request as it was before it was sent.
+    /// A request, captured before it was sent.
     fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);
@@ -225,8 +225,8 @@ impl VscodeGatewayDecoder {
         let thread = self.thread(capture::conversation(line), meta, out);
         let blocks = capture::captured(line, lost);
         thread.conversation.add_request(&Prompt::of(&blocks), out);
-        if let Some(tokens) = line.tokens.estimated.get() {
-            let chat = line.internal_state.chat_id.key();
+        if let Some(tokens) = line.estimated.get() {
+            let chat = line.state_chat_id.key();
             let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
             out.usage(Usage::estimated(request, tokens));
         }

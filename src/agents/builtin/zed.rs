@@ -16,9 +16,10 @@
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::{ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
+use kit::image;
 use kit::lenient::scan::each_field;
 use kit::lenient::{self, Count, Raw, Text, record};
-use kit::{image, rows};
+use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -165,7 +166,7 @@ record! {
 }
 
 /// Bytes of the user's newest messages that a compaction keeps.
-const KEPT: usize = 80_000;
+const KEPT_BYTES: usize = 80_000;
 /// Tokens of an image whose size cannot be read.
 const IMAGE: u64 = 1_500;
 
@@ -185,13 +186,10 @@ struct ZedDecoder {
 
 impl Decoder for ZedDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if out.place().line == 0 {
-            rows::facts(line, &mut self.meta, out);
-            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header, out);
-            }
-        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
-            self.row(&row, out);
+        match rows::read(line, &mut self.meta, out) {
+            Some(Line::Session(header)) => self.header(&header, out),
+            Some(Line::Row(row)) => self.row(&row, out),
+            None => {}
         }
     }
 
@@ -240,7 +238,7 @@ impl ZedDecoder {
             if row.waits == Some(true) {
                 self.end_turn(out);
             }
-            let mut left = KEPT;
+            let mut left = KEPT_BYTES;
             let kept = self.users.iter().rev().take_while(|(_, bytes)| {
                 let had = left;
                 left = left.saturating_sub(*bytes);

@@ -12,15 +12,15 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct History {
     /// Its messages, in their order.
     sent: Vec<Key>,
-    /// What it was replyed.
+    /// The model's reply to it.
     reply: Option<Reply>,
     /// All messages so far, in the context or not.
     seen: HashSet<Key>,
-    /// Messages that are an reply written into the list: whose.
+    /// The messages of a list that repeat a reply, with that reply's key.
     replies: HashMap<Key, Key>,
 }
 
-/// An reply: one node, however many messages a later list makes of it.
+/// A reply: one node, however many messages a later list makes of it.
 #[derive(Clone, Copy)]
 struct Reply {
     key: Key,

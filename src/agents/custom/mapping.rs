@@ -29,10 +29,10 @@ pub struct Mapping {
     pub(super) shape: Written,
     /// What one of its first lines, or the document, must hold for a file to be such a log.
     pub(super) has: Pointers,
-    /// Of lines: where the list is, where each line is a whole request. Of documents: where the list
-    /// of records is; none: the document is the list.
+    /// The place of the list of messages, if each line is a whole request; in a document, the place of the
+    /// list of records. `None` for a document: the document is the list.
     pub(super) messages: Option<Pointer>,
-    /// Of lines that are whole requests: where what the model answered is.
+    /// The place of the model's answer, if each line is a whole request.
     #[serde(default)]
     pub(super) reply: Pointers,
     /// Facts about the session: in the line or the document.

@@ -27,7 +27,7 @@ struct Call<'v> {
 }
 
 impl<'v> Message<'v> {
-    /// Reads a message. The error says why it is none.
+    /// Reads a message. The error says why it is not a message.
     pub(super) fn read(mapping: &Mapping, value: &'v Value) -> Result<Message<'v>, Box<str>> {
         let keys = &mapping.message;
         let Some(word) = keys.role.text(value) else {

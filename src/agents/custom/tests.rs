@@ -268,7 +268,7 @@ fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
     assert_eq!(format(RECORDS).reset_marks, ["\"compaction\""]);
 }
 
-/// A log of requests with so much of the history in each.
+/// A log of requests, with how much of the history each of them carries.
 fn requests(lists: &[(&[&str], Option<&str>)]) -> String {
     let message = |text: &&str| match text.split_once(' ') {
         Some(("u", text)) => format!("{{\"role\":\"user\",\"content\":\"{text}\"}}"),

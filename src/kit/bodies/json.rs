@@ -23,12 +23,12 @@ impl<'a> Field<'a> for Nested<'a> {
     }
 }
 
-/// The elements of a list; what is none is its own.
+/// The elements of a list; any other value is its own only element.
 pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
 }
 
-/// The first element of a list, however deep; its own where it is none.
+/// The first element of a list, however deep; any other value is returned unchanged.
 pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
     let mut first = raw;
     while first.get().starts_with('[') {
@@ -53,12 +53,12 @@ pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: At<'_>) {
     scalar.and_then(|raw| at.read::<Text<'_>>(raw));
 }
 
-/// The object that a value is; empty where it is none, which is noted.
+/// The object that a value is; any other value is noted as lost, and read as an empty object.
 pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
-/// The same of a value that may as well be something else, or not be there.
+/// The same for a value that may be missing or of another type, which is not noted.
 pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
     let raw = raw.filter(|raw| is_object(*raw));
     raw.map_or_else(T::default, |raw| object(raw, at))

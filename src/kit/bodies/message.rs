@@ -1,7 +1,7 @@
 //! Messages of all interfaces as blocks.
 
 use super::json::{Object, is_object, list, object};
-use super::part::{self, LISTS, Piece};
+use super::part::{self, MOST_NESTED_LISTS, Piece};
 use crate::lenient::{At, Raw, Text, Texts, record};
 use crate::prompts::{Block, Content};
 use model::{Kind, Role};
@@ -30,7 +30,7 @@ record! {
 /// message that names none.
 pub fn blocks<'a>(raw: Raw<'a>, usual: Role, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
-    messages(raw, usual, at, LISTS, &mut all);
+    messages(raw, usual, at, MOST_NESTED_LISTS, &mut all);
     all
 }
 

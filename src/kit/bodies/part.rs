@@ -74,7 +74,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// Lists in lists of messages, and results in results, that are looked into. No program logs more than one; a forged log may.
-pub(super) const LISTS: usize = 16;
+pub(super) const MOST_NESTED_LISTS: usize = 16;
 
 /// What a part is, which may be an item of the Responses API.
 pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
@@ -189,7 +189,8 @@ impl<'a> Part<'a> {
 
     fn result(self, at: At<'_>) -> Block<'a> {
         let result = self.result.or(self.tool_result).or(self.content);
-        let content = result.map_or_else(Vec::new, |raw| result_content(raw, LISTS, at));
+        let content =
+            result.map_or_else(Vec::new, |raw| result_content(raw, MOST_NESTED_LISTS, at));
         let block = Block::new(Role::Tool, Kind::ToolResult);
         let (call, tool) = (self.call_id.0.or(self.id.0), self.tool.0.or(self.name.0));
         block.with(content).for_call(call, tool)

@@ -46,9 +46,9 @@ record! {
         tools: Option<Nested<'a>> = "tools" | "functions",
         conversation: Option<Raw<'a>>,
         previous_response_id: Text<'a>,
-        /// Where the Python library for Gemini has system prompt and tools.
+        /// The Python library for Gemini writes the system prompt and the tools here.
         config: Option<Raw<'a>>,
-        /// Where LiteLLM has them.
+        /// LiteLLM writes them here.
         model_parameters: Option<Raw<'a>>,
     }
 }

@@ -110,7 +110,7 @@ impl Numbers {
     /// provider's own numbers are beside it.
     pub fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
-        let numbers = Numbers::read(metadata.anthropic?.usage?, at);
+        let numbers = Numbers::read(metadata.anthropic_usage?, at);
         numbers.prompt().map(|_| numbers)
     }
 }
@@ -121,13 +121,7 @@ fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
 
 record! {
     struct Metadata<'a> {
-        anthropic: Option<Anthropic<'a>>,
-    }
-}
-
-record! {
-    struct Anthropic<'a> {
-        usage: Option<Raw<'a>>,
+        anthropic_usage: Option<Raw<'a>> = "anthropic" / "usage",
     }
 }
 

@@ -1,8 +1,8 @@
-//! Records of which no field is relied on.
+//! Records that are read without relying on any of their fields.
 //!
 //! [`record!`](super::record) declares a struct and the names of its fields in the log. Reading one
 //! never fails once the text is a JSON object: a field that is absent or null has its default, a field
-//! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
+//! of another type than expected has its default too, and its name is noted in [`Lost`]. Fields that the struct
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
@@ -26,12 +26,12 @@ pub struct Lost {
     numbers: Cell<u64>,
     /// Usage reports that are not used.
     usages: Cell<u64>,
-    /// The values that the one that is being read is in.
+    /// How many values enclose the one that is being read.
     depth: Cell<u32>,
 }
 
-/// Values in values that are read. No agent writes half as many; a forged log may.
-const DEPTH: u32 = 32;
+/// The deepest nesting that is read. No agent nests half as deep; a forged log may.
+const MOST_DEPTH: u32 = 32;
 
 /// Where a value is read: the name of its field, and where a loss is noted.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +89,47 @@ impl<'l> At<'l> {
         self.scan_with(json, holds_numbers, &mut |json| field.fill(json, self))
     }
 
+    /// The same for a field that is in this object, at the end of a path of names.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    #[inline]
+    pub fn fill_along<'a>(
+        self,
+        path: &[&'static str],
+        json: &mut Scanner<'a>,
+        field: &mut dyn Slot<'a>,
+    ) -> Result<(), NotJson> {
+        match path.split_first() {
+            None => self.fill(json, field),
+            Some((first, rest)) => self.fill_within(first, rest, json, field),
+        }
+    }
+
+    /// Reads the object at which the scanner is as a record whose one field has the name `first`.
+    fn fill_within<'a>(
+        self,
+        first: &'static str,
+        rest: &[&'static str],
+        json: &mut Scanner<'a>,
+        field: &mut dyn Slot<'a>,
+    ) -> Result<(), NotJson> {
+        self.scan_with(json, true, &mut |json| {
+            if json.peek() != Some(b'{') {
+                return Ok(false);
+            }
+            json.fields(&mut |name, json| {
+                if name == first {
+                    self.field(first).fill_along(rest, json, field)
+                } else {
+                    json.skip()
+                }
+            })?;
+            Ok(true)
+        })
+    }
+
     /// The same with another way to read it, which returns whether it was of the type that is expected.
     #[inline]
     fn scan_with<'a>(
@@ -114,7 +155,7 @@ impl<'l> At<'l> {
     #[inline]
     fn enter(self) -> bool {
         let depth = self.lost.depth.get();
-        let is_near = depth < DEPTH;
+        let is_near = depth < MOST_DEPTH;
         if is_near {
             self.lost.depth.set(depth + 1);
         }
@@ -167,7 +208,7 @@ pub trait Slot<'a> {
     fn holds_numbers(&self) -> bool;
 
     /// Reads the value at which the scanner is into the field. `false`: it is of another type than expected, and
-    /// the field is as it was; see [`Field::scan`].
+    /// the field is unchanged; see [`Field::scan`].
     ///
     /// # Errors
     ///
@@ -192,7 +233,7 @@ impl<'a, T: Field<'a>> Slot<'a> for T {
 
 /// An object whose fields have names; `record!` implements it.
 pub trait Record<'a>: Default {
-    /// Whether it is lost if one of its numbers is.
+    /// Whether the whole record is lost if one of its numbers is.
     const IS_WHOLE: bool = false;
 
     /// Reads the value of the field of this name, if it is one of the record's, and passes it.
@@ -269,7 +310,7 @@ fn fields<'a>(
     json.fields(visit)?;
     let is_usable = !is_whole || at.lost.numbers.get() == numbers;
     if !is_usable {
-        // Reports in it are parts of it.
+        // The reports inside it are parts of this one, and not counted apart.
         at.lost.usages.set(usages + 1);
     }
     Ok(is_usable)
@@ -358,7 +399,7 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
     }
 }
 
-/// Any value, as it is written.
+/// Keeps any value as it is written.
 impl<'a> Field<'a> for Raw<'a> {
     fn read(value: Raw<'a>, _: At<'_>) -> Option<Raw<'a>> {
         Some(value)
@@ -474,13 +515,13 @@ impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
 
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
         let mut pieces = Vec::new();
-        let is_read = add_pieces(json, at, LISTS, &mut pieces)?;
+        let is_read = add_pieces(json, at, MOST_NESTED_LISTS, &mut pieces)?;
         Ok(is_read.then_some(Pieces(pieces)))
     }
 }
 
-/// Lists in lists of content that are looked into. No agent writes more than one; a forged log may.
-const LISTS: usize = 16;
+/// The deepest nesting of lists in a content that is read. No agent writes more than one; a forged log may.
+const MOST_NESTED_LISTS: usize = 16;
 
 fn add_pieces<'a, B: Record<'a>>(
     json: &mut Scanner<'a>,
@@ -503,83 +544,6 @@ fn add_pieces<'a, B: Record<'a>>(
     Ok(true)
 }
 
-/// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
-/// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
-/// written counts.
-///
-/// ```text
-/// record! {
-///     /// A message.
-///     struct Message<'a> {
-///         role: Text<'a>,
-///         stop_reason: Text<'a> = "stopReason" | "stop_reason",
-///         usage: Option<Usage>,
-///     }
-/// }
-/// ```
-#[macro_export]
-#[doc(hidden)]
-macro_rules! lenient_record {
-    () => {};
-    ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [true] [$name<$life>] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [true] [$name] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [false] [$name<$life>] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
-        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [false] [$name] $($fields)*);
-        $crate::lenient_record!($($more)*);
-    };
-    (@struct [$($head:tt)*]
-        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
-        // A field is what the log calls it.
-        #[allow(missing_docs)]
-        #[derive(Debug, Default, Clone)]
-        $($head)* {
-            $($(#[$meta])* $vis $field: $type,)*
-        }
-    };
-    (@impl [$life:lifetime] [$whole:literal] [$($name:tt)*]
-        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
-        impl<$life> $crate::lenient::Record<$life> for $($name)* {
-            const IS_WHOLE: bool = $whole;
-
-            fn set(
-                &mut self,
-                name: &str,
-                json: &mut $crate::lenient::Scanner<$life>,
-                at: $crate::lenient::At<'_>,
-            ) -> ::std::result::Result<(), $crate::lenient::NotJson> {
-                let (name, field): (_, &mut dyn $crate::lenient::Slot<$life>) = match name {
-                    $(
-                        $crate::lenient_record!(@names $field $($($key)|+)?) => (
-                            $crate::lenient_record!(@first $field $($($key)|+)?),
-                            &mut self.$field,
-                        ),
-                    )*
-                    _ => return json.skip(),
-                };
-                at.field(name).fill(json, field)
-            }
-        }
-    };
-    (@names $field:ident) => { stringify!($field) };
-    (@names $field:ident $($key:literal)|+) => { $($key)|+ };
-    (@first $field:ident) => { stringify!($field) };
-    (@first $field:ident $key:literal $(| $more:literal)*) => { $key };
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::record;
@@ -595,6 +559,7 @@ mod tests {
             inner: Option<Inner<'a>>,
             raw: Option<Raw<'a>>,
             flags: Vec<Numbers>,
+            model: Text<'a> = "settings" | "config" / "model" / "id",
         }
     }
 
@@ -643,6 +608,36 @@ mod tests {
         assert!(sample.inner.is_none() && sample.raw.is_none());
         let names = ["name", "inputTokens", "inner", "ok", "flags", "content"];
         assert_eq!(events, names.map(Event::Lost));
+    }
+
+    #[test]
+    fn a_path_is_read_like_records_of_one_field() {
+        let model = |json: &str| {
+            let line = format!("{{\"config\":{json}}}");
+            let (sample, events) = read(&line);
+            (sample.unwrap().model.get().map(str::to_owned), events)
+        };
+        let found = |json: &str| model(json).0.unwrap();
+        assert_eq!(
+            found(r#"{"a":[{}],"model":{"id":"m","id2":"n"},"b":1}"#),
+            "m"
+        );
+        for none in [
+            "null",
+            "{}",
+            r#"{"model":null}"#,
+            r#"{"model":{"id":null}}"#,
+        ] {
+            assert_eq!(model(none), (None, vec![]), "{none}");
+        }
+        for (other, lost) in [
+            ("7", "settings"),
+            (r#"[{"model":{"id":"m"}}]"#, "settings"),
+            (r#"{"model":"m"}"#, "model"),
+            (r#"{"model":{"id":7}}"#, "id"),
+        ] {
+            assert_eq!(model(other), (None, vec![Event::Lost(lost)]), "{other}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    /// The one value that a text contains; `None`: it is no JSON.
+    /// The one value that a text contains; `None`: it is not JSON.
     pub fn of(json: &'a str) -> Option<Raw<'a>> {
         let mut scanner = Scanner::new(json);
         let value = scanner.value().ok()?;
@@ -35,7 +35,7 @@ impl<'a, 'de: 'a> Deserialize<'de> for Raw<'a> {
     }
 }
 
-/// The text is no JSON.
+/// The text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson;
 
@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
         Ok((read, Raw(&self.text[begin..self.at])))
     }
 
-    /// Skips the value that begins here. Nesting costs a bit a level, no stack.
+    /// Skips the value that begins here. Nesting takes one bit for each level, and no stack.
     #[inline]
     pub fn skip(&mut self) -> Result<(), NotJson> {
         match self.peek() {
@@ -307,7 +307,7 @@ impl<'a> Scanner<'a> {
         self.pass(b':')
     }
 
-    /// The place, to come back to.
+    /// The current place, for [`Scanner::back_to`].
     pub(super) fn place(&self) -> usize {
         self.at
     }
@@ -318,7 +318,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Which of the open brackets are objects': 64 levels without an allocation.
+/// Which of the open brackets belong to objects: 64 levels without an allocation.
 #[derive(Default)]
 struct Open {
     newest: u64,

@@ -30,7 +30,7 @@ impl Special {
         }
     }
 
-    /// Of four blocks at once, so that the loop over them is left once, not at each escape.
+    /// The same of four blocks at once, so that the loop over them ends once, not at each escape.
     #[inline]
     fn of_four(blocks: &[u8; 4 * BLOCK]) -> Special {
         let mut all = Special::default();
@@ -192,7 +192,7 @@ thread_local! {
 }
 
 /// The most bytes that are kept for the next text.
-const KEPT: usize = 1 << 20;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// The text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
 /// escape.
@@ -204,7 +204,7 @@ pub(super) fn unescape(body: &str, first: usize) -> Option<String> {
             scratch.resize(needed, 0);
         }
         let text = unescape_into(scratch, body, first);
-        if needed > KEPT {
+        if needed > KEPT_BYTES {
             *scratch = Vec::new();
         }
         text

@@ -18,11 +18,11 @@ pub enum Content<'a> {
     Text(Cow<'a, str>),
     /// A JSON value, which the model gets as text.
     Json(Raw<'a>),
-    /// Media of so many tokens by formula, and its label.
+    /// Media: its tokens by formula, and its label.
     Media(u64, Cow<'a, str>),
-    /// So many bytes of hidden content.
+    /// The number of bytes of hidden content.
     Hidden(u64),
-    /// So many bytes of text that is not in the log, and a digest that distinguishes it.
+    /// The number of bytes of text that is not in the log, and a digest that distinguishes it.
     Unlogged(u64, Cow<'a, str>),
 }
 
@@ -75,8 +75,8 @@ pub struct Block<'a> {
     pub tool: Option<Cow<'a, str>>,
     /// The tool call's id.
     pub call: Option<Cow<'a, str>>,
-    /// What identifies it where that is not its content: requests write calls and thoughts in other
-    /// words than the answers they came in.
+    /// What identifies it, if its content does not: requests write calls and thoughts in other words than
+    /// the answers that they came in.
     id: Option<Cow<'a, str>>,
     /// What it holds, in order.
     pub content: Vec<Content<'a>>,
@@ -140,7 +140,7 @@ impl<'a> Block<'a> {
         Block { id, ..self }
     }
 
-    /// The same as a list of so many tools.
+    /// The same as a list of this many tools.
     pub fn offering(self, tools: usize) -> Self {
         Block { tools, ..self }
     }

@@ -33,7 +33,7 @@ pub struct Prompt<'p, 'a> {
     pub kept: usize,
     /// The history.
     pub blocks: &'p [Block<'a>],
-    /// What it is beside the request before it.
+    /// Whether it continues the conversation.
     pub step: Step,
 }
 
@@ -82,7 +82,7 @@ impl Conversation {
         self.live.len()
     }
 
-    /// Grows whenever something leaves: lengths noted before no longer hold.
+    /// A number that grows whenever something leaves: lengths noted before are then wrong.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }

@@ -66,7 +66,7 @@ impl Held {
         }
     }
 
-    /// By what other requests may be recognised; none of thinking, which clients leave out.
+    /// The mark by which other requests may be recognised. Thinking has none, since clients leave it out.
     pub(super) fn mark(&self) -> Option<Mark> {
         match self.content {
             HeldContent::Block {

@@ -21,7 +21,7 @@ pub(super) fn blocks(content: Raw<'_>) -> Option<Vec<String>> {
     let mut is_whole = true;
     each_element(json, &mut |block| {
         let mut out = String::with_capacity(block.get().len());
-        is_whole &= append(block.get(), DEPTH, &mut out).is_some();
+        is_whole &= append(block.get(), MOST_DEPTH, &mut out).is_some();
         blocks.push(out);
     })
     .ok()?;
@@ -29,7 +29,7 @@ pub(super) fn blocks(content: Raw<'_>) -> Option<Vec<String>> {
 }
 
 /// Values in values that are looked into. Claude Code writes no JSON that is half as deep; a forged log may.
-const DEPTH: usize = 128;
+const MOST_DEPTH: usize = 128;
 
 /// Appends a JSON value in its canonical form. `None`: it is cut, or too deep.
 fn append(json: &str, depth: usize, out: &mut String) -> Option<()> {

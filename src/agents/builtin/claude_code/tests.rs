@@ -1,7 +1,7 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition, the text behind an item.
 
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture};
 use model::event::{ByLength, Entry, Measure, Size};
 use model::replay::Timeline;
 use std::cell::Cell;
@@ -10,20 +10,9 @@ fn entries(log: &str) -> Vec<Entry> {
     testing::read(&CLAUDE_CODE, log.lines())
 }
 
-macro_rules! fixture {
-    ($case:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/fixtures/claude-code/",
-            $case,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
-    let entries = entries(fixture!("sidechain_interleaved"));
+    let entries = entries(fixture!("claude-code/sidechain_interleaved/log.jsonl"));
     let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
     let lines: Vec<u64> = side
         .iter()
@@ -41,13 +30,13 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
 
 #[test]
 fn a_sub_agents_own_file_is_its_main_lane() {
-    let entries = entries(fixture!("subagent_file"));
+    let entries = entries(fixture!("claude-code/subagent_file/log.jsonl"));
     assert!(entries.iter().all(|e| e.lane == Lane::Main));
 }
 
 #[test]
 fn a_response_reports_under_one_key_on_each_of_its_lines() {
-    let entries = entries(fixture!("response_in_several_lines"));
+    let entries = entries(fixture!("claude-code/response_in_several_lines/log.jsonl"));
     let usages: Vec<(u64, Option<u64>)> = entries
         .iter()
         .filter_map(|e| match &e.event {
@@ -82,7 +71,7 @@ fn paths_tell_sub_agents_from_sessions() {
 
 #[test]
 fn logs_are_recognised_by_their_first_bytes_however_cut() {
-    let log = fixture!("attachments_by_type").as_bytes();
+    let log = fixture!("claude-code/attachments_by_type/log.jsonl").as_bytes();
     assert!(CLAUDE_CODE.recognise(log));
     assert!(CLAUDE_CODE.recognise(&log[..300]));
     assert!(!CLAUDE_CODE.recognise(b"{\"type\":\"session_meta\",\"payload\":{}}"));
@@ -91,7 +80,9 @@ fn logs_are_recognised_by_their_first_bytes_however_cut() {
 
 #[test]
 fn reminders_are_split_from_the_text_they_stand_in() {
-    let entries = entries(fixture!("meta_and_reminders_are_container"));
+    let entries = entries(fixture!(
+        "claude-code/meta_and_reminders_are_container/log.jsonl"
+    ));
     let roles: Vec<Role> = entries
         .iter()
         .filter_map(|e| match &e.event {
@@ -136,7 +127,7 @@ mod life;
 
 #[test]
 fn a_trimmed_session_has_its_context_and_no_past() {
-    let log = fixture!("compact_keeps_preserved_messages");
+    let log = fixture!("claude-code/compact_keeps_preserved_messages/log.jsonl");
     let sessions = testing::sessions(&CLAUDE_CODE, log.lines());
     let whole = &sessions[&Lane::Main];
     let mut trimmed = whole.clone();

@@ -1,5 +1,5 @@
-//! Forks and reverted threads: a rollout of theirs holds only its own lines, and names the one that it
-//! continues.
+//! Forks and reverted threads: their rollouts contain only new lines and name the rollout that they
+//! continue.
 //!
 //! `session_meta.history_base` is `{thread_id, end_ordinal_exclusive, end_byte_offset}`. `thread_id` is
 //! the last id in a rollout's file name: a thread's, or that of a reverted thread's rollout. Seen in files
@@ -29,12 +29,15 @@ fn base(line: &[u8]) -> Option<(String, u64)> {
         .filter(|_| line.kind.get() == Some("session_meta"))?;
     let meta: SessionMeta<'_> = lenient::parse(payload.0.get(), &lost).ok()?;
     let base = meta.history_base?;
-    let id = base.thread_id.boxed().filter(|id| id.len() >= SHORTEST)?;
+    let id = base
+        .thread_id
+        .boxed()
+        .filter(|id| id.len() >= SHORTEST_NAME)?;
     Some((id.into(), base.end_byte_offset.0?))
 }
 
 /// Shorter names could be the end of another one.
-const SHORTEST: usize = 8;
+const SHORTEST_NAME: usize = 8;
 
 fn is_base(file: &str, id: &str) -> bool {
     let name = super::rollout(file).and_then(|name| name.strip_suffix(id));

@@ -1,6 +1,6 @@
 //! The history: its items, the requests that they are the output of, and how a compaction rebuilds it.
 
-use super::item::{self, Setting};
+use super::item::{self, ItemContext};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
@@ -40,21 +40,21 @@ impl CodexDecoder {
         let budget = limit.map_or(item::OUTPUT_BYTES, |tokens| tokens * 4);
         let call = item.call_id.key();
         let tool = call.and_then(|call| self.tools.remove(&call));
-        let setting = Setting {
+        let context = ItemContext {
             tool: tool.as_deref(),
             summary: "",
             opens: self.turns.is_waiting(),
             budget,
             model: self.meta.model.as_deref().unwrap_or_default(),
         };
-        let piece = item::piece(item, setting, out)?;
+        let piece = item::piece(item, context, out)?;
         let mut node = Node {
             part: piece.part,
             items: piece.items,
             ..Node::default()
         };
-        // What comes from outside is taken in between responses. What the model writes next is another one,
-        // even if nothing was reported of that before, which was broken off.
+        // What comes from outside is taken in between responses. What the model writes next belongs to a new
+        // response, even if the interrupted one was never reported.
         self.is_interrupted |= piece.is_users || item.is_agents();
         match node.part {
             Part::Output => {
@@ -113,14 +113,14 @@ impl CodexDecoder {
         self.user_messages.clear();
         self.opening.clear();
         for (nth, item) in history.iter().enumerate() {
-            let setting = Setting {
+            let context = ItemContext {
                 tool: None,
                 summary: message,
                 opens: false,
                 budget: item::OUTPUT_BYTES,
                 model: self.meta.model.as_deref().unwrap_or_default(),
             };
-            let Some(piece) = item::piece(item, setting, out) else {
+            let Some(piece) = item::piece(item, context, out) else {
                 continue;
             };
             // A line is longer than the number of its items, so no other node has this number.

@@ -44,9 +44,9 @@ impl Piece {
     }
 }
 
-/// What decides about a piece, beside itself.
+/// The context in which an item is decoded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Setting<'s> {
+pub(super) struct ItemContext<'s> {
     /// The tool whose output it is.
     pub tool: Option<&'s str>,
     /// A summary that may be among the user messages, word for word.
@@ -60,10 +60,14 @@ pub(super) struct Setting<'s> {
 }
 
 /// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
-pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
-    let mut piece = content(item, setting, out)?;
+pub(super) fn piece(
+    item: &Item<'_>,
+    context: ItemContext<'_>,
+    out: &mut Sink<'_>,
+) -> Option<Piece> {
+    let mut piece = content(item, context, out)?;
     if let (Some(counted), [first, rest @ ..]) =
-        (own::bytes(item, setting.budget), &mut *piece.items)
+        (own::bytes(item, context.budget), &mut *piece.items)
         && (rest.is_empty() || first.kind == Kind::ToolList)
     {
         first.size.own_bytes = Some(u32::try_from(counted).unwrap_or(u32::MAX));
@@ -73,10 +77,10 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
     Some(piece)
 }
 
-fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Option<Piece> {
     let call = item.call_id.get();
     match item.kind.or_empty() {
-        "message" => message(item, setting, out),
+        "message" => message(item, context, out),
         "reasoning" => Piece::new(Part::Output, vec![reasoning(item, out)]),
         "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call"
         | "web_search_call" => {
@@ -92,7 +96,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .text(item.revised_prompt.or_empty());
             let call = match item.result.get() {
                 Some(base64) => {
-                    let formula = image::openai_formula(setting.model, "");
+                    let formula = image::openai_formula(context.model, "");
                     call.fixed(image_tokens(base64, formula), "[image]")
                 }
                 None => call,
@@ -100,13 +104,13 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
             Piece::new(Part::Output, vec![call.done()])
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let tool = setting.tool.or(item.name.get());
+            let tool = context.tool.or(item.name.get());
             let result = out.tool_result(tool, call);
-            let result = output(item, result, setting);
+            let result = output(item, result, context);
             Piece::new(Part::Result, vec![result.done()])
         }
         "tool_search_output" | "additional_tools" => {
-            Piece::new(Part::Result, tool_list(item, setting.tool, out))
+            Piece::new(Part::Result, tool_list(item, context.tool, out))
         }
         _ if item.is_summary() => {
             let summary = out
@@ -115,7 +119,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .label("[encrypted summary]");
             Piece::new(Part::Injected, vec![summary.done()])
         }
-        "agent_message" | "inter_agent_communication" => Some(between_agents(item, setting, out)),
+        "agent_message" | "inter_agent_communication" => Some(between_agents(item, context, out)),
         _ => None,
     }
 }
@@ -170,14 +174,14 @@ fn name_in(space: &str, name: &str) -> String {
     }
 }
 
-fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Option<Piece> {
     let parts = &item.content.0;
     match item.role.or_empty() {
         "assistant" => {
             let answer = out.item(Role::Assistant, Kind::Text);
             Piece::new(
                 Part::Output,
-                vec![add_all(answer, parts, setting.model).done()],
+                vec![add_all(answer, parts, context.model).done()],
             )
         }
         "developer" | "system" => {
@@ -186,24 +190,24 @@ fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .enumerate()
                 .map(|(nth, part)| {
                     let kind = fragment::of_developer(part.text.or_empty(), item.part_kind(nth));
-                    add(out.item(Role::Container, kind), part, setting.model).done()
+                    add(out.item(Role::Container, kind), part, context.model).done()
                 })
                 .collect();
             Piece::new(Part::Injected, items)
         }
-        "user" => Some(user_message(item, setting, out)),
+        "user" => Some(user_message(item, context, out)),
         _ => None,
     }
 }
 
 /// A user message may contain texts that the harness put in, each of which is an item; what the user
 /// wrote is one item, with the images.
-fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
+fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
     let mut items = Vec::new();
     let mut typed = Vec::new();
     for (nth, part) in item.content.0.iter().enumerate() {
         let text = part.text.or_empty();
-        let summary = !text.is_empty() && text == setting.summary || fragment::is_summary(text);
+        let summary = !text.is_empty() && text == context.summary || fragment::is_summary(text);
         let kind = if summary {
             Some(Kind::Summary)
         } else {
@@ -211,7 +215,7 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
         };
         match kind {
             Some(kind) => {
-                items.push(add(out.item(Role::Container, kind), part, setting.model).done())
+                items.push(add(out.item(Role::Container, kind), part, context.model).done())
             }
             None if part.has_content() => typed.push(part),
             None => {}
@@ -225,7 +229,7 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
         } else {
             message
         };
-        items.push(add_all(message, typed, setting.model).done());
+        items.push(add_all(message, typed, context.model).done());
     }
     Piece {
         part: if is_users {
@@ -252,19 +256,19 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
 }
 
 /// What another agent wrote: the task of a sub-agent's turn, or a result that comes back.
-fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
-    let (part, message) = if setting.opens {
+fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
+    let (part, message) = if context.opens {
         (Part::Input, out.item(Role::User, Kind::Text))
     } else {
         (Part::Result, out.tool_result(Some("agent_message"), None))
     };
-    let message = add_all(message, &item.content.0, setting.model)
+    let message = add_all(message, &item.content.0, context.model)
         .opaque(full_len(item.encrypted_content.or_empty()))
         .label(item.author.or_empty());
     Piece {
         part,
         items: vec![message.done()],
-        is_users: setting.opens,
+        is_users: context.opens,
     }
 }
 
@@ -329,14 +333,14 @@ fn image_tokens(url: &str, formula: image::Formula) -> u64 {
 fn output<'s, 'm>(
     item: &Item<'_>,
     result: Builder<'s, 'm>,
-    setting: Setting<'_>,
+    context: ItemContext<'_>,
 ) -> Builder<'s, 'm> {
     let parts = &item.output.0;
-    let mut left = usize::try_from(setting.budget).unwrap_or(usize::MAX);
+    let mut left = usize::try_from(context.budget).unwrap_or(usize::MAX);
     parts.iter().fold(result, |result, part| {
         match part.text.get().or(part.content.get()) {
             Some(text) => add_clamped(result, text, &mut left),
-            None => add_other(result, part, setting.model),
+            None => add_other(result, part, context.model),
         }
     })
 }

@@ -63,7 +63,7 @@ fn part(part: &ContentPart<'_>) -> u64 {
     encrypted_part(full_len(part.encrypted_content.or_empty()))
 }
 
-/// Reasoning, or a summary, of so many encrypted bytes.
+/// The count of reasoning or a summary of this many encrypted bytes.
 fn reasoning(encrypted: u64) -> u64 {
     (encrypted * 3 / 4).saturating_sub(650)
 }

@@ -62,7 +62,7 @@ impl CodexDecoder {
 /// The system prompt and the tools in a session's first line.
 fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    if let Some(text) = meta.base_instructions.text.get() {
+    if let Some(text) = meta.base_instructions.get() {
         items.push(out.text(Role::Container, Kind::Prompt, text));
     }
     if let Some(tools) = meta.dynamic_tools {

@@ -289,7 +289,7 @@ fn a_summary_among_user_messages_is_the_containers() {
         only(&story, "usage")[1],
         "7 usage r2 reported 100+200000 out 490 (0) billed 200100 200000 490 0"
     );
-    // Without the usual beginning, it is told by the payload's own message.
+    // Without the usual beginning, it is recognised by the payload's own message.
     assert_eq!(
         alive(&session("summary-alone")),
         ["container Rows counted: 12."]

@@ -74,7 +74,7 @@ impl Meter {
             return Report::Recorded(last);
         }
         let (before, last_alone) = (before.map(billed), billed(last));
-        // Where the lifetime's spend began anew, or grew by less than the last call, that call counts.
+        // Where the lifetime's spend started again from zero, or grew by less than the last call, that call counts.
         let spent = before
             .and_then(|before| billed(total).checked_sub(before))
             .filter(|spent| spent.checked_sub(last_alone).is_some())

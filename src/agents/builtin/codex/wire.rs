@@ -35,7 +35,7 @@ record! {
         pub agent_nickname: Text<'a>,
         pub agent_role: Text<'a>,
         pub source: Option<Piece<'a, Origin<'a>>>,
-        pub base_instructions: BaseInstructions<'a>,
+        pub base_instructions: Text<'a> = "base_instructions" / "text",
         pub dynamic_tools: Option<Raw<'a>>,
         pub subagent_history_start_ordinal: Ordinal,
         pub history_base: Option<HistoryBase<'a>>,
@@ -46,10 +46,6 @@ record! {
         pub thread_id: Text<'a>,
         pub end_ordinal_exclusive: Ordinal,
         pub end_byte_offset: Count,
-    }
-
-    pub(super) struct BaseInstructions<'a> {
-        pub text: Text<'a>,
     }
 
     /// What started a session, where that is more than a word.

@@ -17,15 +17,15 @@ pub(super) struct Asides {
     found: Found,
 }
 
-/// Where the numbers of what was read so far are, which decides whether more records could change them.
+/// The place of the numbers of all that was read so far. It decides whether more records could change them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
-    /// In the log.
+    /// All numbers are in the log.
     #[default]
     InLog,
-    /// In the log or in rows: more rows are of later messages.
+    /// All numbers are in the log or in rows: more rows are about later messages.
     InRows,
-    /// Some are in spans, or in nothing so far.
+    /// Some numbers are in spans, or were not found yet.
     Elsewhere,
 }
 

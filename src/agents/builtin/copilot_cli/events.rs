@@ -19,7 +19,7 @@ record! {
         pub(super) new_model: Text<'a> = "newModel",
         pub(super) chosen_model: Text<'a> = "chosenModel",
         pub(super) model: Text<'a>,
-        pub(super) context: Context<'a>,
+        pub(super) context_cwd: Text<'a> = "context" / "cwd",
         pub(super) cwd: Text<'a>,
         pub(super) title: Text<'a>,
         pub(super) name: Text<'a>,
@@ -70,10 +70,6 @@ record! {
         pub(super) cache_write_tokens: Count = "cacheWriteTokens",
         pub(super) reasoning_tokens: Count = "reasoningTokens",
         pub(super) max_prompt_tokens: Window = "maxPromptTokens",
-    }
-
-    pub(super) struct Context<'a> {
-        pub(super) cwd: Text<'a>,
     }
 
     pub(super) struct Request<'a> {

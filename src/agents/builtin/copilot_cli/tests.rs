@@ -29,7 +29,7 @@ fn logs_are_told_by_name_and_by_content() {
     );
 }
 
-/// The prompts that are told for a message of this response and turn.
+/// The prompts that are reported for a message of this response and turn.
 fn prompts(asides: &[SidecarRecord], response: Option<&str>) -> Vec<u64> {
     let call = response.map_or(String::new(), |id| format!(r#""apiCallId":"{id}","#));
     let line = format!(

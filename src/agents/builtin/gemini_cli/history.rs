@@ -48,7 +48,7 @@ pub(super) enum Change {
     New,
 }
 
-/// The parts since the last checkpoint, and it.
+/// The last checkpoint and the parts since then.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     pub(super) slots: Vec<Slot>,
@@ -152,7 +152,7 @@ impl History {
         Some(ix)
     }
 
-    /// The parts of a message that is written anew, from its first to its last.
+    /// The parts of a message that is written again, from its first to its last.
     pub(super) fn of_message(&self, message: Key) -> Vec<usize> {
         if !self.has(message) {
             return Vec::new();
@@ -171,7 +171,7 @@ impl History {
         self.replace(kept);
     }
 
-    /// The history is these parts and no others.
+    /// Replaces the history by these parts.
     pub(super) fn replace(&mut self, slots: Vec<Slot>) {
         let made = self.made;
         *self = History {
@@ -183,7 +183,7 @@ impl History {
         }
     }
 
-    /// Takes all parts, to build the history anew of them.
+    /// Takes all parts, so that the history can be rebuilt from them.
     pub(super) fn take(&mut self) -> Pool {
         let slots = std::mem::take(&mut self.slots);
         self.replace(Vec::new());
@@ -274,7 +274,7 @@ impl Pool {
         waiting.filter_map(Option::take).collect()
     }
 
-    /// What nobody took.
+    /// The parts that no message has taken.
     pub(super) fn rest(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().flatten()
     }

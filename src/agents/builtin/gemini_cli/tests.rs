@@ -1,7 +1,7 @@
 //! What the fixtures' reports do not show.
 
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture, previews};
 use model::Source;
 use model::event::{ByLength, Entry};
 use model::repeats;
@@ -25,35 +25,13 @@ fn document(log: &str) -> Session {
     fold(out.entries)
 }
 
-fn previews(session: &Session) -> Vec<&str> {
-    let alive = session.alive();
-    alive
-        .iter()
-        .map(|ix| &*session.items()[*ix].preview)
-        .collect()
-}
-
 fn prompts(session: &Session) -> Vec<u64> {
     session.requests().iter().map(|r| r.prompt).collect()
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        case!($name, "log.jsonl")
-    };
-    ($name:literal, $file:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/gemini-cli/",
-            $name,
-            "/",
-            $file
-        ))
-    };
-}
-
 #[test]
 fn the_same_id_again_is_the_same_message() {
-    let session = session(case!("same-id"));
+    let session = session(fixture!("gemini-cli/same-id/log.jsonl"));
     assert_eq!(
         previews(&session),
         [
@@ -75,7 +53,7 @@ fn the_same_id_again_is_the_same_message() {
 
 #[test]
 fn thoughts_leave() {
-    let session = session(case!("thoughts"));
+    let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
     let result = &session.items()[session.alive()[2]];
     assert_eq!(result.settled, Some((38, Source::Derived)));
@@ -91,7 +69,9 @@ fn thoughts_leave() {
 
 #[test]
 fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
-    let session = session(case!("built_in_tools_are_known_and_leave"));
+    let session = session(fixture!(
+        "gemini-cli/built_in_tools_are_known_and_leave/log.jsonl"
+    ));
     assert_eq!(prompts(&session), [14_500, 12_050]);
     let given = session.items().iter().find(|item| item.role == Role::Tool);
     let given = given.unwrap();
@@ -103,14 +83,14 @@ fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
 
 #[test]
 fn no_tokens_or_zeros_are_no_report() {
-    let session = session(case!("no-tokens"));
+    let session = session(fixture!("gemini-cli/no-tokens/log.jsonl"));
     assert_eq!(prompts(&session), [12_000, 12_100]);
     assert_eq!(session.unreadable, 0);
 }
 
 #[test]
 fn notices_and_what_is_only_shown_are_not_in_the_context() {
-    let session = session(case!("notices"));
+    let session = session(fixture!("gemini-cli/notices/log.jsonl"));
     assert_eq!(
         previews(&session),
         ["<session_context> Linux", "run it", "sh {}", "ok"]
@@ -131,7 +111,7 @@ fn notices_and_what_is_only_shown_are_not_in_the_context() {
 
 #[test]
 fn a_checkpoint_that_lost_messages_is_a_compaction() {
-    let session = session(case!("compaction"));
+    let session = session(fixture!("gemini-cli/compaction/log.jsonl"));
     assert_eq!(session.resets().len(), 1);
     assert_eq!(
         (session.resets()[0].place.line, session.resets()[0].before),
@@ -158,7 +138,9 @@ fn a_checkpoint_that_lost_messages_is_a_compaction() {
 fn the_first_tokens_after_a_compaction_are_an_anchor() {
     let after =
         r#"{"id":"n9","type":"gemini","content":"Go.","tokens":{"input":12050,"output":5}}"#;
-    let log = case!("compaction").lines().chain([after]);
+    let log = fixture!("gemini-cli/compaction/log.jsonl")
+        .lines()
+        .chain([after]);
     let session = fold(testing::read(&GEMINI_CLI, log));
     assert_eq!(session.context().known, 12_055);
     assert_eq!(session.resets()[0].after, Some(12_050));
@@ -166,7 +148,7 @@ fn the_first_tokens_after_a_compaction_are_an_anchor() {
 
 #[test]
 fn a_checkpoint_that_masks_results_is_none() {
-    let session = session(case!("masked"));
+    let session = session(fixture!("gemini-cli/masked/log.jsonl"));
     assert_eq!(session.resets().len(), 0);
     let masked = session
         .items()
@@ -190,7 +172,7 @@ fn a_checkpoint_that_masks_results_is_none() {
 
 #[test]
 fn results_stand_once_though_parallel_calls_hold_each_others() {
-    let session = session(case!("parallel"));
+    let session = session(fixture!("gemini-cli/parallel/log.jsonl"));
     assert_eq!(
         previews(&session),
         ["both", "a {}", "b {}", "result a", "result b"]
@@ -200,7 +182,7 @@ fn results_stand_once_though_parallel_calls_hold_each_others() {
 
 #[test]
 fn a_rewind_takes_all_from_there_on() {
-    let log = case!("rewind");
+    let log = fixture!("gemini-cli/rewind/log.jsonl");
     assert_eq!(previews(&session(log)), ["one", "One.", "three"]);
     let unknown = log.replace("{\"$rewindTo\":\"u2\"}", "{\"$rewindTo\":\"nobody\"}");
     assert_eq!(previews(&session(&unknown)), ["three"]);
@@ -208,7 +190,7 @@ fn a_rewind_takes_all_from_there_on() {
 
 #[test]
 fn hostile_lines_are_counted() {
-    let session = session(case!("hostile"));
+    let session = session(fixture!("gemini-cli/hostile/log.jsonl"));
     assert_eq!(session.unreadable, 5);
     assert_eq!(session.lost_fields.get("messages"), Some(&1));
     // Its only report has an output that is no number.
@@ -218,7 +200,7 @@ fn hostile_lines_are_counted() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| GEMINI_CLI.claims(Path::new(path));
     let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
     assert_eq!(
@@ -250,7 +232,7 @@ fn tools(session: &Session) -> Vec<u64> {
 
 #[test]
 fn a_resume_is_no_compaction_and_sends_results_twice() {
-    let log = case!("a_resume_is_no_compaction_and_sends_results_twice");
+    let log = fixture!("gemini-cli/a_resume_is_no_compaction_and_sends_results_twice/log.jsonl");
     let session = session(log);
     assert_eq!(session.resets().len(), 0);
     assert_eq!(prompts(&session), [9_000, 9_400, 9_608, 10_190]);
@@ -268,7 +250,7 @@ fn a_resume_is_no_compaction_and_sends_results_twice() {
 
 #[test]
 fn a_new_process_that_writes_no_history_has_none() {
-    let log = case!("a_resume_is_no_compaction_and_sends_results_twice");
+    let log = fixture!("gemini-cli/a_resume_is_no_compaction_and_sends_results_twice/log.jsonl");
     let mut lines: Vec<&str> = log.lines().collect();
     lines.remove(19);
     let session = fold(testing::read(&GEMINI_CLI, lines));
@@ -279,7 +261,9 @@ fn a_new_process_that_writes_no_history_has_none() {
 
 #[test]
 fn a_compression_in_vain_is_none() {
-    let session = session(case!("a_compression_in_vain_is_none"));
+    let session = session(fixture!(
+        "gemini-cli/a_compression_in_vain_is_none/log.jsonl"
+    ));
     assert_eq!(session.resets().len(), 1);
     assert_eq!(session.resets()[0].place.line, 9);
     let why = |start: &str| {
@@ -297,7 +281,7 @@ fn a_compression_in_vain_is_none() {
 
 #[test]
 fn masking_writes_all_messages_again() {
-    let log = case!("masking_writes_all_messages_again");
+    let log = fixture!("gemini-cli/masking_writes_all_messages_again/log.jsonl");
     let session = session(log);
     assert_eq!(session.resets().len(), 0);
     assert_eq!(prompts(&session), [9_000, 9_404, 9_120]);
@@ -311,7 +295,7 @@ fn masking_writes_all_messages_again() {
 
 #[test]
 fn its_own_count_is_the_last_prompt_or_an_estimate_of_the_history() {
-    let log = case!("a_resume_is_no_compaction_and_sends_results_twice");
+    let log = fixture!("gemini-cli/a_resume_is_no_compaction_and_sends_results_twice/log.jsonl");
     let own = |lines: usize| {
         let session = fold(testing::read(&GEMINI_CLI, log.lines().take(lines)));
         session.own_count().map(|own| own.tokens)

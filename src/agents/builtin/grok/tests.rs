@@ -1,12 +1,10 @@
 use super::*;
-use crate::testing::previews;
+use crate::testing::{fixture, previews};
 use model::event::{ByLength, Event};
 use model::window::Rules;
 
-const LOG: &str =
-    include_str!("../../../../tests/fixtures/grok/requests_of_the_unified_log/log.jsonl");
-const UNIFIED: &str =
-    include_str!("../../../../tests/fixtures/grok/requests_of_the_unified_log/unified.jsonl");
+const LOG: &str = fixture!("grok/requests_of_the_unified_log/log.jsonl");
+const UNIFIED: &str = fixture!("grok/requests_of_the_unified_log/unified.jsonl");
 
 /// The prompts that are reported for a log, from the given line on, beside these requests.
 fn prompts(unified: &str, from: u64) -> Vec<(u64, Option<u64>)> {
@@ -43,15 +41,13 @@ fn requests_are_joined_by_their_total_and_their_order() {
     assert_eq!(
         prompts(&other, 1).len(),
         2,
-        "sessions are told apart by the reader"
+        "the reader tells the sessions apart"
     );
 }
 
 #[test]
 fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
-    let log = include_str!(
-        "../../../../tests/fixtures/grok/compaction_between_call_and_result/log.jsonl"
-    );
+    let log = fixture!("grok/compaction_between_call_and_result/log.jsonl");
     let sessions = crate::testing::sessions(&GROK, log.lines());
     let session = sessions.values().next().unwrap();
     let shown = previews(session);
@@ -62,7 +58,7 @@ fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
 }
 
 #[test]
-fn settings() {
+fn settings_are_read_from_the_config_file() {
     let set = (SETTINGS.read)(&[
         b"[session]\nauto_compact_threshold_percent = 70\n[model.lab]\n\
         model = \"m1\"\ncontext_window = 64000\n[model.m2]\ncontext_window = 32000\n",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture};
 use model::event::Event;
 use model::session::Session;
 use model::{Gone, Role};
@@ -9,19 +9,9 @@ fn sessions(log: &str) -> BTreeMap<Lane, Session> {
     testing::sessions(&HPD_AGENT, log.lines())
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/hpd-agent/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn containers_leave_when_their_turn_ends_and_not_before() {
-    let log = case!("containers_live_to_the_end_of_their_turn");
+    let log = fixture!("hpd-agent/containers_live_to_the_end_of_their_turn/log.jsonl");
     let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
     let before = &log[..log[..end].rfind('\n').unwrap()];
     let containers = |log: &str| {
@@ -40,7 +30,7 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
 
 #[test]
 fn a_copy_of_a_message_counts_once_wherever_it_stands() {
-    let log = case!("containers_live_to_the_end_of_their_turn");
+    let log = fixture!("hpd-agent/containers_live_to_the_end_of_their_turn/log.jsonl");
     let mut copy_first: Vec<&str> = log.lines().collect();
     let is_copy = |line: &&str| line.contains("\"USER_MESSAGE\"");
     let copy = copy_first.iter().position(is_copy).unwrap();
@@ -56,16 +46,17 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
 
 #[test]
 fn numbers_of_a_turn_are_those_of_its_last_call() {
-    let session = &sessions(case!("last_call_of_a_turn_counts"))[&Lane::Main];
+    let session =
+        &sessions(fixture!("hpd-agent/last_call_of_a_turn_counts/log.jsonl"))[&Lane::Main];
     let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [950]);
-    let sums = &sessions(case!("turn_totals_are_no_context"))[&Lane::Main];
+    let sums = &sessions(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl"))[&Lane::Main];
     assert!(sums.requests().is_empty());
 }
 
 #[test]
 fn a_sub_agent_has_a_session_of_its_own() {
-    let sessions = sessions(case!("sub_agents_of_their_own"));
+    let sessions = sessions(fixture!("hpd-agent/sub_agents_of_their_own/log.jsonl"));
     let child = sessions.values().nth(1).unwrap();
     assert_eq!(child.meta.parent.as_deref(), Some("s-1"));
     assert_eq!(child.meta.title.as_deref(), Some("Weather"));
@@ -73,14 +64,16 @@ fn a_sub_agent_has_a_session_of_its_own() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let shape = |path: &str| HPD_AGENT.claims(Path::new(path)).map(|claim| claim.store);
     let thread = "/s/sessions/s-1/threads/main/thread.events.jsonl";
     assert_eq!(shape(thread), Some(StoreKind::Lines));
     let branch = "/s/sessions/s-1/branches/main/branch.json";
     assert_eq!(shape(branch), Some(StoreKind::Document));
     assert_eq!(shape("/s/sessions/s-1/threads/main/thread.meta.json"), None);
-    assert!(HPD_AGENT.recognise(case!("turn_totals_are_no_context").as_bytes()));
+    assert!(
+        HPD_AGENT.recognise(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl").as_bytes())
+    );
     let line = br#"{"schema":"hpd.agent.branch.events","events":[]}"#;
     assert_eq!(HPD_AGENT.store(line), Some(StoreKind::Document));
     assert!(!HPD_AGENT.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
@@ -88,7 +81,7 @@ fn names() {
 
 #[test]
 fn what_a_container_showed_leaves_when_the_turn_ends() {
-    let log = case!("schemas_of_a_container_leave_with_it");
+    let log = fixture!("hpd-agent/schemas_of_a_container_leave_with_it/log.jsonl");
     let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
     let before = &log[..log[..end].rfind('\n').unwrap()];
     let (before, after) = (sessions(before), sessions(log));
@@ -101,7 +94,9 @@ fn what_a_container_showed_leaves_when_the_turn_ends() {
 
 #[test]
 fn a_call_leaves_with_the_message_that_began_it() {
-    let sessions = sessions(case!("compacted_calls_leave_with_their_message"));
+    let sessions = sessions(fixture!(
+        "hpd-agent/compacted_calls_leave_with_their_message/log.jsonl"
+    ));
     let session = &sessions[&Lane::Main];
     let calls = session.items().iter().filter(|item| item.tool.is_some());
     let alive = calls.filter(|item| item.role == Role::Assistant && item.in_context());
@@ -110,7 +105,7 @@ fn a_call_leaves_with_the_message_that_began_it() {
 
 #[test]
 fn calls_of_another_family_count_in_totals_alone() {
-    let log = case!("embeddings_and_speech_are_no_context");
+    let log = fixture!("hpd-agent/embeddings_and_speech_are_no_context/log.jsonl");
     let sessions = sessions(log);
     let session = &sessions[&Lane::Main];
     assert_eq!(session.model(), Some("gpt-4o"));
@@ -126,15 +121,11 @@ fn calls_of_another_family_count_in_totals_alone() {
 #[test]
 fn a_saved_history_holds_the_results_of_containers() {
     let read = |document: &str| testing::document(&HPD_AGENT, document);
-    let branch = read(include_str!(
-        "../../../../tests/fixtures/hpd-agent/saved_history_of_a_branch/log.json"
-    ));
+    let branch = read(fixture!("hpd-agent/saved_history_of_a_branch/log.json"));
     assert_eq!(branch.meta.id.as_deref(), Some("harbour-1/branch-b"));
     assert_eq!((branch.turns, branch.unreadable), (2, 0));
     assert_eq!(branch.context().role(Role::Container).items, 1);
-    let session = read(include_str!(
-        "../../../../tests/fixtures/hpd-agent/saved_session_of_before/log.json"
-    ));
+    let session = read(fixture!("hpd-agent/saved_session_of_before/log.json"));
     let id = Some("console-2025-12-20-090000-0a1b2c3d");
     assert_eq!((session.meta.id.as_deref(), session.turns), (id, 1));
 }

@@ -2,7 +2,7 @@
 
 use model::event::Key;
 
-/// The author of a message, as far as that decides what stays.
+/// The author of a message, as far as it decides which messages stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
     /// A person's.
@@ -25,7 +25,7 @@ pub(super) struct Message {
     pub(super) author: Author,
     /// The nodes it consists of.
     pub(super) keys: Vec<Key>,
-    /// Of a tool's result, the call and the size as Kimi estimates it, in tokens.
+    /// For a tool's result: its call, and Kimi's estimate of its tokens.
     pub(super) result: Option<(Key, u64)>,
 }
 
@@ -73,20 +73,20 @@ impl History {
         messages.flat_map(|message| message.keys.iter().copied())
     }
 
-    /// Keeps only `all` messages of persons: the first `first`, and the newest.
-    pub(super) fn keep_persons(&mut self, all: usize, first: usize) {
+    /// Keeps at most `limit` messages of persons: the first `first`, then the newest.
+    pub(super) fn keep_persons(&mut self, limit: usize, first: usize) {
         self.0.retain(|message| message.author == Author::Person);
-        let from = self.0.len().saturating_sub(all.saturating_sub(first));
+        let from = self.0.len().saturating_sub(limit.saturating_sub(first));
         let first = first.min(from);
         self.0.drain(first..from);
     }
 
-    /// Leaves only what comes after the first so many.
+    /// Removes the first `count` messages.
     pub(super) fn keep_after(&mut self, count: usize) {
         self.0.drain(..count.min(self.0.len()));
     }
 
-    /// Leaves only the last two messages that are no results, and what follows the first of them.
+    /// Keeps only the last two messages that are not results, and what follows the first of them.
     /// Returns whether anything left.
     pub(super) fn keep_last_two(&mut self) -> bool {
         let messages = self.0.iter().enumerate().rev();
@@ -96,13 +96,13 @@ impl History {
         from > 0
     }
 
-    /// Puts a summary without a node before all.
+    /// Puts a summary without a node before all messages.
     pub(super) fn summarised(&mut self) {
         self.0.insert(0, Message::new(Author::Summary, Vec::new()));
     }
 
-    /// Takes away so many of a person's messages, from the end, and what came after the first of them
-    /// but for notes. Returns `false`, and does nothing, where there are not so many since the last summary.
+    /// Removes the last `count` messages of persons, and all that came after the first of these except notes.
+    /// Returns `false`, and removes nothing, if fewer have come since the last summary.
     pub(super) fn undo(&mut self, count: usize) -> bool {
         let mut persons = Vec::new();
         for (at, message) in self.0.iter().enumerate().rev() {

@@ -2,22 +2,12 @@
 
 use super::*;
 use crate as agents;
-use crate::testing;
+use crate::testing::{self, fixture};
 use model::event::{Entry, Event, Lane, Usage};
 use std::path::PathBuf;
 
 fn entries(log: &str) -> Vec<Entry> {
     testing::read(&KIMI, log.lines())
-}
-
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/kimi/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
 }
 
 fn usages(entries: &[Entry], wanted: impl Fn(Lane) -> bool) -> Vec<&Usage> {
@@ -31,7 +21,9 @@ fn usages(entries: &[Entry], wanted: impl Fn(Lane) -> bool) -> Vec<&Usage> {
 
 #[test]
 fn the_call_that_writes_a_summary_is_no_conversation() {
-    let entries = entries(case!("compaction_keeps_what_persons_said"));
+    let entries = entries(fixture!(
+        "kimi/compaction_keeps_what_persons_said/log.jsonl"
+    ));
     assert!(entries.iter().all(|entry| entry.lane == Lane::Main));
     let aside = entries.iter().filter_map(|entry| match &entry.event {
         Event::Billed { billed, .. } => Some((billed.prompt(), billed.cache_read, billed.output)),
@@ -45,7 +37,7 @@ fn the_call_that_writes_a_summary_is_no_conversation() {
 
 #[test]
 fn a_sub_agents_events_are_a_conversation_of_their_own() {
-    let entries = entries(case!("cli_wire_sub_agents"));
+    let entries = entries(fixture!("kimi/cli_wire_sub_agents/log.jsonl"));
     let lane = Lane::Side(Key::of("ac1"));
     let side = usages(&entries, |of| of == lane);
     assert_eq!(
@@ -71,7 +63,10 @@ fn a_copy_repeats_requests_under_their_keys() {
             .map(|usage| usage.request)
             .collect()
     };
-    for log in [case!("results_stand_before_the_report"), case!("cli_wire")] {
+    for log in [
+        fixture!("kimi/results_stand_before_the_report/log.jsonl"),
+        fixture!("kimi/cli_wire/log.jsonl"),
+    ] {
         let (first, rest) = log.split_once('\n').unwrap();
         let copy = format!("{first}\n{{\"type\":\"forked\"}}\n{rest}");
         assert_eq!(keys(log).len(), 2);
@@ -119,7 +114,7 @@ fn times_are_seconds_or_milliseconds() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| KIMI.claims(Path::new(path));
     let code = "/home/dev/.kimi-code/sessions/wd_shop_1/session_5e55/agents";
     let main = claim(&format!("{code}/main/wire.jsonl")).unwrap();
@@ -157,9 +152,9 @@ fn names() {
 fn all_three_kinds_are_told_from_other_logs() {
     let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
     for log in [
-        case!("who_says_what"),
-        case!("cli_wire"),
-        case!("cli_context"),
+        fixture!("kimi/who_says_what/log.jsonl"),
+        fixture!("kimi/cli_wire/log.jsonl"),
+        fixture!("kimi/cli_context/log.jsonl"),
         "{\"timestamp\": 1774949785.2, \"message\": {\"type\": \"TurnBegin\", \"payload\"",
         "{\"role\": \"_checkpoint\", \"id\": 0}",
     ] {

@@ -20,7 +20,8 @@ const LEAST_CLEARED: u64 = 100;
 record! {
     struct Record<'a> {
         cwd: Text<'a>,
-        environment_disclosure: Disclosure<'a> = "environmentDisclosure",
+        /// The folder that is described to the model.
+        disclosed_cwd: Text<'a> = "environmentDisclosure" / "cwd",
         profile_name: Text<'a> = "profileName",
         model_alias: Text<'a> = "modelAlias",
         system_prompt: Text<'a> = "systemPrompt",
@@ -39,11 +40,6 @@ record! {
         kept_head_user_message_count: Count = "keptHeadUserMessageCount",
         count: Count,
         cutoff: Count,
-    }
-
-    /// The environment that is described to the model.
-    struct Disclosure<'a> {
-        cwd: Text<'a>,
     }
 
     struct Message<'a> {
@@ -72,12 +68,8 @@ record! {
         tool_call_id: Text<'a> = "toolCallId",
         name: Text<'a>,
         args: Option<Raw<'a>>,
-        result: Outcome<'a>,
+        result: Content<'a> = "result" / "output",
         usage: Option<Numbers>,
-    }
-
-    struct Outcome<'a> {
-        output: Content<'a>,
     }
 }
 
@@ -154,10 +146,9 @@ impl Wire {
 
     /// Returns whether the record contains anything of use.
     fn config(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
-        let disclosed = &record.environment_disclosure;
         let profile = record.profile_name.boxed();
         let meta = Meta {
-            cwd: record.cwd.boxed().or(disclosed.cwd.boxed()),
+            cwd: record.cwd.boxed().or(record.disclosed_cwd.boxed()),
             // Requests name the model itself.
             model: record.model_alias.boxed().filter(|_| self.model.is_none()),
             // Of a sub-agent, what kind it is.
@@ -264,7 +255,7 @@ impl Wire {
                 out.node(output(vec![item]));
             }
             "tool.result" => {
-                self.result(event.tool_call_id.get(), &event.result.output, out);
+                self.result(event.tool_call_id.get(), &event.result, out);
             }
             "step.end" => {
                 let model = self.model.clone();
@@ -307,7 +298,7 @@ impl Wire {
                 let first = count(record.kept_head_user_message_count);
                 self.history.keep_persons(all, first.unwrap_or(0));
             }
-            // Older versions kept the end as it was.
+            // Older versions kept the end unchanged.
             None => {
                 let gone = count(record.compacted_count);
                 self.history.keep_after(gone.unwrap_or(usize::MAX));

@@ -21,7 +21,7 @@ record! {
 
     struct Conversation<'a> {
         turns: Vec<Turn<'a>> = "user_turn_metadatas",
-        last: Last = "last_context_usage",
+        last_percentage: Option<f64> = "last_context_usage" / "percentage",
     }
 
     struct Turn<'a> {
@@ -29,10 +29,6 @@ record! {
         model: Text<'a>,
         percentage: Option<f64> = "context_usage_percentage",
         last_percentage: Option<f64> = "final_context_usage_percentage",
-    }
-
-    struct Last {
-        percentage: Option<f64>,
     }
 
     struct ModelState<'a> {
@@ -47,7 +43,7 @@ record! {
 }
 
 impl Session<'_> {
-    /// The facts; Kiro's choice of a model, `auto`, is none.
+    /// The facts. `auto`, which leaves the choice of the model to Kiro, is not a model.
     pub(super) fn meta(&self) -> Meta {
         let model = self.state.model.info.id.boxed();
         Meta {
@@ -71,7 +67,7 @@ impl Session<'_> {
             return ends;
         };
         for (nth, turn) in turns.iter().enumerate() {
-            let whole = self.state.conversation.last.percentage;
+            let whole = self.state.conversation.last_percentage;
             let whole = whole.or(self.state.model.percentage);
             let newest = whole.filter(|_| nth + 1 == turns.len());
             let percent = turn.last_percentage.or(turn.percentage).or(newest);

@@ -87,7 +87,7 @@ impl Participant {
         self.reset(&loss, key, out);
     }
 
-    /// How many of the oldest envelopes hold so many tokens.
+    /// How many of the oldest envelopes it takes to hold this many tokens.
     pub(super) fn oldest(&self, mut tokens: u64) -> usize {
         let gone = self.held.iter().take_while(|(_, own)| {
             let goes = tokens > 0;

@@ -22,7 +22,7 @@ pub(super) struct Space {
     /// Chat so far, while somebody may yet turn out to have a context, and who received it.
     chats: Vec<Chat>,
     delivered: HashMap<Box<str>, Vec<usize>>,
-    /// Who has the name of a person, and is none.
+    /// Agents whose name is a person's name.
     agents: HashSet<Box<str>>,
     /// Whether lines show what becomes of the envelopes that were received.
     shows_fates: bool,

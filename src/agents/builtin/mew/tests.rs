@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{self, previews};
+use crate::testing::{self, fixture, previews};
 use model::Role;
 use model::event::Lane;
 use model::session::Session;
@@ -9,19 +9,9 @@ fn sessions(log: &str) -> BTreeMap<Lane, Session> {
     testing::sessions(&MEW, log.lines())
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/mew/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn each_participant_has_a_context_of_its_own() {
-    let sessions = sessions(case!("each_participant_its_own_context"));
+    let sessions = sessions(fixture!("mew/each_participant_its_own_context/log.jsonl"));
     let titles: Vec<_> = sessions
         .values()
         .map(|session| session.meta.title.as_deref().unwrap())
@@ -49,7 +39,9 @@ fn each_participant_has_a_context_of_its_own() {
 
 #[test]
 fn an_automatic_compaction_drops_as_much_as_it_says() {
-    let sessions = sessions(case!("automatic_compaction_drops_the_oldest"));
+    let sessions = sessions(fixture!(
+        "mew/automatic_compaction_drops_the_oldest/log.jsonl"
+    ));
     let mew = &sessions[&Lane::Main];
     assert_eq!(
         previews(mew),
@@ -64,18 +56,18 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claims = |path: &str| MEW.claims(Path::new(path)).is_some();
     assert!(claims("/s/.mew/logs/envelope-history.jsonl"));
     assert!(!claims("/s/.mew/logs/capability-decisions.jsonl"));
-    let first = case!("an_envelope_counts_once").as_bytes();
+    let first = fixture!("mew/an_envelope_counts_once/log.jsonl").as_bytes();
     assert!(MEW.recognise(first));
     assert!(!MEW.recognise(b"{\"event\":\"allowed\",\"capability\":{\"kind\":\"chat\"}}\n"));
 }
 
 #[test]
 fn what_was_delivered_before_the_first_word_is_in_the_context() {
-    let sessions = sessions(case!("delivered_before_its_first_word"));
+    let sessions = sessions(fixture!("mew/delivered_before_its_first_word/log.jsonl"));
     let used: Vec<u64> = sessions.values().map(|one| one.context().used).collect();
     assert_eq!(used[0], used[1], "both received all of it");
     let taster = sessions.values().nth(1).unwrap();
@@ -85,7 +77,7 @@ fn what_was_delivered_before_the_first_word_is_in_the_context() {
 
 #[test]
 fn who_was_rejected_has_no_context() {
-    let sessions = sessions(case!("rejected_envelopes_are_nobodys"));
+    let sessions = sessions(fixture!("mew/rejected_envelopes_are_nobodys/log.jsonl"));
     assert_eq!(sessions.len(), 1);
     let baker = &sessions[&Lane::Main];
     assert_eq!(baker.items().len(), 3);
@@ -94,7 +86,7 @@ fn who_was_rejected_has_no_context() {
 
 #[test]
 fn a_compaction_is_done_before_its_size_is_reported() {
-    let sessions = sessions(case!("compaction_is_done_then_counted"));
+    let sessions = sessions(fixture!("mew/compaction_is_done_then_counted/log.jsonl"));
     let sizes = sessions[&Lane::Main].resets().iter();
     let sizes: Vec<_> = sizes.map(|reset| (reset.before, reset.after)).collect();
     assert_eq!(sizes, [(2_400, Some(900)), (900, Some(0))]);
@@ -102,7 +94,7 @@ fn a_compaction_is_done_before_its_size_is_reported() {
 
 #[test]
 fn a_status_makes_an_agent_of_any_name() {
-    let sessions = sessions(case!("agents_named_like_people"));
+    let sessions = sessions(fixture!("mew/agents_named_like_people/log.jsonl"));
     let names = sessions.values().map(|one| one.meta.title.as_deref());
     assert_eq!(names.collect::<Vec<_>>(), [Some("human-resources")]);
     let agent = &sessions[&Lane::Main];
@@ -115,14 +107,14 @@ fn a_status_makes_an_agent_of_any_name() {
 
 #[test]
 fn headroom_is_in_the_units_of_the_trigger() {
-    let sessions = sessions(case!("its_trigger_is_in_its_own_units"));
+    let sessions = sessions(fixture!("mew/its_trigger_is_in_its_own_units/log.jsonl"));
     let context = sessions[&Lane::Main].context();
     assert_eq!(context.counted(), 1_906);
 }
 
 #[test]
 fn its_own_number_takes_the_place_of_what_was_counted() {
-    let log = case!("own_number_below_what_was_counted");
+    let log = fixture!("mew/own_number_below_what_was_counted/log.jsonl");
     let whole = sessions(log);
     let context = whole[&Lane::Main].context();
     let end = log.find("And the newest one?").unwrap();

@@ -175,11 +175,7 @@ record! {
 
     struct Model<'a> {
         limit: Limit,
-        modalities: Modalities<'a>,
-    }
-
-    struct Modalities<'a> {
-        input: Vec<Text<'a>>,
+        inputs: Vec<Text<'a>> = "modalities" / "input",
     }
 
     struct Limit {
@@ -211,15 +207,12 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
         let mut look = |name: &str, value: Raw<'_>| {
             if name == model {
                 let read: Option<Model<'_>> = parse(value.get(), &lost).ok();
-                limits = read.map(|Model { limit, modalities }| Limits {
+                limits = read.map(|Model { limit, inputs }| Limits {
                     context: some(limit.context),
                     input: some(limit.input),
                     output: some(limit.output),
                     pictures: pictures(|wanted| {
-                        modalities
-                            .input
-                            .iter()
-                            .any(|name| name.get() == Some(wanted))
+                        inputs.iter().any(|name| name.get() == Some(wanted))
                     }),
                 });
             }

@@ -5,6 +5,27 @@
 
 use format::database::{DatabaseSpec, Schema};
 
+/// The facts of a session: its table, and what its version has beside the others.
+macro_rules! header {
+    ($table:literal, $more:literal) => {
+        concat!(
+            "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
+            || ',\"title\":' || json_quote(CAST(title AS TEXT))
+            || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
+            || ',\"version\":' || json_quote(CAST(version AS TEXT))
+            || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
+            ",
+            $more,
+            "
+            || ',\"revert\":' || coalesce(revert, 'null')
+            || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
+            FROM ",
+            $table,
+            " WHERE id = ?1"
+        )
+    };
+}
+
 /// The tables of all versions.
 pub(super) static SPEC: DatabaseSpec = DatabaseSpec {
     schemas: &[V2, V1_EVENTS, V1],
@@ -33,15 +54,7 @@ const V2: Schema = Schema {
         (SELECT group_concat(seq || '/' || time_updated) FROM (SELECT seq, time_updated FROM session_message
             WHERE session_id = session_v2.id ORDER BY seq DESC LIMIT 4))
         FROM session_v2",
-    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
-        || ',\"title\":' || json_quote(CAST(title AS TEXT))
-        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
-        || ',\"version\":' || json_quote(CAST(version AS TEXT))
-        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
-        || ',\"model\":' || coalesce(model, 'null')
-        || ',\"revert\":' || coalesce(revert, 'null')
-        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
-        FROM session_v2 WHERE id = ?1",
+    header: header!("session_v2", "|| ',\"model\":' || coalesce(model, 'null')"),
     from: "session_message WHERE session_id = ?1",
     order: "seq",
     line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"type\":' || json_quote(CAST(r.type AS TEXT))
@@ -60,15 +73,7 @@ const V1_EVENTS: Schema = Schema {
         (SELECT id || time_updated FROM message WHERE session_id = session.id
             ORDER BY time_created DESC, id DESC LIMIT 1)
         FROM session",
-    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
-        || ',\"title\":' || json_quote(CAST(title AS TEXT))
-        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
-        || ',\"version\":' || json_quote(CAST(version AS TEXT))
-        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
-        || ',\"model\":' || coalesce(model, 'null')
-        || ',\"revert\":' || coalesce(revert, 'null')
-        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
-        FROM session WHERE id = ?1",
+    header: header!("session", "|| ',\"model\":' || coalesce(model, 'null')"),
     ..V1
 };
 
@@ -79,14 +84,7 @@ const V1: Schema = Schema {
                 WHERE message_id = message.id), '') FROM message
             WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
         FROM session",
-    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
-        || ',\"title\":' || json_quote(CAST(title AS TEXT))
-        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
-        || ',\"version\":' || json_quote(CAST(version AS TEXT))
-        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
-        || ',\"revert\":' || coalesce(revert, 'null')
-        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
-        FROM session WHERE id = ?1",
+    header: header!("session", ""),
     from: "message WHERE session_id = ?1",
     order: "time_created, id",
     line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"info\":' || coalesce(r.data, 'null')
@@ -100,7 +98,7 @@ const V1: Schema = Schema {
         WHEN r.data ->> '$.role' = 'assistant'
             THEN (r.data ->> '$.time.completed') IS NOT NULL OR (r.data ->> '$.error') IS NOT NULL
         ELSE EXISTS (SELECT 1 FROM part WHERE message_id = r.id) END",
-    // The row of a user's message is written anew after every answer, with a list of files.
+    // The row of a user's message is rewritten after every answer, with a list of files.
     changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = r.id), 0)
         + (SELECT revert IS NULL FROM session WHERE id = ?1)
         + CASE WHEN instr(r.data, '\"role\":\"assistant\"') THEN r.time_updated ELSE 0 END AS INTEGER)",

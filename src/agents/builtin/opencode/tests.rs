@@ -81,7 +81,7 @@ fn the_output_is_what_the_prompt_leaves_of_the_total() {
     assert_eq!(numbers(older), [(90, 70, Some(30), Some(10))]);
     let oldest = r#"{"input":20,"output":30,"reasoning":10,"cache":{"read":70,"write":0}}"#;
     assert_eq!(numbers(oldest), [(90, 70, Some(30), Some(10))]);
-    // A total below its parts is none; an answer that is being written has 0 everywhere.
+    // A total below its parts does not count; an answer that is being written has 0 everywhere.
     let odd = r#"{"total":5,"input":20,"output":30,"cache":{"read":null}}"#;
     assert_eq!(numbers(odd), [(20, 0, Some(30), None)]);
     // Of a report with an unreadable part nothing is used.

@@ -24,7 +24,7 @@ record! {
         name: Text<'a>,
         files: Vec<File<'a>>,
         skills: Vec<Skill<'a>>,
-        model: Option<Model<'a>>,
+        model: Text<'a> = "model" / "id",
         content: Vec<Content<'a>>,
         tokens: Option<Tokens>,
         command: Text<'a>,
@@ -45,10 +45,6 @@ record! {
     struct Skill<'a> {
         name: Text<'a>,
         text: Text<'a>,
-    }
-
-    struct Model<'a> {
-        id: Text<'a>,
     }
 
     struct Shell<'a> {
@@ -93,7 +89,7 @@ pub(super) fn row(
     let key = Key::of(id);
     let is_hidden = history.hides_message(key);
     out.set_time(data.time.begun());
-    let model = data.model.as_ref().and_then(|model| model.id.boxed());
+    let model = data.model.boxed();
     if matches!(kind, "assistant" | "model-switched") {
         let meta = Meta::of_model(model.clone());
         out.meta(meta.changes(known));

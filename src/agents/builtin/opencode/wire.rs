@@ -11,7 +11,7 @@ record! {
         pub(super) id: Text<'a>,
         pub(super) info: Option<Raw<'a>>,
         pub(super) parts: Vec<Part<'a>>,
-        /// Of a row of 2.x.
+        /// The type of a row of 2.x.
         pub(super) kind: Text<'a> = "type",
         pub(super) data: Option<Raw<'a>>,
     }
@@ -19,7 +19,7 @@ record! {
     /// An export.
     pub(super) struct Document<'a> {
         pub(super) info: Option<Info<'a>>,
-        /// Mostly taken out, and read as lines.
+        /// The messages. Mostly they are taken out of the document and read as lines.
         pub(super) messages: Vec<Raw<'a>>,
     }
 
@@ -29,11 +29,11 @@ record! {
         pub(super) title: Text<'a>,
         pub(super) directory: Text<'a>,
         pub(super) version: Text<'a>,
-        /// Of a session the one that started it; of an answer its user's message.
+        /// The parent: of a session, the session that started it; of an answer, the user's message.
         pub(super) parent_id: Text<'a> = "parentID",
         pub(super) revert: Option<Revert<'a>>,
         pub(super) role: Text<'a>,
-        /// Of a message of 2.x.
+        /// The type of a message of 2.x.
         pub(super) kind: Text<'a> = "type",
         pub(super) model_id: Text<'a> = "modelID",
         pub(super) model: Option<Model<'a>>,
@@ -162,7 +162,7 @@ impl Tokens {
 }
 
 impl Times {
-    /// When it was begun.
+    /// The time at which it began.
     pub(super) fn begun(self) -> Option<Timestamp> {
         time(self.created)
     }

@@ -5,7 +5,7 @@
 use model::event::{Key, Parent};
 use std::collections::{HashMap, HashSet};
 
-/// The parent of an event that begins a conversation anew.
+/// The parent of an event that begins a new conversation.
 const ROOT: &str = "__root__";
 
 /// How an event hangs that names this parent.

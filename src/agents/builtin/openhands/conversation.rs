@@ -254,7 +254,7 @@ impl OpenHandsDecoder {
         self.calls.extend(call.map(Key::of));
         let item = out.item(Role::Assistant, Kind::ToolCall);
         let item = item.tool(record.tool_name.get()).call(call);
-        items.push(item.text(record.tool_call.arguments.or_empty()).done());
+        items.push(item.text(record.arguments.or_empty()).done());
         self.ended = false;
         self.node(record, Part::Output, items, out);
     }
@@ -411,10 +411,10 @@ fn response_key(id: &str) -> Key {
 /// The facts in a conversation's state.
 fn meta_of(state: &State<'_>) -> Meta {
     let window = state.agent.llm.max_input_tokens.0;
-    let most = state.agent.condenser.max_tokens.0;
+    let most = state.agent.trigger.0;
     Meta {
         id: state.id.boxed(),
-        cwd: state.workspace.working_dir.boxed(),
+        cwd: state.working_dir.boxed(),
         model: state.agent.llm.model.get().map(stats::bare),
         window,
         trigger: most.map(|most| most.min(window.unwrap_or(most))),

@@ -20,7 +20,7 @@ fn numbers_of(numbers: &Numbers<'_>) -> Billed {
     }
 }
 
-/// What was added to the sums before; `None`: they began anew.
+/// What was added to the sums before; `None`: they started again from zero.
 fn difference(sums: Billed, before: Billed) -> Option<Billed> {
     Some(Billed {
         input: sums.input.checked_sub(before.input)?,

@@ -70,7 +70,7 @@ fn sums_tell_a_call_only_where_they_grew_by_one() {
         prompts(&[&first, &answer("a"), &next, &answer("b")]),
         [1_000]
     );
-    // Sums that begin anew.
+    // Sums that start again from zero.
     let anew = stats("agent", (1_200, 10), 1_210);
     assert_eq!(
         prompts(&[&next, &answer("a"), &anew, &answer("b")]),
@@ -105,9 +105,9 @@ fn odd_values_cost_nothing_but_themselves() {
         r#"{"kind":"ActionEvent","id":7,"tool_call":"x","thought":{"text":1}}"#,
         r#"{"kind":"ObservationEvent","observation":{"content":[[{"image_urls":"x"}]],"metadata":[]}}"#,
     ] {
-        let told = read(&[odd]);
+        let entries = read(&[odd]);
         let unreadable = |entry: &Entry| matches!(entry.event, Event::Unreadable(_));
-        assert!(!told.iter().any(unreadable), "{odd}: {told:?}");
+        assert!(!entries.iter().any(unreadable), "{odd}: {entries:?}");
     }
     for wrong in [
         r#"{"id":"a"}"#,
@@ -183,7 +183,7 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
     let line = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, line: &str| {
         reader.read_line(line, out);
     };
-    let told = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, calls: &[(&str, u64)]| {
+    let reported = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, calls: &[(&str, u64)]| {
         let fits = reader.read_state(state(calls).as_bytes(), out);
         let usage = out.entries.drain(..).filter_map(|entry| match entry.event {
             Event::Usage(usage) => Some(usage.prompt),
@@ -192,17 +192,17 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
         (fits, usage.collect::<Vec<u64>>())
     };
     assert_eq!(
-        told(&mut reader, &mut out, &[]),
+        reported(&mut reader, &mut out, &[]),
         (StateUpdate::Accepted, vec![])
     );
     line(&mut reader, &mut out, &answer("a"));
     let calls = [("title", 90), ("a", 1_000)];
     assert_eq!(
-        told(&mut reader, &mut out, &calls),
+        reported(&mut reader, &mut out, &calls),
         (StateUpdate::Accepted, vec![1_000])
     );
     assert_eq!(
-        told(&mut reader, &mut out, &calls),
+        reported(&mut reader, &mut out, &calls),
         (StateUpdate::Accepted, vec![])
     );
     assert_eq!(
@@ -214,19 +214,19 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
     out.entries.clear();
     let calls = [("c", 1_200)];
     assert_eq!(
-        told(&mut reader, &mut out, &calls),
+        reported(&mut reader, &mut out, &calls),
         (StateUpdate::Accepted, vec![1_200])
     );
     let calls = [("b", 1_100), ("c", 1_200)];
     assert_eq!(
-        told(&mut reader, &mut out, &calls),
+        reported(&mut reader, &mut out, &calls),
         (StateUpdate::RereadLog, vec![])
     );
 
     // Another model counts otherwise.
     let mut reader = OPENHANDS.decoder();
     assert_eq!(
-        told(&mut reader, &mut out, &[]),
+        reported(&mut reader, &mut out, &[]),
         (StateUpdate::Accepted, vec![])
     );
     line(&mut reader, &mut out, &answer("a"));

@@ -31,7 +31,7 @@ record! {
         pub(super) reasoning_content: Text<'a>,
         pub(super) thinking_blocks: Vec<Block<'a>>,
         pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
-        pub(super) tool_call: Call<'a>,
+        pub(super) arguments: Text<'a> = "tool_call" / "arguments",
 
         // ObservationEvent, UserRejectObservation, AgentErrorEvent
         pub(super) observation: Observation<'a>,
@@ -98,12 +98,6 @@ record! {
 }
 
 record! {
-    pub(super) struct Call<'a> {
-        pub(super) arguments: Text<'a>,
-    }
-}
-
-record! {
     pub(super) struct Observation<'a> {
         pub(super) content: Pieces<'a, Content<'a>>,
         pub(super) is_error: Option<bool>,
@@ -128,7 +122,7 @@ record! {
     pub(super) struct State<'a> {
         pub(super) id: Text<'a>,
         pub(super) agent: Agent<'a>,
-        pub(super) workspace: Workspace<'a>,
+        pub(super) working_dir: Text<'a> = "workspace" / "working_dir",
         pub(super) stats: Stats<'a>,
     }
 }
@@ -136,7 +130,7 @@ record! {
 record! {
     pub(super) struct Agent<'a> {
         pub(super) llm: Llm<'a>,
-        pub(super) condenser: Condenser,
+        pub(super) trigger: Window = "condenser" / "max_tokens",
     }
 }
 
@@ -145,18 +139,6 @@ record! {
         pub(super) model: Text<'a>,
         pub(super) usage_id: Text<'a>,
         pub(super) max_input_tokens: Window,
-    }
-}
-
-record! {
-    pub(super) struct Condenser {
-        pub(super) max_tokens: Window,
-    }
-}
-
-record! {
-    pub(super) struct Workspace<'a> {
-        pub(super) working_dir: Text<'a>,
     }
 }
 

@@ -55,7 +55,7 @@ impl<'l> Attributes<'l> {
                 None => Some((name, value)),
             }
         });
-        match nested(fields.collect(), DEPTH) {
+        match nested(fields.collect(), MOST_DEPTH) {
             Value::Array(list) => list,
             _ => Vec::new(),
         }
@@ -206,7 +206,7 @@ pub(super) fn parsed(value: &Value) -> Value {
 const WORDS: [&str; 4] = ["role", "name", "id", "tool_call_id"];
 
 /// Deeper names are cut off: a call's function in a message is six deep.
-const DEPTH: usize = 8;
+const MOST_DEPTH: usize = 8;
 
 /// A value and its name, or what is left of it.
 type Named<'v> = (&'v str, &'v Value);

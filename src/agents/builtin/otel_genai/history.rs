@@ -43,7 +43,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// How many messages of a list were read already. Where it is another history, it begins anew.
+    /// How many messages of a list were read already. Another history is read from its beginning.
     pub(super) fn known(&mut self, list: &[Call]) -> usize {
         let hashes = list.iter().map(hash);
         let same = hashes.zip(&self.seen).take_while(|(a, b)| a == *b).count();

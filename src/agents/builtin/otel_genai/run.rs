@@ -25,7 +25,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// Runs inside of runs are read to this depth.
-const DEPTH: usize = 32;
+const MOST_DEPTH: usize = 32;
 
 /// Whether a line is a run.
 pub(super) fn is_run(line: &Value) -> bool {
@@ -101,7 +101,7 @@ pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
     let json = run.to_string();
     let mut found = Vec::new();
     if let Some(run) = Raw::of(&json) {
-        collect(run, DEPTH, lost, &mut found);
+        collect(run, MOST_DEPTH, lost, &mut found);
     }
     found
 }
@@ -177,7 +177,7 @@ fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, st
 /// The fields of the message that was answered, whatever is around them.
 fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
     let mut answer: Answer<'_> = object_if(raw, lost.at("message"));
-    for _ in 0..DEPTH {
+    for _ in 0..MOST_DEPTH {
         match answer.inner.filter(|inner| inner.get().starts_with('{')) {
             Some(inner) => answer = object_if(Some(inner), lost.at("message")),
             None => break,

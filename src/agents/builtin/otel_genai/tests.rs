@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{self, previews};
+use crate::testing::{self, fixture, previews};
 use model::event::ELIDED;
 use model::session::Session;
 use model::{Gone, Kind, Role};
@@ -10,19 +10,10 @@ fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Sessio
     testing::sessions(&OTEL_GENAI, log)
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/otel-genai/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
-    let sessions = sessions(case!("semantic_kernel_in_its_own_words").lines());
+    let sessions =
+        sessions(fixture!("otel-genai/semantic_kernel_in_its_own_words/log.jsonl").lines());
     let session = &sessions[&Lane::Main];
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
@@ -42,7 +33,7 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
 
 #[test]
 fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
-    let sessions = sessions(case!("langsmith_runs_and_threads").lines());
+    let sessions = sessions(fixture!("otel-genai/langsmith_runs_and_threads/log.jsonl").lines());
     let told: Vec<(&str, usize)> = sessions
         .values()
         .map(|session| {
@@ -57,14 +48,14 @@ fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
 
 #[test]
 fn a_conversation_goes_on_in_other_traces() {
-    let sessions = sessions(case!("each_turn_a_trace").lines());
+    let sessions = sessions(fixture!("otel-genai/each_turn_a_trace/log.jsonl").lines());
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
         requests.map(|request| request.prompt).collect()
     };
     let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
     told.sort();
-    // Examples look like answers and are none.
+    // Examples look like answers and are not.
     let expected = [&[58, 76][..], &[60, 100, 125], &[70], &[70]];
     assert_eq!(told, expected);
     let main = &sessions[&Lane::Main];
@@ -74,7 +65,7 @@ fn a_conversation_goes_on_in_other_traces() {
 
 #[test]
 fn tools_are_the_same_however_a_convention_writes_them() {
-    let sessions = sessions(case!("tools_of_each_convention").lines());
+    let sessions = sessions(fixture!("otel-genai/tools_of_each_convention/log.jsonl").lines());
     assert_eq!(sessions.len(), 5);
     for session in sessions.values() {
         let tools = session.items().iter();
@@ -88,7 +79,7 @@ fn tools_are_the_same_however_a_convention_writes_them() {
 
 #[test]
 fn a_late_span_counts_and_changes_nothing() {
-    let log = case!("spans_out_of_order");
+    let log = fixture!("otel-genai/spans_out_of_order/log.jsonl");
     let until_late = sessions(log.lines().take(2));
     let sessions = sessions(log.lines());
     let (before, after) = (&until_late[&Lane::Main], &sessions[&Lane::Main]);
@@ -101,7 +92,7 @@ fn a_late_span_counts_and_changes_nothing() {
 
 #[test]
 fn a_side_call_is_no_part_of_the_conversation() {
-    let sessions = sessions(case!("side_call_and_compaction").lines());
+    let sessions = sessions(fixture!("otel-genai/side_call_and_compaction/log.jsonl").lines());
     assert_eq!(sessions.len(), 2);
     let main = &sessions[&Lane::Main];
     assert!(
@@ -123,7 +114,10 @@ fn a_side_call_is_no_part_of_the_conversation() {
 
 #[test]
 fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
-    let line = case!("otlp_lines_of_today").lines().next().unwrap();
+    let line = fixture!("otel-genai/otlp_lines_of_today/log.jsonl")
+        .lines()
+        .next()
+        .unwrap();
     let whole = sessions([line]);
     let begun = line.find("[{\\\"role").unwrap();
     let cut = format!(
@@ -139,7 +133,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
 
 #[test]
 fn runs_of_langsmith_are_calls_and_chains_are_sums() {
-    let sessions = sessions(case!("langsmith_exports_of_runs").lines());
+    let sessions = sessions(fixture!("otel-genai/langsmith_exports_of_runs/log.jsonl").lines());
     assert_eq!(sessions.len(), 1);
     let session = &sessions[&Lane::Main];
     assert_eq!(session.meta.id.as_deref(), Some("night-12"));
@@ -151,11 +145,9 @@ fn runs_of_langsmith_are_calls_and_chains_are_sums() {
 
 #[test]
 fn a_saved_history_is_the_same_in_any_file() {
-    let document = include_str!(
-        "../../../../tests/fixtures/otel-genai/langchain_messages_saved_as_a_document/log.json"
-    );
+    let document = fixture!("otel-genai/langchain_messages_saved_as_a_document/log.json");
     let document = testing::document(&OTEL_GENAI, document);
-    let lines = sessions(case!("langchain_histories_one_a_line").lines());
+    let lines = sessions(fixture!("otel-genai/langchain_histories_one_a_line/log.jsonl").lines());
     let lines = &lines[&Lane::Main];
     assert_eq!(previews(lines), previews(&document));
     assert_eq!(lines.context().known, document.context().known);
@@ -169,12 +161,16 @@ fn a_saved_history_is_the_same_in_any_file() {
 #[test]
 fn recognised_by_what_a_line_holds() {
     let format = &OTEL_GENAI;
-    assert!(format.recognise(case!("langsmith_exports_of_runs").as_bytes()));
-    assert!(format.recognise(case!("langchain_messages_one_a_line").as_bytes()));
+    assert!(
+        format.recognise(fixture!("otel-genai/langsmith_exports_of_runs/log.jsonl").as_bytes())
+    );
+    assert!(
+        format.recognise(fixture!("otel-genai/langchain_messages_one_a_line/log.jsonl").as_bytes())
+    );
     assert!(format.recognise(b"[\n  {\n    \"type\": \"human\",\n \"data\": {\n"));
     assert!(!format.recognise(b"{\"type\":\"human\",\"text\":\"x\"}\n"));
     assert!(format.recognise(b"{ \"resourceSpans\" : ["));
-    assert!(format.recognise(case!("flat_span_lines").as_bytes()));
+    assert!(format.recognise(fixture!("otel-genai/flat_span_lines/log.jsonl").as_bytes()));
     assert!(!format.recognise(b"{\"attributes\":{\"http.method\":\"GET\"},\"name\":\"x\"}\n"));
     assert!(!format.recognise(b"{\"text\":\"resourceSpans\"}\n"));
 }
@@ -183,7 +179,7 @@ proptest! {
     /// Whatever the order of lines, each span is counted once.
     #[test]
     fn any_order_counts_the_same(order in Just(vec![0, 1, 2, 3, 4, 5]).prop_shuffle()) {
-        let all: Vec<&str> = [case!("spans_out_of_order"), case!("numbers_without_content")]
+        let all: Vec<&str> = [fixture!("otel-genai/spans_out_of_order/log.jsonl"), fixture!("otel-genai/numbers_without_content/log.jsonl")]
             .iter()
             .flat_map(|log| log.lines())
             .collect();

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Deeper nodes are read and let go: a call's function is six deep.
-const DEPTH: usize = 16;
+const MOST_DEPTH: usize = 16;
 
 /// A node.
 #[derive(Debug, PartialEq)]
@@ -45,7 +45,7 @@ impl<'a> Tree<'a> {
         self.get(name)?.scalar()
     }
 
-    /// The nodes of a list; none where it is none.
+    /// The nodes of a list; nothing for any other node.
     pub(super) fn list(&self) -> &[Tree<'a>] {
         match self {
             Tree::List(nodes) => nodes,
@@ -93,7 +93,7 @@ pub(super) fn read(text: &str) -> Result<Tree<'_>, String> {
     while let Some(event) = parser.next_event() {
         let (event, _) = event.map_err(|error| error.to_string())?;
         let node = match event {
-            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == DEPTH => {
+            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MOST_DEPTH => {
                 below += 1;
                 continue;
             }

@@ -19,7 +19,7 @@ record! {
         pub(super) cwd: Text<'a>,
         pub(super) model_id: Text<'a> = "modelId",
         pub(super) name: Text<'a>,
-        /// Of a compaction: the system prompt and the tools as they are from then on.
+        /// In a compaction: the system prompt and the tools from then on.
         pub(super) system_message: Option<Message<'a>> = "systemMessage",
         pub(super) target_id: Text<'a> = "targetId",
         pub(super) replacement: Option<Replacement<'a>>,
@@ -84,7 +84,7 @@ impl<'a> Field<'a> for Sections<'a> {
         let mut sections = Vec::new();
         let mut add = |name: &str, value: Raw<'a>| match value.get() {
             "null" => sections.push((name.into(), None)),
-            // A section that cannot be read is left as it was.
+            // A section that cannot be read is left unchanged.
             _ => sections.extend(at.read(value).map(|text| (name.into(), Some(text)))),
         };
         each_field(value.get(), &mut add).ok()?;

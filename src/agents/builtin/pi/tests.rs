@@ -1,7 +1,7 @@
 //! What the fixtures' reports do not show.
 
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture, previews};
 use model::event::Entry;
 use model::session::Session;
 use model::window::Rules;
@@ -20,27 +20,9 @@ fn session(log: &str) -> Session {
     session
 }
 
-fn previews(session: &Session) -> Vec<&str> {
-    let alive = session.alive();
-    alive
-        .iter()
-        .map(|ix| &*session.items()[*ix].preview)
-        .collect()
-}
-
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/pi/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn a_branch_that_was_left_is_not_in_the_context() {
-    let session = session(case!("branch"));
+    let session = session(fixture!("pi/branch/log.jsonl"));
     assert_eq!(
         previews(&session),
         [
@@ -56,7 +38,7 @@ fn a_branch_that_was_left_is_not_in_the_context() {
 
 #[test]
 fn only_what_the_model_gets_is_in_the_context() {
-    let session = session(case!("custom"));
+    let session = session(fixture!("pi/custom/log.jsonl"));
     let roles: Vec<Role> = session
         .alive()
         .iter()
@@ -80,7 +62,7 @@ fn only_what_the_model_gets_is_in_the_context() {
 
 #[test]
 fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
-    let session = session(case!("compactions"));
+    let session = session(fixture!("pi/compactions/log.jsonl"));
     let resets: Vec<(u64, &str)> = session
         .resets()
         .iter()
@@ -103,7 +85,7 @@ fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
 
 #[test]
 fn the_oldest_format_has_indexes_instead_of_ids() {
-    let session = session(case!("version-1"));
+    let session = session(fixture!("pi/version-1/log.jsonl"));
     assert_eq!(session.resets()[0].before, 3_060);
     assert_eq!(
         previews(&session),
@@ -115,7 +97,7 @@ fn the_oldest_format_has_indexes_instead_of_ids() {
 
 #[test]
 fn of_a_broken_response_only_a_prompt_counts() {
-    let session = session(case!("aborted"));
+    let session = session(fixture!("pi/aborted/log.jsonl"));
     let prompts: Vec<(u64, Option<u64>)> = session
         .requests()
         .iter()
@@ -130,7 +112,7 @@ fn of_a_broken_response_only_a_prompt_counts() {
 
 #[test]
 fn a_prompt_is_all_input_cached_or_not() {
-    let session = session(case!("usage"));
+    let session = session(fixture!("pi/usage/log.jsonl"));
     let request = &session.requests()[0];
     assert_eq!((request.prompt, request.cached), (30_110, 30_000));
     assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
@@ -169,7 +151,7 @@ fn a_fork_repeats_requests_under_their_keys() {
         };
         events(log).into_iter().filter_map(usage).collect()
     };
-    let log = case!("usage");
+    let log = fixture!("pi/usage/log.jsonl");
     let fork = log.replace(
         "\"id\":\"5e55\"",
         "\"id\":\"f04c\",\"parentSession\":\"/x.jsonl\"",
@@ -180,14 +162,14 @@ fn a_fork_repeats_requests_under_their_keys() {
 
 #[test]
 fn hostile_lines_are_counted() {
-    let session = session(case!("hostile"));
+    let session = session(fixture!("pi/hostile/log.jsonl"));
     assert_eq!(session.unreadable, 4);
     assert_eq!(previews(&session), ["still here"]);
     assert_eq!(session.requests().len(), 0);
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |name: &str| PI.claims(Path::new(name));
     let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
     assert_eq!(id.as_deref(), Some("019e-aa"));
@@ -206,7 +188,9 @@ fn names() {
 
 #[test]
 fn system_messages_are_prompt_and_tools() {
-    let session = session(case!("system_messages_are_prompt_and_tools"));
+    let session = session(fixture!(
+        "pi/system_messages_are_prompt_and_tools/log.jsonl"
+    ));
     let alive = session.alive();
     let items = alive.iter().map(|ix| &session.items()[*ix]);
     let front: Vec<(Kind, &str)> = items
@@ -230,7 +214,7 @@ fn system_messages_are_prompt_and_tools() {
 
 #[test]
 fn context_edits_replace_or_remove() {
-    let session = session(case!("context_edits_replace_or_remove"));
+    let session = session(fixture!("pi/context_edits_replace_or_remove/log.jsonl"));
     assert_eq!(
         previews(&session),
         [
@@ -250,7 +234,7 @@ fn context_edits_replace_or_remove() {
 
 #[test]
 fn its_own_count_is_the_last_total_and_characters() {
-    let log = case!("context_edits_replace_or_remove");
+    let log = fixture!("pi/context_edits_replace_or_remove/log.jsonl");
     let until = |lines: usize| {
         let lines: Vec<&str> = log.lines().take(lines).collect();
         session(&lines.join("\n")).own_count().map(|own| own.tokens)

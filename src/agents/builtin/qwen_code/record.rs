@@ -11,12 +11,8 @@ record! {
         pub(super) description: Text<'a>,
         pub(super) parent: Text<'a> = "parentAgentId",
         pub(super) model: Text<'a>,
-        pub(super) flags: Option<Flags<'a>> = "persistedCliFlags",
-    }
-
-    /// The options that the client was started with.
-    pub(super) struct Flags<'a> {
-        pub(super) model: Text<'a>,
+        /// The model that the client's options named.
+        pub(super) model_option: Text<'a> = "persistedCliFlags" / "model",
     }
 
     pub(super) struct Record<'a> {

@@ -1,7 +1,7 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition.
 
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture};
 use model::event::{ByLength, Entry, Place};
 use model::session::Session;
 use std::sync::Arc;
@@ -10,19 +10,9 @@ fn entries(log: &str) -> Vec<Entry> {
     testing::read(&QWEN_CODE, log.lines())
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/qwen-code/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
-    let entries = entries(case!("sidechain_interleaved"));
+    let entries = entries(fixture!("qwen-code/sidechain_interleaved/log.jsonl"));
     let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
     let lane = Lane::Side(Key::of("explore-7f3c"));
     assert!(side.iter().all(|e| e.lane == lane));
@@ -43,7 +33,7 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
 
 #[test]
 fn a_sub_agents_own_file_is_its_main_lane() {
-    let entries = entries(case!("subagent_file"));
+    let entries = entries(fixture!("qwen-code/subagent_file/log.jsonl"));
     assert!(entries.iter().all(|e| e.lane == Lane::Main));
 }
 
@@ -56,7 +46,7 @@ fn a_branched_file_repeats_requests_under_their_keys() {
         };
         entries(log).into_iter().filter_map(usage).collect()
     };
-    let log = case!("rewind_leaves_a_branch");
+    let log = fixture!("qwen-code/rewind_leaves_a_branch/log.jsonl");
     let fork = log.replace("\"sessionId\":\"5e55\"", "\"sessionId\":\"f04c\"");
     assert_ne!(log, fork);
     assert_eq!(keys(log).len(), 3);
@@ -64,7 +54,7 @@ fn a_branched_file_repeats_requests_under_their_keys() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |path: &str| QWEN_CODE.claims(Path::new(path));
     let id = "019f0000-0000-7000-8000-000000000001";
     let main = claim(&format!("/q/projects/-p/chats/{id}.jsonl")).unwrap();
@@ -89,9 +79,15 @@ fn names() {
 #[test]
 fn its_logs_and_claude_codes_are_told_apart() {
     let whose = |log: &str| crate::recognise(log.as_bytes()).map(|format| format.id);
-    assert_eq!(whose(case!("rewind_leaves_a_branch")), Some("qwen-code"));
-    assert_eq!(whose(case!("subagent_file")), Some("qwen-code"));
-    let claude = include_str!("../../../../tests/fixtures/claude-code/subagent_file/log.jsonl");
+    assert_eq!(
+        whose(fixture!("qwen-code/rewind_leaves_a_branch/log.jsonl")),
+        Some("qwen-code")
+    );
+    assert_eq!(
+        whose(fixture!("qwen-code/subagent_file/log.jsonl")),
+        Some("qwen-code")
+    );
+    let claude = fixture!("claude-code/subagent_file/log.jsonl");
     assert_eq!(whose(claude), Some("claude-code"));
     let quoted = claude.replace(
         "\"role\":\"user\"",
@@ -102,7 +98,7 @@ fn its_logs_and_claude_codes_are_told_apart() {
 
 #[test]
 fn a_result_that_the_compressed_history_lacks_is_sent_next() {
-    let log = case!("reminders_come_again_after_a_compaction");
+    let log = fixture!("qwen-code/reminders_come_again_after_a_compaction/log.jsonl");
     let start = log.find(r#",{"role":"user","parts":[{"functionResponse":{"id":"c3""#);
     let start = start.expect("the result in the history");
     let end = start + log[start..].find("]}]}}").expect("its end") + 2;
@@ -131,7 +127,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
         let mut out = Sink::new(&ByLength);
         let mut decoder = QwenCodeDecoder::default();
         let state = decoder.read_state(about.as_bytes(), &mut out);
-        case!("subagent_file")
+        fixture!("qwen-code/subagent_file/log.jsonl")
             .lines()
             .enumerate()
             .for_each(|(n, line)| {

@@ -69,7 +69,7 @@ pub(super) struct Bodies<'a> {
     line: &'a str,
     requests: Vec<Cow<'a, str>>,
     responses: Vec<Cow<'a, str>>,
-    /// The names of bodies that are none.
+    /// The names of fields that should be bodies and are not.
     odd: Vec<&'static str>,
     url: Option<Box<str>>,
     at: Option<Timestamp>,
@@ -164,7 +164,7 @@ impl<'a> Bodies<'a> {
         })
     }
 
-    /// The kind of call that this is, where it is none to a model for its conversation.
+    /// The kind of call that this is, if it is not a model's call within a conversation.
     pub(super) fn other_call(&self) -> Option<&'static str> {
         let names = [self.envelope.call_type.get(), self.url.as_deref()];
         OTHER_CALLS
@@ -230,7 +230,7 @@ record! {
     }
 }
 
-/// When a response was made, by its own account: where the line has no time.
+/// When a response was made, as the response says: for lines that have no time.
 fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
     let response: Created = parse(body, lost).ok()?;
     response.created.map(|time| time.0)

@@ -30,7 +30,7 @@ enum Whole {
 }
 
 /// Whether a line is an exchange with a model: a request and its response, or one of them that names the
-/// model. Training data, which has messages alone, is none.
+/// model. Training data has messages alone, and is not an exchange.
 fn is_exchange(line: &str, whole: Whole) -> bool {
     let lost = Lost::default();
     let Ok(bodies) = Bodies::of(line, &lost) else {

@@ -1,4 +1,4 @@
-//! One conversation of a file, and by what its requests are recognised.
+//! One conversation of a file, and how its requests are recognised.
 
 use kit::bodies::{Request, Response};
 use kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
@@ -7,13 +7,13 @@ use model::{Kind, Role};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A response of so many bytes is recognised where it is quoted.
+/// A response of at least this many bytes is recognised where it is quoted.
 const MIN_QUOTED: usize = 400;
 
 /// A conversation.
 pub(super) struct Thread {
     pub(super) lane: Lane,
-    /// The id that it has, with others perhaps.
+    /// Its id, which other conversations may share.
     pub(super) scope: Option<Key>,
     pub(super) conversation: Conversation,
     /// Passages of the newest response, where it is long.
@@ -111,7 +111,7 @@ impl Thread {
     }
 }
 
-/// Adds what the provider's own tools put into this one prompt. Returns what is to leave again.
+/// Adds what the provider's own tools put into this one prompt. Returns the node, which leaves with the response.
 fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
     let key = Key::of_number("built-in", request.get());
     let item = out.item(Role::Tool, Kind::ToolResult);

@@ -19,9 +19,9 @@ use model::{Kind, Role};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// So many tools on offer make an agent. One alone is often the schema of a response.
+/// A request that offers at least this many tools is an agent's. A single tool is often the schema of a response.
 const MIN_AGENT_TOOLS: usize = 2;
-/// A summary is among so many of a history's first blocks.
+/// A summary is among this many first blocks of a history.
 const SUMMARY_BLOCKS: usize = 3;
 /// Output identifies a conversation from this many bytes on; shorter ones are in many. Within an id there
 /// are few.
@@ -62,12 +62,12 @@ impl Certainty {
     }
 }
 
-/// Where a history was seen.
+/// The thread in which a history was seen, and how.
 #[derive(Clone, Copy)]
 enum Seen {
-    /// With output of the model in it.
+    /// The history contains output of the model.
     Answered(ThreadIx),
-    /// A first request, to its end.
+    /// The history is a whole first request.
     Requested(ThreadIx),
 }
 

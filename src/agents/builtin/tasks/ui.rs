@@ -10,15 +10,11 @@ record! {
         ts: Option<Millis>,
         say: Text<'a>,
         text: Text<'a>,
-        model: Model<'a> = "modelInfo",
+        model: Text<'a> = "modelInfo" / "modelId",
         index: Option<f64> = "conversationHistoryIndex",
         range: Option<Vec<Count>> = "conversationHistoryDeletedRange",
         condense: Option<Change<'a>> = "contextCondense",
         truncation: Option<Change<'a>> = "contextTruncation",
-    }
-
-    struct Model<'a> {
-        id: Text<'a> = "modelId",
     }
 
     whole struct Numbers {
@@ -34,7 +30,7 @@ record! {
     }
 }
 
-/// When something was shown: by the index of the last message then, and by the clock.
+/// The moment at which something was shown: the index of the last message then, and the time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     after: Option<i64>,
@@ -93,7 +89,7 @@ pub(super) struct Condensed {
 pub(super) struct Cut {
     moment: Moment,
     pub(super) before: Option<u64>,
-    /// By index, both included.
+    /// The indices of the first and the last message.
     range: Option<(u64, u64)>,
     id: Option<Box<str>>,
 }
@@ -162,7 +158,7 @@ impl Ui {
                     ..Billed::default()
                 };
                 if billed.prompt() > 0 {
-                    let model = shown.model.id.boxed();
+                    let model = shown.model.boxed();
                     self.reports.push_back(Report {
                         moment,
                         model,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(super) fn conversation(line: &Line<'_>) -> Key {
     let prompt = line.system_prompt.as_ref();
     let prompt = prompt.map_or("", |prompt| prompt.hash.or_empty());
-    let first = line.messages.content_summary.first();
+    let first = line.messages.first();
     let first = first.map_or("", |summary| summary.hash.or_empty());
     Key::of_parts(&["capture", prompt, first])
 }
@@ -30,7 +30,7 @@ pub(super) fn captured<'l>(line: &'l Line<'_>, lost: &Lost) -> Vec<Block<'l>> {
 /// What a request carried whose texts are not logged.
 fn summarised<'l>(line: &'l Line<'_>) -> Vec<Block<'l>> {
     let mut blocks = Vec::new();
-    let messages = &line.messages.content_summary;
+    let messages = &line.messages;
     let has_prompt = messages
         .iter()
         .any(|message| role_of(message.role.or_empty()) == Some(Role::System));
@@ -39,7 +39,7 @@ fn summarised<'l>(line: &'l Line<'_>) -> Vec<Block<'l>> {
         let text = Content::Unlogged(prompt.length.or_zero(), hash);
         blocks.push(Block::new(Role::Container, Kind::Prompt).with([text]));
     }
-    let names: Vec<&str> = line.options.tool_names.iter().collect();
+    let names: Vec<&str> = line.tool_names.iter().collect();
     let list = Block::text(Role::Container, Kind::ToolList, names.join(" "));
     blocks.push(list.offering(names.len()));
     blocks.extend(messages.iter().map(by_length));

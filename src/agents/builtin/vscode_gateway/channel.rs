@@ -36,7 +36,7 @@ struct Conversation {
 }
 
 impl Channel {
-    /// Reads a line; `false`: it is none of a channel.
+    /// Reads a line; `false`: it is not a channel's.
     pub(super) fn read(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
         let Some((before, message)) = line.split_once(MARK) else {
             if self.is_open {

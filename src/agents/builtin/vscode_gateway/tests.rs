@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing;
+use crate::testing::{self, fixture};
 use model::session::Session;
 use model::{Role, Source};
 use std::collections::BTreeMap;
@@ -8,26 +8,17 @@ fn sessions(log: &str) -> BTreeMap<Lane, Session> {
     testing::sessions(&VSCODE_GATEWAY, log.lines())
 }
 
-macro_rules! case {
-    ($name:literal) => {
-        include_str!(concat!(
-            "../../../../tests/fixtures/vscode-gateway/",
-            $name,
-            "/log.jsonl"
-        ))
-    };
-}
-
 #[test]
 fn the_estimate_stands_beside_the_actual_number() {
-    let session = &sessions(case!("estimate_beside_actual"))[&Lane::Main];
-    let told: Vec<_> = session
+    let session =
+        &sessions(fixture!("vscode-gateway/estimate_beside_actual/log.jsonl"))[&Lane::Main];
+    let numbers: Vec<_> = session
         .requests()
         .iter()
         .map(|r| (r.prompt, r.agent_estimate))
         .collect();
     assert_eq!(
-        told,
+        numbers,
         [
             (18_200, Some(17_800)),
             (19_420, Some(19_100)),
@@ -39,7 +30,9 @@ fn the_estimate_stands_beside_the_actual_number() {
 
 #[test]
 fn what_was_answered_is_known_once_a_request_carries_it() {
-    let session = &sessions(case!("events_show_content_after_numbers"))[&Lane::Main];
+    let session = &sessions(fixture!(
+        "vscode-gateway/events_show_content_after_numbers/log.jsonl"
+    ))[&Lane::Main];
     let said = session
         .items()
         .iter()
@@ -51,7 +44,9 @@ fn what_was_answered_is_known_once_a_request_carries_it() {
 
 #[test]
 fn captures_are_told_apart_by_prompt_and_first_message() {
-    let sessions = sessions(case!("captures_by_length_and_hash"));
+    let sessions = sessions(fixture!(
+        "vscode-gateway/captures_by_length_and_hash/log.jsonl"
+    ));
     assert_eq!(sessions.len(), 2);
     let main = &sessions[&Lane::Main];
     assert_eq!(main.context().known, 0);
@@ -60,7 +55,7 @@ fn captures_are_told_apart_by_prompt_and_first_message() {
 }
 
 #[test]
-fn names() {
+fn logs_are_claimed_by_path_and_recognised_by_content() {
     let shape = |path: &str| {
         VSCODE_GATEWAY
             .claims(Path::new(path))
@@ -79,7 +74,7 @@ fn names() {
 
 #[test]
 fn lines_of_the_output_channel_have_the_prompts() {
-    let log = case!("estimator_lines_of_the_output_channel");
+    let log = fixture!("vscode-gateway/estimator_lines_of_the_output_channel/log.jsonl");
     assert!(VSCODE_GATEWAY.recognise(log.as_bytes()));
     let sessions = sessions(log);
     let used: Vec<u64> = sessions.values().map(|one| one.context().known).collect();

@@ -20,27 +20,27 @@ record! {
         actual_output_tokens: Reported = "actualOutputTokens",
         cached_tokens: Reported = "cachedTokens",
         reasoning_tokens: Reported = "reasoningTokens",
-        estimate: Estimate,
+        estimate: Reported = "estimate" / "total",
         actual: Option<Actual>,
         /// A line of the index, in an event.
         pub(super) entry: Option<Raw<'a>>,
         /// A whole request, in an event.
         pub(super) capture: Option<Raw<'a>>,
         pub(super) request: Option<Object<'a>>,
-        pub(super) response: Response<'a>,
+        pub(super) usage: Option<Raw<'a>> = "response" / "usage",
         pub(super) capture_version: Text<'a> = "captureVersion",
-        pub(super) messages: Messages<'a>,
+        pub(super) messages: Vec<Summary<'a>> = "messages" / "contentSummary",
         pub(super) system_prompt: Option<Prompt<'a>> = "systemPrompt",
-        pub(super) options: Options<'a>,
-        pub(super) tokens: Tokens,
-        pub(super) internal_state: State<'a> = "internalState",
+        pub(super) tool_names: Texts<'a> = "options" / "toolNames",
+        pub(super) estimated: Reported = "tokens" / "estimated",
+        pub(super) state_chat_id: Text<'a> = "internalState" / "chatId",
         pub(super) full_content: Option<FullContent<'a>> = "fullContent",
     }
 }
 
 impl Line<'_> {
     pub(super) fn is_capture(&self) -> bool {
-        let has_messages = !self.messages.content_summary.is_empty();
+        let has_messages = !self.messages.is_empty();
         self.capture_version.get().is_some() || has_messages || self.full_content.is_some()
     }
 
@@ -50,9 +50,7 @@ impl Line<'_> {
 
     /// The extension's own number for the prompt, in tokens.
     pub(super) fn estimated(&self) -> Option<u64> {
-        self.estimated_input_tokens
-            .get()
-            .or(self.estimate.total.get())
+        self.estimated_input_tokens.get().or(self.estimate.get())
     }
 
     /// The provider's numbers.
@@ -80,12 +78,6 @@ impl Line<'_> {
 }
 
 record! {
-    struct Estimate {
-        total: Reported,
-    }
-}
-
-record! {
     /// The provider's numbers, in tokens.
     whole struct Actual {
         input: Count,
@@ -99,24 +91,6 @@ record! {
     pub(super) struct Model<'a> {
         pub(super) id: Text<'a>,
         pub(super) max_input_tokens: Window = "maxInputTokens",
-    }
-}
-
-record! {
-    pub(super) struct Tokens {
-        pub(super) estimated: Reported,
-    }
-}
-
-record! {
-    pub(super) struct State<'a> {
-        pub(super) chat_id: Text<'a> = "chatId",
-    }
-}
-
-record! {
-    pub(super) struct Messages<'a> {
-        pub(super) content_summary: Vec<Summary<'a>> = "contentSummary",
     }
 }
 
@@ -138,23 +112,10 @@ record! {
 }
 
 record! {
-    pub(super) struct Options<'a> {
-        pub(super) tool_names: Texts<'a> = "toolNames",
-    }
-}
-
-record! {
     /// A request with its texts.
     pub(super) struct FullContent<'a> {
         pub(super) system_prompt: Text<'a> = "systemPrompt",
         pub(super) messages: Option<Raw<'a>>,
         pub(super) tools: Option<Raw<'a>>,
-    }
-}
-
-record! {
-    /// What came back, as far as it is logged.
-    pub(super) struct Response<'a> {
-        pub(super) usage: Option<Raw<'a>>,
     }
 }

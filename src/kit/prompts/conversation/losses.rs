@@ -7,13 +7,13 @@ use model::Gone;
 use model::event::{Event, Key, Sink};
 use std::collections::{HashMap, HashSet};
 
-/// How it is inferred why blocks have left.
+/// The way in which the cause is inferred when blocks have left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Losses {
-    /// By the summary that takes their place.
+    /// The summary that takes their place shows it.
     #[default]
     ByText,
-    /// By the size of what is left: texts may not be logged, nor answers.
+    /// The size of what is left shows it: texts may not be logged, nor answers.
     BySize,
 }
 

@@ -8,7 +8,7 @@ use model::window::ModelWindow;
 use serde_json::{Map, Value};
 
 /// The smallest window that the server can send.
-const LEAST: u64 = 100_000;
+const LEAST_WINDOW: u64 = 100_000;
 /// The user's interface in a terminal, for which a window may differ from the others'.
 const SURFACE: &str = "cli";
 
@@ -46,7 +46,7 @@ pub(super) fn of_state(layers: &Layers) -> Vec<ModelWindow> {
 /// The windows of an object with a key per model, each for the id with and without a date.
 fn windows(models: &Map<String, Value>) -> Vec<ModelWindow> {
     let rows = models.iter().filter_map(|(model, value)| {
-        let tokens = tokens(value).filter(|tokens| (LEAST..=MAX_WINDOW).contains(tokens))?;
+        let tokens = tokens(value).filter(|tokens| (LEAST_WINDOW..=MAX_WINDOW).contains(tokens))?;
         let ids = [model.clone(), format!("{model}-20*")];
         Some(ids.map(|id| row(&id, tokens, ".claude.json")))
     });

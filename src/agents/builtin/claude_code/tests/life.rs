@@ -4,7 +4,7 @@ use super::*;
 use model::session::Session;
 use model::window::WindowSource;
 
-const REQUESTS: &str = fixture!("requests_say_what_they_hold");
+const REQUESTS: &str = fixture!("claude-code/requests_say_what_they_hold/log.jsonl");
 
 fn session(lines: &[&str]) -> Session {
     let mut sessions = testing::sessions(&CLAUDE_CODE, lines.iter().copied());

@@ -1,0 +1,81 @@
+//! How a record is declared.
+
+/// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
+/// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
+/// written counts. `/` leads into an object: the field is read from the object's field of the next name. A
+/// record can read only one field of an object in this way.
+///
+/// ```text
+/// record! {
+///     /// A message.
+///     struct Message<'a> {
+///         role: Text<'a>,
+///         stop_reason: Text<'a> = "stopReason" | "stop_reason",
+///         usage: Option<Usage>,
+///         model: Text<'a> = "settings" / "model" / "id",
+///     }
+/// }
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! lenient_record {
+    () => {};
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [false] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [false] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    (@struct [$($head:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
+        // A field is what the log calls it.
+        #[allow(missing_docs)]
+        #[derive(Debug, Default, Clone)]
+        $($head)* {
+            $($(#[$meta])* $vis $field: $type,)*
+        }
+    };
+    (@impl [$life:lifetime] [$whole:literal] [$($name:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
+        impl<$life> $crate::lenient::Record<$life> for $($name)* {
+            const IS_WHOLE: bool = $whole;
+
+            fn set(
+                &mut self,
+                name: &str,
+                json: &mut $crate::lenient::Scanner<$life>,
+                at: $crate::lenient::At<'_>,
+            ) -> ::std::result::Result<(), $crate::lenient::NotJson> {
+                let (name, path, field): (_, &[_], &mut dyn $crate::lenient::Slot<$life>) = match name {
+                    $(
+                        $crate::lenient_record!(@names $field $($($key)|+)?) => (
+                            $crate::lenient_record!(@first $field $($($key)|+)?),
+                            &[$($($inner),*)?],
+                            &mut self.$field,
+                        ),
+                    )*
+                    _ => return json.skip(),
+                };
+                at.field(name).fill_along(path, json, field)
+            }
+        }
+    };
+    (@names $field:ident) => { stringify!($field) };
+    (@names $field:ident $($key:literal)|+) => { $($key)|+ };
+    (@first $field:ident) => { stringify!($field) };
+    (@first $field:ident $key:literal $(| $more:literal)*) => { $key };
+}
