@@ -58,7 +58,7 @@ pub(super) struct Chain {
     tip: Option<NodeIx>,
     /// Whether a record has a parent that was written after it.
     has_later_parents: bool,
-    /// The live branch as it was walked last; `None`: the next walk is through all since the last reset.
+    /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
     #[serde(skip)]
     walked: Option<Walked>,
     /// Nodes that walks have visited.
@@ -128,7 +128,7 @@ impl Chain {
         self.nodes.is_empty()
     }
 
-    /// Makes room for so many nodes more.
+    /// Makes room for this many more nodes.
     pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), TryReserveError> {
         self.nodes.try_reserve(nodes)?;
         self.path.try_reserve(nodes)?;

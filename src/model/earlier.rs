@@ -48,9 +48,9 @@ impl Known {
     }
 }
 
-/// So many facts of the same kind are kept, and so many of all.
-const ALIKE: usize = 3;
-const MOST: usize = 256;
+/// The most facts of the same kind that are kept, and the most of all kinds.
+const FACTS_PER_KIND: usize = 3;
+const MOST_FACTS: usize = 256;
 
 impl Earlier {
     /// These facts. Those of sessions that are read from now on are noted for later: what a report says does not depend
@@ -156,11 +156,11 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
     all.sort_by_key(|fact| fact.origin().at);
     let mut alike = all.iter().filter(|other| other.is_like(new)).count();
     all.retain(|other| {
-        let leaves = alike > ALIKE && other.is_like(new);
+        let leaves = alike > FACTS_PER_KIND && other.is_like(new);
         alike -= usize::from(leaves);
         !leaves
     });
-    all.drain(..all.len().saturating_sub(MOST));
+    all.drain(..all.len().saturating_sub(MOST_FACTS));
     all.contains(new)
 }
 

@@ -204,7 +204,7 @@ impl Fleet {
         let id = session.meta.id.as_deref().unwrap_or_default();
         let random = random_part(id);
         let id = random.unwrap_or(id);
-        let chosen = (random.is_none() && id.len() <= CHOSEN_ID).then_some(id);
+        let chosen = (random.is_none() && id.len() <= CHOSEN_ID_BYTES).then_some(id);
         let facts = [project, Some(title), chosen].into_iter().flatten();
         let named = facts.chain(std::iter::once_with(|| first_user_text(session)).flatten());
         if let Some(name) = named.into_iter().find(shows) {
@@ -518,13 +518,13 @@ fn random_part(id: &str) -> Option<&str> {
 /// A longer name is cut, in characters.
 const LONGEST_NAME: usize = 40;
 /// The longest id that somebody may have chosen, in bytes.
-const CHOSEN_ID: usize = 16;
+const CHOSEN_ID_BYTES: usize = 16;
 
 /// The beginning of the first user message, if it is among the first items.
 fn first_user_text(session: &Session) -> Option<&str> {
     /// Instructions, lists of tools and files come before it.
-    const FIRST: usize = 64;
-    let mut first = session.items().iter().take(FIRST);
+    const ITEMS_SEARCHED: usize = 64;
+    let mut first = session.items().iter().take(ITEMS_SEARCHED);
     // Some logs have only the length of a text.
     let said =
         |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;

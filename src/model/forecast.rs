@@ -40,9 +40,9 @@ const USUAL_TURNS: f64 = 0.08;
 /// Claude Code and Codex.
 const USUAL_SECONDS: f64 = 15.0;
 /// A longer time between two requests is a pause; only this much of it counts as work, in seconds.
-const PAUSE: f64 = 300.0;
+const PAUSE_SECONDS: f64 = 300.0;
 /// A session that was silent for longer is idle, in seconds.
-const IDLE: u64 = 600;
+const IDLE_SECONDS: u64 = 600;
 /// How far off the rate may be: a factor, at the ends of the 80 % band.
 const RATE_SPREAD: f64 = 1.55;
 /// The random walk's width at the ends of the band, in mean steps a √request. Large steps bring a
@@ -128,8 +128,8 @@ impl Growth {
             0 => Band::default(),
             _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
         };
-        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE));
-        let seconds = self.pace(USUAL_SECONDS, PAUSE, seconds);
+        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE_SECONDS));
+        let seconds = self.pace(USUAL_SECONDS, PAUSE_SECONDS, seconds);
         Ok(Forecast {
             requests,
             turns: requests.paced(turns, TURN_SPREAD),
@@ -264,7 +264,7 @@ pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, N
     Ok(forecast)
 }
 
-/// From so many requests and resets.
+/// A forecast from the first `requests` requests and `resets` resets.
 fn project(
     session: &Session,
     (requests, resets): (usize, usize),
@@ -291,7 +291,7 @@ fn project(
 pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
     match (session.updated_at, now) {
         // A log whose clock is ahead cannot be compared either.
-        (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE,
+        (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE_SECONDS,
         (Some(_), None) => false,
         (None, _) => true,
     }

@@ -178,7 +178,7 @@ impl RunningGrowth {
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);
-        requests >= LONG && epoch < requests
+        requests >= LONG_SESSION && epoch < requests
     }
 
     /// The median of the sizes and of this one.
@@ -199,5 +199,5 @@ impl RunningGrowth {
     }
 }
 
-/// Shorter sessions are looked through.
-const LONG: usize = if cfg!(test) { 3 } else { 2_048 };
+/// The number of requests from which on sums are kept; shorter sessions are walked through.
+const LONG_SESSION: usize = if cfg!(test) { 3 } else { 2_048 };

@@ -31,7 +31,7 @@ pub(super) use rescaled::parts;
 use results::Results;
 use touched::Touched;
 
-/// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
+/// The number of previous sizes that are kept: a base, and some for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
 const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;

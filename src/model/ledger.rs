@@ -120,7 +120,7 @@ impl Ledger {
     }
 
     /// The log begins in the middle of its conversation: what is unlogged of the first prompt is history
-    /// too, unless it is at most so many tokens.
+    /// too, unless it has at most this many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
         self.most_prefix = Some(most);
     }

@@ -3,8 +3,8 @@
 use super::earlier::{Beginning, Origin, Price, hash};
 use super::state::State;
 
-/// A price is noted when it was learned from so many settled deltas, and from twice as many each time after.
-const FIRST: usize = 8;
+/// The number of settled deltas from which a price is first noted; each next time it takes twice as many.
+const FIRST_NOTED_DELTAS: usize = 8;
 
 impl State {
     /// It as the session that facts are noted of, or asked for.
@@ -72,7 +72,7 @@ impl State {
         let Some(model) = calibrations.model().filter(|_| earlier.is_kept()) else {
             return;
         };
-        if deltas < FIRST || !deltas.is_power_of_two() {
+        if deltas < FIRST_NOTED_DELTAS || !deltas.is_power_of_two() {
             return;
         }
         let price = Price {

@@ -141,8 +141,8 @@ impl State {
             return reset.cause.clone();
         }
         let (at, share) = match counted {
-            Some(counted) => (counted.at, BY_ITSELF),
-            None => (before, BY_ITSELF_UNCOUNTED),
+            Some(counted) => (counted.at, AUTOMATIC_SHARE),
+            None => (before, AUTOMATIC_SHARE_UNCOUNTED),
         };
         let limits = limits();
         match limits.trigger {
@@ -233,9 +233,9 @@ impl State {
 
 /// The share of the trigger from which on a compaction is taken for the agent's own. Our version of its
 /// count is off by up to 2 %, where the log does not have what it counts.
-const BY_ITSELF: f64 = 0.97;
+const AUTOMATIC_SHARE: f64 = 0.97;
 /// The same where its count is not known, and the size before may be an estimate.
-const BY_ITSELF_UNCOUNTED: f64 = 0.85;
+const AUTOMATIC_SHARE_UNCOUNTED: f64 = 0.85;
 
 /// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
 /// and that; else the prompt.

@@ -61,7 +61,7 @@ pub(super) struct Inputs {
     pub(super) unlogged: Unlogged,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
-    /// Whether the agent has written its history anew since the last report.
+    /// Whether the agent has rewritten its history since the last report.
     pub(super) is_anew: bool,
     /// How wide the interval of an estimate is.
     pub(super) spread: Spread,
@@ -75,7 +75,7 @@ pub(super) struct Inputs {
 pub(super) enum Unlogged {
     /// The anchor's system part, in tokens.
     Reported(u64),
-    /// The prefix as it was before the reset, in tokens.
+    /// The prefix before the reset, in tokens.
     Learned(u64),
     /// The part of the agent's own number that no item explained, in tokens.
     Agent(u64),
@@ -145,7 +145,7 @@ impl Past {
         }
     }
 
-    /// There were so many resets more at a record.
+    /// Notes that a record brought this many more resets.
     pub(super) fn add_resets(&mut self, count: usize, record: u32, place: Place) {
         let from = self.marks.partition_point(|mark| mark.record < record);
         if self.marks.get(from).is_none_or(|mark| mark.record > record)
@@ -192,7 +192,7 @@ impl Past {
         }
     }
 
-    /// The agent's own number for its context as it was then.
+    /// The agent's own number for its context at that time.
     pub(super) fn estimate_at(&self, inputs: &Inputs) -> Option<AgentEstimate> {
         newest(&self.estimates, inputs.estimates)?.estimate
     }

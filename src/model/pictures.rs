@@ -31,7 +31,7 @@ impl Pictures {
     /// What they cost that have `tokens` by formula.
     fn cost(self, tokens: u64) -> f64 {
         match self {
-            Pictures::Replaced => tokens.min(NOTE) as f64,
+            Pictures::Replaced => tokens.min(NOTE_TOKENS) as f64,
             Pictures::Unknown | Pictures::Sent => tokens as f64,
         }
     }
@@ -39,7 +39,7 @@ impl Pictures {
     /// What of that cost is in doubt.
     fn doubt(self, tokens: u64) -> u64 {
         match self {
-            Pictures::Unknown => tokens.saturating_sub(NOTE),
+            Pictures::Unknown => tokens.saturating_sub(NOTE_TOKENS),
             Pictures::Sent | Pictures::Replaced => 0,
         }
     }
@@ -68,7 +68,7 @@ impl Media<u64> {
 }
 
 impl Media<Pictures> {
-    /// What media cost that have so many tokens by formula.
+    /// What media cost that have this many tokens by formula.
     pub(super) fn cost(self, tokens: Media<u64>) -> f64 {
         self.images.cost(tokens.images) + self.documents.cost(tokens.documents)
     }
@@ -104,4 +104,4 @@ impl Media<Pictures> {
 }
 
 /// The note in a picture's place, in tokens: OpenCode's has 18 to 28.
-const NOTE: u64 = 24;
+const NOTE_TOKENS: u64 = 24;

@@ -79,9 +79,9 @@ pub struct State {
     ledger: Lazy<Ledger>,
     past: Lazy<Past>,
     agent_estimate: Option<Logged>,
-    /// The requests there were when the agent last wrote its history anew.
+    /// The number of requests when the agent last rewrote its history.
     written_anew: Option<usize>,
-    /// Whether the next system prompt is the first that the log shows as it was sent.
+    /// Whether the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
@@ -91,7 +91,7 @@ pub struct State {
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
-    /// What stands for items that were forgotten, if only the size will be asked for.
+    /// What replaces items that were forgotten, if only the size will be asked for.
     #[serde(skip)]
     folded: Option<Box<Folded>>,
 }
@@ -189,7 +189,7 @@ impl State {
         &self.chain
     }
 
-    /// Makes room for so many records more, in the lists that take the most memory.
+    /// Makes room for this many more records, in the lists that take the most memory.
     pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
         self.chain.try_reserve(records)?;
         self.ledger.try_reserve(records)

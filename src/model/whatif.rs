@@ -152,13 +152,13 @@ enum Fires {
     Never,
     /// At this size.
     At(u64),
-    /// At more than so many messages.
+    /// At more than this many messages.
     Messages(usize),
 }
 
 /// What a rule leaves in the context, beside the prefix.
 enum Keeps<'p> {
-    /// All together is of this size: as it was in the session itself.
+    /// All together has this size, which it had in the session itself.
     Learned(u64),
     /// What a policy keeps, and a summary of this size.
     Policy(&'p Policy, u64),

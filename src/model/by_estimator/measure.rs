@@ -80,8 +80,8 @@ impl Measured {
         }
     }
 
-    /// The same with a reported output of so many tokens in place of its text. 0: another item of the
-    /// same output stands for all of it.
+    /// The same with a reported output of this many tokens in place of its text. 0: another item of the
+    /// same output already counts for all of it.
     pub(crate) fn reported(self, output: u64) -> Measured {
         let outputs = i128::from(output);
         Measured {

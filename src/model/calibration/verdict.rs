@@ -31,7 +31,10 @@ impl Fit {
         let of = |error: &f64| points.iter().map(|p| p.likelihood(scale, *error)).sum();
         Fit {
             scale,
-            likelihood: ERRORS.iter().map(of).fold(f64::NEG_INFINITY, f64::max),
+            likelihood: ERROR_SHARES
+                .iter()
+                .map(of)
+                .fold(f64::NEG_INFINITY, f64::max),
         }
     }
 
@@ -71,7 +74,7 @@ impl Point {
 }
 
 /// Errors of an account that are considered, as shares of an estimate.
-const ERRORS: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
+const ERROR_SHARES: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
 /// No tokenizer is further from its prior.
 const MOST_SCALE: f64 = 2.5;
 /// A prior is not believed to be more exact.

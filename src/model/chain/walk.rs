@@ -1,6 +1,6 @@
 //! Makes another branch the live one.
 //!
-//! The first walk is through all records since the last reset. It leaves behind where each is as seen from its
+//! The first walk visits all records since the last reset. It notes where each of them is as seen from its
 //! branch. The next one visits what its branch does not share with that, and what came since. So a turn that is
 //! tried again and again costs the length of a try each time, not that of the log.
 
@@ -24,7 +24,7 @@ pub(super) struct Walked {
     leaf: NodeIx,
     /// The nodes from this one on have a place here. Of those before it, only what the reset kept is on it.
     base: NodeIx,
-    /// The first node that may hang beside it.
+    /// The first node that may be attached to the branch.
     lowest: NodeIx,
     /// The places of the nodes from the base on, as far as there were any.
     places: Vec<Membership>,
@@ -32,9 +32,9 @@ pub(super) struct Walked {
     kept: Option<HashSet<NodeIx>>,
     /// How many nodes on it belong to each request.
     requests: HashMap<Key, usize>,
-    /// The nodes of parts that may hang beside a parent, by that.
+    /// Results, injected records and links, by the parent that they attach to.
     hanging: HashMap<NodeIx, Vec<NodeIx>>,
-    /// Nodes that may be live or not other than by their place.
+    /// Nodes whose `live` flag must be compared with their place again.
     touched: Vec<NodeIx>,
 }
 
@@ -204,7 +204,7 @@ impl Chain {
         Some(change)
     }
 
-    /// Makes live what of these nodes is on the branch or hangs beside it, and nothing else of them.
+    /// Makes those of these nodes live that are on the branch or attached to it, and none of the others.
     fn change_to(&mut self, touched: &[NodeIx], walked: &Walked) -> BranchChange {
         let mut change = BranchChange::default();
         for ix in touched.iter().copied() {
@@ -311,7 +311,7 @@ impl Chain {
         walked
     }
 
-    /// What belongs to a branch though it hangs beside it.
+    /// The nodes that belong to a branch because they are attached to it.
     fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
         // By node from the lowest on; nodes before it are few.
         let mut places = vec![Membership::Off; self.nodes.len() - lowest];
@@ -358,7 +358,7 @@ impl Chain {
         beside
     }
 
-    /// Walks have visited so many more nodes.
+    /// Counts the nodes that walks have visited.
     fn note_visited(&mut self, nodes: usize) {
         #[cfg(test)]
         {

@@ -1,7 +1,7 @@
 //! What each estimator would have decided: to compact or not.
 //!
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
-//! goes on as it was: an estimator that would have compacted decides again at the next request.
+//! goes on unchanged: an estimator that would have compacted decides again at the next request.
 
 use super::held::{At, Held};
 use super::prediction::Prediction;

@@ -52,7 +52,7 @@ impl Talk {
         });
     }
 
-    /// A record of one item of so many o200k tokens, at 4 characters each.
+    /// A record of one item of this many o200k tokens, at 4 characters each.
     fn item(&mut self, role: Role, kind: Kind, tokens: u64) {
         self.node(role, kind, tokens, None);
     }

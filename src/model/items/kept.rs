@@ -8,7 +8,7 @@ use std::collections::{HashSet, TryReserveError};
 use std::ops::Range;
 
 impl Items {
-    /// Makes room for so many items more.
+    /// Makes room for this many more items.
     pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
         self.list.try_reserve(items)
     }

@@ -1,4 +1,4 @@
-//! What is settled shares a smaller number anew, in proportion to its sizes so far.
+//! Settled items share a smaller number, in proportion to their sizes so far.
 //!
 //! That is a walk through the context each time a reported prompt drops without a compaction. In a log where
 //! prompts drop again and again, the sizes in between would not be kept: they are worked out once, when

@@ -37,9 +37,9 @@ impl Late {
         self.output = false;
     }
 
-    /// Whether the newest response has so many lines that they are settled together.
+    /// Whether the newest response has too many lines to settle each of them on its own.
     pub(super) fn is_long_response(&self) -> bool {
-        self.lines > LONG_RESPONSE
+        self.lines > LONG_RESPONSE_LINES
     }
 
     pub(super) fn note_agents(&mut self, tokens: u64) {
@@ -131,4 +131,4 @@ impl Ledger {
 }
 
 /// Responses have a line for each of their blocks, rarely more than ten; a line counts once or twice.
-const LONG_RESPONSE: u32 = 256;
+const LONG_RESPONSE_LINES: u32 = 256;

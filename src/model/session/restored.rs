@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Prompts that are at hand without decoding all requests.
-const PROMPTS: usize = 16;
+const RECENT_PROMPTS: usize = 16;
 
 /// What lists show of a session that was read from the cache or put away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Session {
             sizes: Sizes::now(&self.state),
             low: self.calibrated_context().low,
             is_unreported: self.is_unreported(),
-            prompts: self.newest_prompts(PROMPTS),
+            prompts: self.newest_prompts(RECENT_PROMPTS),
             newest_reset: self.resets().last().cloned(),
             requests: self.requests().len(),
             is_named_by_text: self.is_named_by_text(lane),
@@ -96,11 +96,11 @@ impl Session {
         Some(Session { state, ..session })
     }
 
-    /// The sizes of the newest prompts, in tokens, oldest first; so many at most.
+    /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
         let newest = |len: usize| len.saturating_sub(most)..;
         match &self.stored {
-            Some(stored) if most <= PROMPTS => {
+            Some(stored) if most <= RECENT_PROMPTS => {
                 stored.prompts[newest(stored.prompts.len())].to_vec()
             }
             _ => {

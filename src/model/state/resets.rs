@@ -1,4 +1,4 @@
-//! Compactions, clears, and histories that the agent has written anew.
+//! Compactions, clears, and histories that the agent has rewritten.
 
 use super::State;
 use crate::Gone;

@@ -30,7 +30,7 @@ pub(super) struct CourseStep {
 
 #[derive(Debug)]
 pub(super) enum Change {
-    /// The context grew, or shrank, by so many tokens.
+    /// The context grew, or shrank, by this many tokens.
     By(i64),
     /// The user emptied it, and it went on from this size.
     To(u64),

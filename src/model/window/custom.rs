@@ -52,7 +52,7 @@ pub struct CustomPolicy {
 pub enum Rule {
     /// At a share of the window, above 0 and up to 1.
     Share(f64),
-    /// At so many tokens, or at the window where that is smaller.
+    /// At this many tokens, or at the window where that is smaller.
     Budget(u64),
     /// By the number of messages: at more than `keep` + `over`, all but `keep` are summarised. It has no
     /// trigger in tokens.
@@ -62,7 +62,7 @@ pub enum Rule {
         /// How many more may come before it fires.
         over: u64,
     },
-    /// The oldest messages are dropped until the context fits so many tokens, or the window.
+    /// The oldest messages are dropped until the context fits this many tokens, or the window.
     DropOldest(Option<u64>),
     /// It never compacts by itself.
     Never,

@@ -23,7 +23,7 @@ pub struct Overrides {
     pub share: Option<f64>,
     /// Percent of what the output leaves of the window, 1 to 100: can only lower the trigger.
     pub percent: Option<f64>,
-    /// In place of the policy's budget: it fires at so many tokens, whatever the window.
+    /// In place of the policy's budget: it fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
     /// The trigger is no higher than this.
     pub limit: Option<u64>,
