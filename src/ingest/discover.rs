@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Extensions of files in given folders that are looked into, beside files with an agent's names.
-const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
+/// The extensions of files in given folders that are looked into, besides files with an agent's names.
+const LOG_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 
 /// What a walk has found.
 #[derive(Default)]
@@ -279,7 +279,7 @@ impl<'s> Walk<'s> {
             Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
         };
         if named && self.system.is_here() && files::is_pipe(path) {
-            return self.problem(path, problem::PIPE.to_owned());
+            return self.problem(path, problem::UNREADABLE_PIPE.to_owned());
         }
         if let Ok(real) = self.system.real(path)
             && self.leads_out(root, path, &real)
@@ -455,7 +455,7 @@ impl<'s> Walk<'s> {
 
     /// Whether a file in a folder that the user named may be a log, by its name.
     fn is_named_as_log(&self, path: &Path) -> bool {
-        let is_log = |ext| LOGS.iter().any(|log| ext == *log);
+        let is_log = |ext| LOG_EXTENSIONS.iter().any(|log| ext == *log);
         path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
     }
 
@@ -567,7 +567,7 @@ fn head_of(at: &Location) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::TOY;
-    use super::reach::DEPTH;
+    use super::reach::MOST_DEPTH;
     use super::*;
     use crate::log::file_id;
     use crate::reader::first_records;
@@ -753,7 +753,7 @@ mod tests {
     #[test]
     fn folders_that_are_too_deep_are_said_to_be_so_once() {
         let dir = tempfile::tempdir().unwrap();
-        let deepest = (0..DEPTH).fold(dir.path().to_path_buf(), |path, _| path.join("d"));
+        let deepest = (0..MOST_DEPTH).fold(dir.path().to_path_buf(), |path, _| path.join("d"));
         for name in ["x", "y"] {
             fs::create_dir_all(deepest.join(name)).unwrap();
             fs::write(deepest.join(name).join("below.toy"), "{\"toy\":1}").unwrap();

@@ -261,7 +261,7 @@ mod tests {
         elider.line().expect("small").to_vec()
     }
 
-    /// The elided value says of every string what it was.
+    /// The elided value says of every string what it replaces.
     fn same(whole: &Value, elided: &Value, long: usize) -> bool {
         match (whole, elided) {
             (Value::String(a), Value::String(b)) => match b.strip_suffix(ELIDED) {

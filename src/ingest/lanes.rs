@@ -117,11 +117,13 @@ impl Lanes {
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
             self.since += 1;
-            if self.since >= room::ENTRIES {
+            if self.since >= room::ENTRIES_PER_CHECK {
                 self.since = 0;
                 let mut lanes = self.lanes.values_mut();
                 self.is_full = self.is_full
-                    || !room::is_left(|| lanes.try_for_each(|s| s.try_reserve(room::ENTRIES * 4)));
+                    || !room::is_left(|| {
+                        lanes.try_for_each(|s| s.try_reserve(room::ENTRIES_PER_CHECK * 4))
+                    });
             }
             if self.is_full {
                 return;

@@ -88,7 +88,7 @@ pub(crate) fn id_of_real(path: &Path) -> FileId {
 }
 
 /// Bytes of records in one batch of what was appended.
-pub(crate) const BATCH: u64 = 1 << 20;
+pub(crate) const BATCH_BYTES: u64 = 1 << 20;
 
 /// What a log is kept in.
 ///
@@ -261,7 +261,7 @@ fn batch() -> impl FnMut(u64) -> bool {
     let mut bytes = 0;
     move |len| {
         bytes += len;
-        bytes >= BATCH
+        bytes >= BATCH_BYTES
     }
 }
 
@@ -331,7 +331,7 @@ impl Reading {
             let news = self.cursor.read_patiently(measure, End::Open, &mut |len| {
                 bytes += len;
                 paused = pause();
-                paused || bytes > BATCH
+                paused || bytes > BATCH_BYTES
             });
             match news {
                 Ok(News::Batch(entries)) => {

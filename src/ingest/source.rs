@@ -21,11 +21,11 @@ use zst::Zst;
 pub const HEAD: usize = 64 << 10;
 /// Bytes read at once. Larger buffers gain nothing (measured).
 pub const CHUNK: usize = 256 << 10;
-/// An incomplete record at the end of a log is not written any more if nothing was written for so long.
+/// How long nothing must have been written before an incomplete record at the end of a log counts as final.
 pub const SETTLED: Duration = Duration::from_secs(2);
-/// Larger documents are not read, in bytes.
+/// The largest document that is read, in bytes.
 pub const LARGEST: u64 = 64 << 20;
-/// A document that was written to so lately may be incomplete.
+/// How long after a write a document may still be incomplete.
 pub const TORN: Duration = Duration::from_secs(1);
 
 /// Bytes that can be read from any place.
@@ -180,9 +180,9 @@ pub fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
     }
 }
 
-/// A file that is gone or cut short since it was listed is a moment that passes: what there is now
-/// will be listed by the next look.
-pub fn changed(error: io::Error) -> io::Error {
+/// The error of a file that vanished or was cut short after it was listed: WouldBlock, since the next listing
+/// is right.
+pub fn retry_if_gone(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
         _ => error,

@@ -13,7 +13,7 @@ pub struct Position {
     offset: u64,
     /// The number of the line that begins there; 0: not known.
     number: u64,
-    /// The file as it was when last read.
+    /// The file's stamp when it was last read.
     seen: Option<Stamp>,
     /// Whether a write since would show in the stamp.
     sure: bool,
@@ -29,8 +29,8 @@ pub struct Position {
 }
 
 /// While a line is unfinished, each look compares what is before it, and may search it from its beginning. That may
-/// read so many bytes, and as many as were appended; beyond, it is done when the line ends.
-const AGAIN: u64 = 1 << 20;
+/// read this many bytes, and as many as were appended; beyond, it is done when the line ends.
+const REREAD_BYTES: u64 = 1 << 20;
 
 /// How the file ended at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Position {
             sure: false,
             blocks: Blocks::at(offset),
             scanned: offset,
-            again: AGAIN,
+            again: REREAD_BYTES,
             owes_all: false,
             end: End::Open,
         }
@@ -69,7 +69,7 @@ impl Position {
         self.offset
     }
 
-    /// Whether the file, as it was when last read, ends in a line without its newline.
+    /// Whether the file ended, when it was last read, in a line without its newline.
     pub fn is_inside_line(&self) -> bool {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.bytes() > self.offset)
     }
@@ -94,7 +94,7 @@ impl Position {
 
     fn drained(&mut self, stamp: Stamp, lines: &Lines) {
         if lines.offset() > self.offset {
-            self.again = AGAIN;
+            self.again = REREAD_BYTES;
         }
         self.offset = lines.offset();
         self.number = lines.number();
@@ -183,7 +183,7 @@ impl Position {
         Ok((same && stamp.bytes() >= self.offset).then_some((file, stamp)))
     }
 
-    /// Whether the line that the file ends in has come in so many pieces that looking again at what was read would
+    /// Whether the last line of the file has come in so many pieces that looking again at what was read would
     /// read more than came. It may seem to be written to without being longer: a write shows in the time before it
     /// does in the length.
     fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {

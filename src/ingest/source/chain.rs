@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The longest first line that is looked at.
-const FIRST_LINE: u64 = 1 << 20;
-/// Longer chains are cut at their beginning.
-const DEEPEST: usize = 32;
+/// The longest first line that is searched, in bytes.
+const LONGEST_FIRST_LINE: u64 = 1 << 20;
+/// The most logs in a chain; a longer one is cut at its beginning.
+const LONGEST_CHAIN: usize = 32;
 /// The most folders that are searched for one file.
-const FOLDERS: usize = 20_000;
+const MOST_FOLDERS: usize = 20_000;
 
 /// A log that may continue another one.
 pub struct Chain {
@@ -92,7 +92,7 @@ impl Chain {
         let mut part = || {
             let (name, end) = (self.spec.base)(line)?;
             let base = self.find(path, &name)?;
-            if seen.len() > DEEPEST || seen.contains(&base) {
+            if seen.len() > LONGEST_CHAIN || seen.contains(&base) {
                 return None;
             }
             seen.push(base.clone());
@@ -126,7 +126,7 @@ impl Chain {
         let mut visited = 0;
         while let Some(folder) = folders.pop_front() {
             visited += 1;
-            if visited > FOLDERS {
+            if visited > MOST_FOLDERS {
                 return None;
             }
             let Ok(folder) = system.beside(log, &folder) else {
@@ -188,7 +188,7 @@ impl Open for Chain {
 fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
     bytes.seek(SeekFrom::Start(0))?;
     let mut line = Vec::new();
-    let mut source = bytes.take(FIRST_LINE);
+    let mut source = bytes.take(LONGEST_FIRST_LINE);
     let mut chunk = [0; 16 << 10];
     loop {
         let read = read_some(&mut source, &mut chunk)?;

@@ -9,7 +9,7 @@
 
 use super::Stamp;
 use crate::source::file_system::Location;
-use crate::source::{Bytes, LARGEST, Open, SETTLED, changed, sought};
+use crate::source::{Bytes, LARGEST, Open, SETTLED, retry_if_gone, sought};
 use crate::sync::lock;
 use format::FolderSpec;
 use serde::de::IgnoredAny;
@@ -29,10 +29,10 @@ pub struct Folder {
 /// What was found in a folder.
 #[derive(Default)]
 struct Listing {
-    /// The folder as it was then, where a file that comes or goes is sure to show.
+    /// The folder's stamp at that time, if a file that comes or goes is sure to change it.
     folder: Option<Stamp>,
     parts: Arc<[Part]>,
-    /// The newest file as it was then, where a later write is sure to show.
+    /// The newest file's stamp at that time, if a later write is sure to change it.
     newest: Option<Stamp>,
     /// The bytes behind the newest file: a newline once it is whole.
     newline: u64,
@@ -226,14 +226,14 @@ impl Joined {
             slot => {
                 let Location { system, path } = &self.folder;
                 let opened = system.open_part(path, Path::new(&part.name));
-                let (bytes, _) = opened.map_err(|e| of_part(&part.name, changed(e)))?;
+                let (bytes, _) = opened.map_err(|e| of_part(&part.name, retry_if_gone(e)))?;
                 &mut slot.insert(OpenPart { ix, bytes }).bytes
             }
         };
         file.seek(SeekFrom::Start(within))?;
         let read = file.read(&mut buffer[..most])?;
         if read == 0 {
-            return Err(changed(io::ErrorKind::NotFound.into()));
+            return Err(retry_if_gone(io::ErrorKind::NotFound.into()));
         }
         if self.has_lines {
             return Ok(read);

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     None,
-    /// It returns so many bytes at most.
+    /// It returns this many bytes at most.
     Short(usize),
     Error(io::ErrorKind),
 }
@@ -92,7 +92,7 @@ impl Made {
         self.append_many(text, 1);
     }
 
-    /// Appends a text so many times, without holding all of it.
+    /// Appends a text this many times, without holding all of it.
     pub fn append_many(&self, text: &str, times: u64) {
         let mut content = self.content();
         content.pieces.push((text.as_bytes().to_vec(), times));
@@ -126,7 +126,7 @@ impl Made {
         self.content().writes += 1;
     }
 
-    /// A line of at least so many bytes.
+    /// A line of at least this many bytes.
     pub fn append_long_line(&self, bytes: u64) {
         const PIECE: usize = 1 << 20;
         self.append("{\"say\":\"");
