@@ -4,10 +4,12 @@
 pub mod chain;
 pub mod file_system;
 pub mod folder;
+mod read_at;
 mod stamp;
 pub mod tree;
 pub mod zst;
 
+pub use read_at::{Positioned, ReadAt};
 pub use stamp::Stamp;
 
 use crate::sync::lock;
@@ -144,16 +146,6 @@ pub fn file(at: &Location) -> Arc<dyn Open> {
 /// The file at a path, as it is.
 pub fn plain(at: &Location) -> Arc<dyn Open> {
     Arc::new(at.clone())
-}
-
-/// Where a seek leads from `at`, in `len` bytes. It may lead past the end, but not before the beginning.
-pub fn sought(to: SeekFrom, at: u64, len: u64) -> io::Result<u64> {
-    let sought = match to {
-        SeekFrom::Start(at) => Some(at),
-        SeekFrom::End(by) => len.checked_add_signed(by),
-        SeekFrom::Current(by) => at.checked_add_signed(by),
-    };
-    Ok(sought.ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 /// The first bytes, enough to recognise a format, without a byte order mark.

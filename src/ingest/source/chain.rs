@@ -6,7 +6,7 @@
 
 use super::Stamp;
 use crate::source::file_system::{Kind, Location};
-use crate::source::{self, Bytes, Open, read_some, sought};
+use crate::source::{self, Bytes, Open, Positioned, ReadAt, read_some};
 use crate::sync::lock;
 use format::ChainSpec;
 use std::collections::VecDeque;
@@ -162,10 +162,9 @@ impl Open for Chain {
             inherited,
             between,
             len,
-            at: 0,
             opened: None,
         };
-        Ok((Box::new(joined), Stamp { len, ..stamp }))
+        Ok((Box::new(Positioned::new(joined)), Stamp { len, ..stamp }))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -210,7 +209,6 @@ struct Joined {
     /// How many bytes are inherited.
     between: u64,
     len: u64,
-    at: u64,
     /// The part that was read last.
     opened: Option<OpenPart>,
 }
@@ -222,13 +220,20 @@ struct OpenPart {
     bytes: Bytes,
 }
 
-impl Joined {
-    /// Reads on in the file that `at` is in.
-    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadAt for Joined {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads in the file that the offset is in.
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() || offset >= self.len {
+            return Ok(0);
+        }
         let Inherited { first, parts, .. } = &self.inherited;
-        let (from, most) = match self.at.checked_sub(*first) {
-            None => (self.at, first - self.at),
-            Some(within) if within >= self.between => (self.at - self.between, self.len - self.at),
+        let (from, most) = match offset.checked_sub(*first) {
+            None => (offset, first - offset),
+            Some(within) if within >= self.between => (offset - self.between, self.len - offset),
             Some(within) => return read_part(parts, within, &mut self.opened, buffer),
         };
         let most = usize::try_from(most)
@@ -258,8 +263,9 @@ fn read_part(
                 &mut slot.insert(OpenPart { ix, bytes }).bytes
             }
         };
-        let most = usize::try_from(len - within).unwrap_or(usize::MAX);
-        let most = most.min(buffer.len());
+        let most = usize::try_from(len - within)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
         bytes.seek(SeekFrom::Start(part.from + within))?;
         return match bytes.read(&mut buffer[..most])? {
             // It was cut short: what there is now will be read from its beginning.
@@ -268,24 +274,6 @@ fn read_part(
         };
     }
     Ok(0)
-}
-
-impl Read for Joined {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() || self.at >= self.len {
-            return Ok(0);
-        }
-        let read = self.read_some(buffer)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Joined {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.len)?;
-        Ok(self.at)
-    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ mod frames;
 
 use super::Stamp;
 use crate::source::file_system::Location;
-use crate::source::{Bytes, CHUNK, Open, sought};
+use crate::source::{Bytes, CHUNK, Open, Positioned, ReadAt};
 use crate::sync::lock;
 use frames::Frames;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -71,10 +71,9 @@ impl Open for Zst {
         let bytes = Opened {
             file: self.at.clone(),
             len,
-            at: 0,
             running: None,
         };
-        Ok((Box::new(bytes), Stamp { len, ..stamp }))
+        Ok((Box::new(Positioned::new(bytes)), Stamp { len, ..stamp }))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -117,8 +116,9 @@ impl Running {
     fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         while self.next < at {
             let mut skipped = [0; 8 << 10];
-            let most = usize::try_from(at - self.next).unwrap_or(usize::MAX);
-            let most = most.min(skipped.len());
+            let most = usize::try_from(at - self.next)
+                .unwrap_or(usize::MAX)
+                .min(skipped.len());
             if self.decode(&mut skipped[..most])? == 0 {
                 return Ok(0);
             }
@@ -160,32 +160,27 @@ impl<R: Read> Read for Decoded<R> {
 struct Opened {
     file: Location,
     len: u64,
-    at: u64,
     running: Option<Running>,
 }
 
-impl Read for Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+impl ReadAt for Opened {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let most = left.min(buffer.len());
         if most == 0 {
             return Ok(0);
         }
-        let mut running = match self.running.take().filter(|it| it.reaches(self.at)) {
+        let mut running = match self.running.take().filter(|it| it.reaches(offset)) {
             Some(running) => running,
             None => Running::begin(&self.file)?,
         };
-        let read = running.read(self.at, &mut buffer[..most])?;
-        self.at += read as u64;
+        let read = running.read(offset, &mut buffer[..most])?;
         self.running = Some(running);
         Ok(read)
-    }
-}
-
-impl Seek for Opened {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.len)?;
-        Ok(self.at)
     }
 }
 
@@ -205,6 +200,7 @@ mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::cell::Cell;
     use std::fs;
+    use std::io::SeekFrom;
     use std::sync::Arc;
 
     thread_local! {
