@@ -115,8 +115,10 @@ impl Scanner {
         let env = self.env.clone();
         let new = || {
             // The environment is that of this machine.
-            let named = spec.env.filter(|_| log.system.is_here());
-            let named = named.and_then(|name| env.get(name));
+            let named = spec
+                .env
+                .filter(|_| log.system.is_here())
+                .and_then(|name| env.get(name));
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
@@ -478,8 +480,9 @@ impl<'s> Walk<'s> {
         // A name with an id is specific enough; any other could be anything.
         let head = head_of(&at)?;
         let mut claims = self.claims(path).into_iter();
-        let claimed = claims.find(|(_, claim)| claim.id.is_some());
-        let claimed = claimed.filter(|_| facts::other_encoding(&head).is_none());
+        let claimed = claims
+            .find(|(_, claim)| claim.id.is_some())
+            .filter(|_| facts::other_encoding(&head).is_none());
         Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
     }
 

@@ -43,8 +43,10 @@ impl State {
         content: &Content,
         calibrated: &Context,
     ) -> Context {
-        let anchor = content.inputs.anchor();
-        let anchor = anchor.filter(|_| estimator.builds_on_report());
+        let anchor = content
+            .inputs
+            .anchor()
+            .filter(|_| estimator.builds_on_report());
         let facts = self.past().facts_at(&content.inputs);
         let mut roles = [Share::default(); 5];
         let mut before = None;

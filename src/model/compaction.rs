@@ -94,8 +94,10 @@ pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     let reset = &session.resets()[ix];
     let is_newest = ix + 1 == session.resets().len() && reset.request >= session.requests().len();
     let now = || is_newest.then(|| (session.context().used, Source::Estimated));
-    let after = reset.after.map(|after| (after, reset.after_source));
-    let after = after.or_else(now);
+    let after = reset
+        .after
+        .map(|after| (after, reset.after_source))
+        .or_else(now);
     let difference = i128::from(reset.ours) - i128::from(reset.before);
     Compaction {
         reset: ix,

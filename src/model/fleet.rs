@@ -126,8 +126,11 @@ fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
     }
     let session_of =
         |found: &Candidate<'s>| (found.session.agent, found.session.meta.id.as_deref());
-    let begun = found.iter().filter(|found| found.session.has_begun());
-    let begun: HashSet<(&str, Option<&str>)> = begun.map(session_of).collect();
+    let begun: HashSet<(&str, Option<&str>)> = found
+        .iter()
+        .filter(|found| found.session.has_begun())
+        .map(session_of)
+        .collect();
     found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
 }
 
@@ -413,8 +416,10 @@ impl Fleet {
         // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
             let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
-            let left = found.iter().map(|found| found.key);
-            let left = left.filter(|key| !placed.contains(key));
+            let left = found
+                .iter()
+                .map(|found| found.key)
+                .filter(|key| !placed.contains(key));
             rows.extend(left.map(|key| Row { key, depth: 0 }));
         }
         rows
@@ -510,8 +515,10 @@ fn contains(text: &str, word: &str) -> bool {
 /// Some ids have a word before it: `session_9b1f2c3d…`.
 fn random_part(id: &str) -> Option<&str> {
     let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-    let part = id.split_once('_').map(|(_, part)| part);
-    let part = part.filter(|part| part.len() >= 8);
+    let part = id
+        .split_once('_')
+        .map(|(_, part)| part)
+        .filter(|part| part.len() >= 8);
     std::iter::once(id).chain(part).find(is_random)
 }
 

@@ -124,8 +124,11 @@ impl Item {
         let left = self
             .left
             .map_or(requests, |left| left.request.min(requests));
-        let away = self.away.iter().map(|away| (away.from, away.to));
-        let away = away.chain([(left, left)]);
+        let away = self
+            .away
+            .iter()
+            .map(|away| (away.from, away.to))
+            .chain([(left, left)]);
         away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
             let span = (*start).min(left)..from.min(left);
             *start = to.max(*start);

@@ -187,8 +187,10 @@ impl Items {
     /// The settled tokens of the items in the context before this node. Costs what comes
     /// from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
-        let later = chain.live_from(node).iter();
-        let later = later.flat_map(|node| chain.items(*node));
+        let later = chain
+            .live_from(node)
+            .iter()
+            .flat_map(|node| chain.items(*node));
         let settled = later.filter_map(|ix| {
             let item = &self.list[ix];
             let (tokens, _) = item.settled.filter(|_| item.in_context())?;
@@ -465,8 +467,7 @@ impl Items {
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
     /// what was settled before is to be settled again.
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
-        let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
     }

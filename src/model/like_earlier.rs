@@ -24,8 +24,10 @@ impl State {
         if !earlier.is_kept() || !self.is_read_from_its_beginning() {
             return;
         }
-        let held = items.iter().enumerate();
-        let held = held.filter(|(_, item)| self.ledger().in_prompt(item, 0));
+        let held = items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| self.ledger().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
             is_first &= item.output_of.is_none();

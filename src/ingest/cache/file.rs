@@ -31,9 +31,10 @@ pub(super) fn version(rules: &Rules) -> u64 {
     }
     let mut hash = Hashed(Xxh3::new());
     // Another build of the program may count otherwise.
-    let program = std::env::current_exe().and_then(fs::metadata);
-    let program = program.and_then(|meta| Ok((meta.len(), meta.modified()?)));
-    let program = program.ok();
+    let program = std::env::current_exe()
+        .and_then(fs::metadata)
+        .and_then(|meta| Ok((meta.len(), meta.modified()?)))
+        .ok();
     let _ = write!(hash, "{} {program:?} {rules:?}", env!("CARGO_PKG_VERSION"));
     hash.0.digest()
 }

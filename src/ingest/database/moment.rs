@@ -47,8 +47,8 @@ pub fn log_bytes(path: &Path) -> u64 {
 /// The database that this file belongs to, if it is one of the files that SQLite keeps next to a database.
 pub fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
-    let owner = [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX].iter();
-    let owner = owner
+    let owner = [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX]
+        .iter()
         .filter_map(|suffix| name.strip_suffix(suffix))
         .next()?;
     Some(path.with_file_name(owner))

@@ -119,8 +119,11 @@ impl State {
         {
             return Ok(look.stamp);
         }
-        let last = self.looks.get(id).map(|look| look.stamp);
-        let last = last.or_else(|| Some(self.sessions.get(id)?.stamp));
+        let last = self
+            .looks
+            .get(id)
+            .map(|look| look.stamp)
+            .or_else(|| Some(self.sessions.get(id)?.stamp));
         if let Some(error) = self.refusal(files) {
             return last.ok_or(error);
         }

@@ -51,8 +51,10 @@ impl Links {
                 let stat = Local.stat(path).ok();
                 stat.and_then(|stat| number(&stat)) == Some(file)
             };
-            let first = links.iter().min_by_key(|link| (!link.is_named, &link.path));
-            let first = first.map(|link| link.path.clone());
+            let first = links
+                .iter()
+                .min_by_key(|link| (!link.is_named, &link.path))
+                .map(|link| link.path.clone());
             let Some(counts) = known.filter(is_still).cloned().or(first) else {
                 continue;
             };

@@ -31,23 +31,28 @@ impl Registries {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
-        let sessions = self.0.entry(folder);
-        let sessions = sessions.or_insert_with_key(|folder| read(registry, folder));
+        let sessions = self
+            .0
+            .entry(folder)
+            .or_insert_with_key(|folder| read(registry, folder));
         sessions.get(id).copied()
     }
 }
 
 fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
     let mut sessions = HashMap::new();
-    let files = fs::read_dir(folder).into_iter().flatten();
-    let files = files.take(MOST_FILES).flatten();
+    let files = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(MOST_FILES)
+        .flatten();
     let entries = files.filter_map(|file| {
         let process = Process::of(pid(&file)?)?;
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {
-        let entry = read_entry(registry, &file);
-        let entry = entry.filter(|entry| process.has(entry.started.as_deref(), &file));
+        let entry = read_entry(registry, &file)
+            .filter(|entry| process.has(entry.started.as_deref(), &file));
         if let Some(RegistryEntry {
             session, running, ..
         }) = entry

@@ -82,8 +82,10 @@ impl Worker {
         };
         let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
         let measure = measure(&self.counter, looked_at);
-        let key = known.stamp.filter(|_| self.cache.is_some() && !looked_at);
-        let key = key.and_then(|stamp| LogKey::of(&known.log, stamp));
+        let key = known
+            .stamp
+            .filter(|_| self.cache.is_some() && !looked_at)
+            .and_then(|stamp| LogKey::of(&known.log, stamp));
         match known.log.store.tail(&known.log, measure, &self.rules) {
             Ok(reading) => self.rebuilt(file, reading, looked_at, key),
             Err(e) => self.failed(file, &e),
@@ -278,9 +280,12 @@ impl Worker {
             let mut largest = newest.clone();
             largest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.len)));
             let mut seen = HashSet::new();
-            let both = newest.iter().zip(&largest);
-            let both = both.flat_map(|(newest, largest)| [newest.0, largest.0]);
-            let both = both.filter(|file| seen.insert(*file)).take(MOST_QUEUED);
+            let both = newest
+                .iter()
+                .zip(&largest)
+                .flat_map(|(newest, largest)| [newest.0, largest.0])
+                .filter(|file| seen.insert(*file))
+                .take(MOST_QUEUED);
             self.queue = both.map(|file| Queued { file, exact }).collect();
             if !self.queue.is_empty() {
                 return;

@@ -138,12 +138,13 @@ impl Overseer {
         self.away.retain(|away| !away.thread.is_finished());
         let is_back = self.away.len() < before;
         let at = lock(&shared.at).clone();
-        let stuck = at.filter(|at| now.saturating_duration_since(at.since) >= ANSWER_TIME);
-        let stuck = stuck.and_then(|LookedAt { path, .. }| {
-            let mut roots = self.roots.iter();
-            let root = roots.find(|root| path.starts_with(root.path()))?;
-            Some((path, root.path().to_path_buf()))
-        });
+        let stuck = at
+            .filter(|at| now.saturating_duration_since(at.since) >= ANSWER_TIME)
+            .and_then(|LookedAt { path, .. }| {
+                let mut roots = self.roots.iter();
+                let root = roots.find(|root| path.starts_with(root.path()))?;
+                Some((path, root.path().to_path_buf()))
+            });
         let number = shared.current.load(Ordering::Relaxed);
         let stuck = stuck.filter(|_| number < MOST_ABANDONED);
         if !is_back && stuck.is_none() {

@@ -265,8 +265,12 @@ impl Chain {
                 break;
             }
         }
-        let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
-        let lowest = lowest.unwrap_or(0);
+        let lowest = on
+            .iter()
+            .copied()
+            .filter(|ix| *ix >= floor)
+            .min()
+            .unwrap_or(0);
         let beside = self.beside(&on, lowest);
         let walked = (!self.has_later_parents)
             .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));

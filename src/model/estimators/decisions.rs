@@ -82,14 +82,17 @@ fn at_compaction(
     trigger: u64,
 ) -> Option<Decision> {
     let last = reset.request.checked_sub(1)?;
-    let before = ix.checked_sub(1);
-    let before = before.map_or(0, |ix| session.resets()[ix].request);
+    let before = ix
+        .checked_sub(1)
+        .map_or(0, |ix| session.resets()[ix].request);
     // As with requests: where there was something to predict from.
     let predicted = predictions.binary_search_by_key(&last, |prediction| prediction.request);
     let is_predicted = last >= before && predicted.is_ok();
     let real = reset.counted.map_or(reset.before, |counted| counted.at);
-    let own = reset.counted.and_then(|counted| counted.ours);
-    let own = own.unwrap_or(reset.ours);
+    let own = reset
+        .counted
+        .and_then(|counted| counted.ours)
+        .unwrap_or(reset.ours);
     is_predicted.then(|| {
         let (expected, _) = held.expected(session, At::Reset(ix), last, own);
         Decision {

@@ -62,8 +62,11 @@ impl Items {
         let mut calibrations = std::mem::take(&mut self.calibrations);
         calibrations.forget_deltas();
         let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
-        let unsettled = kept.iter().filter(|item| item.settled.is_none());
-        let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
+        let unsettled: HashSet<u64> = kept
+            .iter()
+            .filter(|item| item.settled.is_none())
+            .map(|item| item.hash)
+            .collect();
         // No item that is left has the index of the one that was settled.
         sizes_by_hash.retain(|hash, known| {
             known.of = ItemIx::MAX;

@@ -30,8 +30,7 @@ impl Items {
         if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
             return false;
         }
-        let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         let pictures = self.calibrations.current().pictures_by(&samples, rest);
         self.set_pictures(pictures)
     }

@@ -36,8 +36,10 @@ pub(super) fn add_unexplained<'i>(
 ) {
     let excess = rest as f64 - estimates.iter().sum::<f64>();
     let all = items.zip(estimates);
-    let partial = all.filter(|(item, _)| item.size.partial);
-    let partial: Vec<&mut f64> = partial.map(|(_, estimate)| estimate).collect();
+    let partial: Vec<&mut f64> = all
+        .filter(|(item, _)| item.size.partial)
+        .map(|(_, estimate)| estimate)
+        .collect();
     let share = excess.max(0.0) / partial.len() as f64;
     partial.into_iter().for_each(|estimate| *estimate += share);
 }
