@@ -34,9 +34,9 @@ impl AgentEstimate {
 pub(super) struct Logged {
     /// The request that it is about.
     pub(super) request: Key,
-    /// For the prompt, in tokens.
+    /// The agent's number for the prompt, in tokens.
     prompt: u64,
-    /// For the whole context.
+    /// The agent's number for the whole context.
     estimate: AgentEstimate,
     /// The part of it that no item explains, in tokens.
     pub(super) unexplained: u64,

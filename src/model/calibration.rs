@@ -37,7 +37,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// An item's.
+    /// The sample of an item.
     pub fn of(item: &Item) -> Sample {
         Sample {
             role: item.role,

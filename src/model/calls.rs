@@ -32,7 +32,7 @@ const DESCRIPTIVE: [&str; 14] = [
 pub struct Calls(HashMap<Key, ItemIx>);
 
 impl Calls {
-    /// Those of a session.
+    /// The tool calls of a session.
     pub fn of(session: &Session) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();

@@ -2,7 +2,7 @@
 //!
 //! Most logs are lists: every record follows the one before. Claude Code and others write a tree, in
 //! which parallel tool calls hang side by side and a rewind begins a new branch. The live branch is
-//! the path from the leaf to the last reset, plus what belongs to it though it hangs beside it: other
+//! the path from the leaf to the last reset, plus what is attached to it: other
 //! lines of the same response, and the results of its tool calls.
 //!
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the

@@ -557,7 +557,7 @@ pub enum Kept {
     /// Nothing.
     #[default]
     Nothing,
-    /// These nodes.
+    /// The content of these nodes leaves.
     Nodes(Vec<Key>),
     /// All from the first to the last of these on the live branch; no `last`: to its end.
     Range {

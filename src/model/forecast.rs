@@ -61,7 +61,7 @@ const STEPS_TO_JUDGE: usize = 3;
 pub struct Band {
     /// One in ten ends below.
     pub p10: f64,
-    /// As many end below as above.
+    /// The median: as many forecasts end below as above.
     pub p50: f64,
     /// One in ten ends above.
     pub p90: f64,

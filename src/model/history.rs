@@ -217,11 +217,11 @@ pub struct Request {
 /// An agent's own counts around a compaction, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// At which it compacted.
+    /// The agent's count at which it compacted.
     pub at: u64,
-    /// At the last request before, at which it did not.
+    /// The agent's count at the last request before, at which it did not.
     pub not_at: u64,
-    /// At which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
+    /// The count at which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
     /// count from.
     pub ours: Option<u64>,
 }

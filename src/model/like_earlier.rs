@@ -7,7 +7,7 @@ use super::state::State;
 const FIRST_NOTED_DELTAS: usize = 8;
 
 impl State {
-    /// It as the session that facts are noted of, or asked for.
+    /// The origin of the facts that this session notes or asks for.
     fn origin(&self) -> Origin {
         Origin {
             agent: self.agent.into(),

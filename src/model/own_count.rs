@@ -37,7 +37,7 @@ impl State {
         let facts = self.past().facts_at(&content.inputs);
         let rule = self.count_rule_for(facts.model.as_deref())?;
         let rule = match rule.anew_bytes_per_token {
-            per_token if per_token > 0 && content.inputs.is_anew => CountRule {
+            per_token if per_token > 0 && content.inputs.is_rewritten => CountRule {
                 base: Base::Text,
                 bytes_per_token: per_token,
                 ..rule
@@ -77,9 +77,9 @@ impl State {
     /// Whether the agent's count depends only on the last report and on what its prompt did not hold.
     pub(super) fn counts_from_report(&self, inputs: &Inputs) -> bool {
         self.count_rule().is_none_or(|rule| {
-            let is_anew = rule.anew_bytes_per_token > 0 && inputs.is_anew;
+            let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
             let by_report = matches!(rule.base, Base::Prompt | Base::Total);
-            by_report && !is_anew && inputs.anchor().is_some()
+            by_report && !is_rewritten && inputs.anchor().is_some()
         })
     }
 
@@ -247,7 +247,7 @@ pub(super) struct Counts<'s> {
 }
 
 impl<'s> Counts<'s> {
-    /// Of the first requests.
+    /// The counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = Counting::of(state);
         let requests = state.requests().get(..requests);
@@ -280,7 +280,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// At the beginning of a state.
+    /// The count at the beginning of a state.
     pub(super) fn of(state: &State) -> Counting {
         let rule = state.count_rule();
         Counting {

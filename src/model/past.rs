@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The earlier states of a session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Past {
-    /// In the order of the log, at most one a record.
+    /// The marks in the order of the log, at most one a record.
     marks: Vec<Mark>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
@@ -62,10 +62,10 @@ pub(super) struct Inputs {
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
     /// Whether the agent has rewritten its history since the last report.
-    pub(super) is_anew: bool,
+    pub(super) is_rewritten: bool,
     /// How wide the interval of an estimate is.
     pub(super) spread: Spread,
-    /// Of [`Past::facts`] and [`Past::estimates`].
+    /// The number of [`Past::facts`] and [`Past::estimates`].
     facts: u32,
     estimates: u32,
 }
@@ -127,7 +127,7 @@ impl Past {
             anchor: ledger.anchor().map(short),
             unlogged,
             returning: ledger.returning(),
-            is_anew: false,
+            is_rewritten: false,
             spread: items.calibrations().current().spread(),
             facts: short(self.facts.len()),
             estimates: short(self.estimates.len()),

@@ -14,16 +14,16 @@ pub enum Pictures {
     Unknown,
     /// The model gets them.
     Sent,
-    /// It gets a note in the place of each.
+    /// The model gets a note in the place of each.
     Replaced,
 }
 
 /// Something of each kind: a model may take pictures and no documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Media<T> {
-    /// Of pictures.
+    /// The value for pictures.
     pub images: T,
-    /// Of documents, such as PDF files.
+    /// The value for documents, such as PDF files.
     pub documents: T,
 }
 
@@ -96,7 +96,7 @@ impl Media<Pictures> {
         }
     }
 
-    /// Whether something costs otherwise than by another account.
+    /// Whether something costs otherwise than by another hypothesis.
     pub(super) fn differs(self, other: Media<Pictures>) -> bool {
         self.images.is_replaced() != other.images.is_replaced()
             || self.documents.is_replaced() != other.documents.is_replaced()

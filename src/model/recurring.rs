@@ -84,7 +84,7 @@ pub(super) struct Recurring {
 }
 
 impl Recurring {
-    /// Those that have shown that they recur, in the order in which they were first seen.
+    /// The parts that have shown that they recur, in the order in which they were first seen.
     pub(super) fn parts(&self) -> impl Iterator<Item = &RecurringPart> {
         self.parts.iter().filter(|part| part.recurs())
     }

@@ -310,7 +310,7 @@ impl State {
         }
     }
 
-    /// For the next report, or for the newest where no other has come.
+    /// The hindsight of the next report, or of the newest where no other has come.
     fn hindsight(&self, requests: usize) -> Option<Hindsight> {
         let request = requests.min(self.requests().len().checked_sub(1)?);
         let report = &self.requests()[request];

@@ -80,7 +80,7 @@ pub struct State {
     past: Lazy<Past>,
     agent_estimate: Option<Logged>,
     /// The number of requests when the agent last rewrote its history.
-    written_anew: Option<usize>,
+    rewritten_at: Option<usize>,
     /// Whether the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
@@ -97,7 +97,7 @@ pub struct State {
 }
 
 impl State {
-    /// Before anything was read.
+    /// The state before anything was read.
     pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
         let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         State {
@@ -234,7 +234,7 @@ impl State {
     pub(super) fn inputs(&self) -> Inputs {
         let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
-        inputs.is_anew = self.written_anew == Some(self.requests().len());
+        inputs.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs
     }
 }

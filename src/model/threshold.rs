@@ -75,7 +75,7 @@ impl Serialize for Threshold {
 }
 
 impl<'de> Deserialize<'de> for Threshold {
-    /// As people write it, or a whole number of tokens.
+    /// Reads it as people write it, or as a whole number of tokens.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
         struct AnySize;
 

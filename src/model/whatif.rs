@@ -150,9 +150,9 @@ struct Replayed<'p> {
 
 enum Fires {
     Never,
-    /// At this size.
+    /// It compacts at this size.
     At(u64),
-    /// At more than this many messages.
+    /// It compacts at more than this many messages.
     Messages(usize),
 }
 
@@ -164,9 +164,9 @@ enum Keeps<'p> {
     Policy(&'p Policy, u64),
     /// A summary of this size.
     Summary(u64),
-    /// So many messages, and a summary of this size.
+    /// This many messages stay, and a summary of this size.
     Messages(usize, u64),
-    /// As much as fits.
+    /// As much stays as fits.
     AtMost(u64),
 }
 

@@ -35,12 +35,12 @@ pub(crate) struct Measured {
     pub(crate) outputs: i128,
     /// What [`crate::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(crate) fresh: i128,
-    /// By RFC 029.
+    /// The size by RFC 029.
     pub(crate) rfc029: ByRfc029,
 }
 
 impl Measured {
-    /// Of all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
+    /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
     pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Measured {
         let size = &item.size;
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
@@ -91,7 +91,7 @@ impl Measured {
         }
     }
 
-    /// By [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
+    /// The size by [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
     pub(crate) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }

@@ -31,7 +31,7 @@ pub(crate) struct ByRfc029 {
 }
 
 impl ByRfc029 {
-    /// Of an item, after `before`, for a model.
+    /// The size of an item, after `before`, for a model.
     pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> ByRfc029 {
         let size = &item.size;
         let model = model.unwrap_or_default();

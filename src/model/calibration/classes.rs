@@ -39,7 +39,7 @@ struct Cost {
 }
 
 impl Classes {
-    /// Those of the models table.
+    /// The classes of the models table.
     pub(super) fn new(prior: BTreeMap<Class, f64>) -> Classes {
         let costs = prior.values().map(|prior| Cost {
             prior: *prior,

@@ -17,14 +17,14 @@ impl Calibration {
         is_other
     }
 
-    /// Finds the most likely account of the deltas. Another rule for thinking must be more likely by `margin`.
-    /// Returns whether the account has changed.
+    /// Finds the most likely hypothesis of the deltas. Another rule for thinking must be more likely by `margin`.
+    /// Returns whether the hypothesis has changed.
     pub(super) fn judge(&mut self, margin: f64) -> bool {
         let thinking = self.thinking;
         let mut newest = self.seen.iter().rev().take(JUDGED_DELTAS);
-        // Where no delta depends on thinking, accounts differ by less than what is decisive.
+        // Where no delta depends on thinking, hypotheses differ by less than what is decisive.
         if margin < DECISIVE_MARGIN || newest.any(Settled::depends_on_thinking) {
-            let fits = Thinking::ALL.map(|thinking| self.account(thinking));
+            let fits = Thinking::ALL.map(|thinking| self.best_fit(thinking));
             let likelihood = |of: Thinking| fits[of.index()].likelihood;
             for other in Thinking::ALL {
                 if likelihood(other) > likelihood(self.thinking) + margin {
@@ -83,8 +83,8 @@ impl Calibration {
         (usual, free)
     }
 
-    /// The best account of the deltas in which this becomes of thinking.
-    fn account(&self, thinking: Thinking) -> Fit {
+    /// The best fit of the hypotheses with this rule for thinking.
+    fn best_fit(&self, thinking: Thinking) -> Fit {
         let (usual, free) = self.fits(thinking);
         let best = if free.likelihood > usual.likelihood {
             free
@@ -117,14 +117,14 @@ impl Calibration {
     }
 }
 
-/// The newest deltas, from which the most likely account is found.
+/// The newest deltas, from which the most likely hypothesis is found.
 const JUDGED_DELTAS: usize = 40;
-/// How much more likely, as a logarithm, an account must be to replace another.
+/// How much more likely, as a logarithm, a hypothesis must be to replace another.
 pub(super) const DECISIVE_MARGIN: f64 = 3.0;
 const DECISIVE_SCALE_MARGIN: f64 = 4.0;
 /// How much more likely a free scale must be to widen the interval of what is expected.
 const DOUBT_MARGIN: f64 = 1.0;
-/// How much less likely an account is: if it contradicts the models table; if the table says nothing of it;
+/// How much less likely a hypothesis is: if it contradicts the models table; if the table says nothing of it;
 /// if it sends back thinking that the log does not show.
 const TABLE_PENALTY: f64 = 2.5;
 const UNLISTED_PENALTY: f64 = 1.5;

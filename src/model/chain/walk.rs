@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Membership {
     Off,
-    /// On the chain, or kept by the reset that it begins with.
+    /// The record is on the chain, or kept by the reset that the chain begins with.
     On,
     Beside,
 }
@@ -244,7 +244,7 @@ impl Chain {
         self.path.extend(joined);
     }
 
-    /// These nodes have left the live branch, but not because of another one.
+    /// Notes that these nodes have left the live branch, but not because of another one.
     pub(super) fn note_cut(&mut self, left: &[NodeIx]) {
         if let Some(walked) = &mut self.walked {
             walked.touched.extend(left);

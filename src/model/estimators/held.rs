@@ -182,8 +182,7 @@ impl Held {
         let away = item
             .away
             .iter()
-            .map(|away| (away.gone, Some(away.back)))
-            .map(|(gone, back)| (Some(gone), back));
+            .map(|away| (Some(away.gone), Some(away.back)));
         for (gone, back) in away.chain([(gone, None)]) {
             let to = gone.map_or(resets.len(), after);
             if from < to {

@@ -174,7 +174,7 @@ fn the_rules_that_the_documents_argue_about() {
 }
 
 #[test]
-fn after_a_reset_the_sums_begin_anew() {
+fn after_a_reset_the_sums_begin_again() {
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 50);
     talk.response(1, "m-1", 9_000, 150);

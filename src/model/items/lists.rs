@@ -19,7 +19,7 @@ impl OfNode {
         }
     }
 
-    /// Before all items of a node.
+    /// The place before all items of a node.
     pub(super) fn first(node: u32) -> OfNode {
         OfNode { node, item: 0 }
     }

@@ -25,7 +25,8 @@ impl Items {
         Expected::between(base, sum, errors)
     }
 
-    /// These items left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was believed.
+    /// Learns from items that left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was
+    /// believed.
     pub(crate) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
         if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
             return false;

@@ -141,7 +141,7 @@ impl Items {
     }
 }
 
-/// So many drops are kept at least: the size of one item that leaves is worked out from all since it came.
+/// The least number of drops that are kept: the size of one item that leaves is worked out from all since it came.
 const MOST_DROPS: usize = 4_096;
 
 /// Divides a sum in proportion to weights, to the token.

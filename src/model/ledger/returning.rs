@@ -20,7 +20,7 @@ pub(super) struct Returning {
 }
 
 impl Returning {
-    /// A request's prompt was larger than expected by `excess` tokens, after `lost` were lost with a reset.
+    /// Notes that a request's prompt was larger than expected by `excess` tokens, after `lost` were lost with a reset.
     pub(super) fn note(&mut self, request: Key, lost: u64, excess: f64) {
         if lost < LEAST_RETURN || self.last.replace(request) == Some(request) {
             return;

@@ -50,9 +50,9 @@ pub struct CustomPolicy {
 /// A rule for agents and frameworks that have none in the models table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// At a share of the window, above 0 and up to 1.
+    /// It compacts at a share of the window, above 0 and up to 1.
     Share(f64),
-    /// At this many tokens, or at the window where that is smaller.
+    /// It compacts at this many tokens, or at the window where that is smaller.
     Budget(u64),
     /// By the number of messages: at more than `keep` + `over`, all but `keep` are summarised. It has no
     /// trigger in tokens.
@@ -130,7 +130,7 @@ impl Rule {
     }
 }
 
-/// A row of either table, as it is written.
+/// A row of either table in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
