@@ -47,7 +47,7 @@ pub struct Cache {
     path: PathBuf,
     /// What the contents depend on besides the logs.
     version: u64,
-    /// As it was found; dropped when all logs were looked up.
+    /// The contents that were found; dropped when all logs were looked up.
     found: Option<Contents>,
     /// What is to be written: by path, the key and the value.
     fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,

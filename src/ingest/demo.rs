@@ -28,7 +28,7 @@ pub struct Log {
     format: &'static Format,
     /// The path that is shown.
     path: &'static str,
-    /// With marks (see [`expand`]).
+    /// The log, with marks (see [`expand`]).
     text: &'static str,
 }
 

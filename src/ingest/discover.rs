@@ -54,7 +54,7 @@ pub struct Scanner {
     env: Env,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
-    /// Of the names of one file, those that count.
+    /// The name that counts, for each file with several.
     links: Links,
     /// Databases, by agent and path.
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,

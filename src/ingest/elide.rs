@@ -16,7 +16,7 @@ pub const LARGEST_LINE: usize = 32 << 20;
 enum At {
     Outside,
     Inside,
-    /// After a backslash.
+    /// It is after a backslash.
     Escape,
     /// Inside a `\u` escape: the digits still to come and the value so far.
     Hex(u8, u32),

@@ -188,11 +188,11 @@ impl Lanes {
 /// How much of a log's end is searched for what a gauge needs, at most.
 #[derive(Debug, Clone, Copy)]
 pub struct Searched {
-    /// For the newest report.
+    /// How much is searched for the newest report.
     pub report: u64,
-    /// For its output.
+    /// How much is searched for its output.
     pub output: u64,
-    /// For the report before it, and for one before a reset.
+    /// How much is searched for the report before it, and for one before a reset.
     pub before: u64,
 }
 

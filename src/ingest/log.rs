@@ -282,7 +282,7 @@ pub enum News {
 pub enum End {
     /// An incomplete record is still being written.
     Open,
-    /// It is not.
+    /// It is complete: nobody writes to it.
     Settled,
 }
 

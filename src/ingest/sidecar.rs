@@ -241,7 +241,7 @@ struct StateFile {
 }
 
 impl States {
-    /// Those of this log, none of them given yet.
+    /// The state files of this log, none of them given to a decoder yet.
     pub(crate) fn new(format: &Format, log: Location) -> States {
         let paths = (format.states)(&log.path).into_iter();
         let files = paths.map(|path| StateFile {

@@ -65,9 +65,9 @@ pub struct KeptOpen {
 }
 
 struct Kept {
-    /// Of the source when it was opened.
+    /// The stamp of the source when it was opened.
     seen: Stamp,
-    /// Of the bytes.
+    /// The stamp of the bytes.
     stamp: Stamp,
     bytes: Shared,
 }

@@ -89,7 +89,7 @@ pub(super) struct Worker {
     live: Vec<FileId>,
     again: Vec<Again>,
     looked_at: Option<FileId>,
-    /// Of what is looked at.
+    /// The reading of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,

@@ -13,7 +13,7 @@ fn path(folder: &Path) -> PathBuf {
     folder.join("earlier.json")
 }
 
-/// Those in a folder. Whatever is wrong with the file, there are none then.
+/// Reads the facts in a folder. There are none if anything is wrong with the file.
 pub fn load(folder: &Path) -> Earlier {
     Earlier::new(read(folder))
 }

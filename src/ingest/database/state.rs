@@ -50,7 +50,7 @@ struct Look {
     stamp: Stamp,
     /// The files then, if a write since is sure to show.
     seen: Option<Files>,
-    /// It is not looked at before.
+    /// The earliest time of the next look.
     next: Instant,
 }
 

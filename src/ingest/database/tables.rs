@@ -76,7 +76,7 @@ pub struct Rows {
 /// Where rows end though there are more.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// So many are read, however long they are.
+    /// This many rows are read, however long they are.
     pub least: usize,
     pub rows: u64,
     pub bytes: usize,

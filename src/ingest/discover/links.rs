@@ -35,7 +35,7 @@ impl Linked {
 pub(super) struct Links(HashMap<Number, PathBuf>);
 
 impl Links {
-    /// Of these names, those that do not count. `is_all`: they are those of all logs.
+    /// Those of these names that do not count. `is_all`: these are the names of all logs.
     pub(super) fn others(&mut self, linked: Vec<Linked>, is_all: bool) -> HashSet<PathBuf> {
         let mut files: HashMap<Number, Vec<Linked>> = HashMap::new();
         for link in linked {

@@ -57,7 +57,7 @@ impl SettingsReader {
         }
     }
 
-    /// From here on every file is looked at again.
+    /// Makes every file be looked at again.
     pub fn look_again(&mut self) {
         self.round += 1;
     }

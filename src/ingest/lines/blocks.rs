@@ -36,9 +36,9 @@ pub struct Blocks {
     origin: u64,
     end: u64,
     whole: Vec<u64>,
-    /// Of what follows the last whole block.
+    /// The hash of what follows the last whole block.
     rest: u64,
-    /// Of the file's first bytes.
+    /// The hash of the file's first bytes.
     head: u64,
     /// Bytes before `origin` were read that are not hashed.
     is_partial: bool,
@@ -183,7 +183,7 @@ pub struct Hashed {
 /// Hashes what is read through it.
 pub struct Hashing<'s> {
     source: &'s mut dyn Read,
-    /// So far.
+    /// The hash so far.
     pub hashed: Hashed,
 }
 

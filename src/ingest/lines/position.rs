@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Where reading continues.
 #[derive(Debug, Clone)]
 pub struct Position {
-    /// After the last newline that was delivered.
+    /// The offset after the last newline that was delivered.
     offset: u64,
     /// The number of the line that begins there; 0: not known.
     number: u64,
@@ -21,7 +21,7 @@ pub struct Position {
     blocks: Blocks,
     /// There is no newline between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
-    /// So many bytes may be read again until that line ends.
+    /// The number of bytes that may be read again until that line ends.
     again: u64,
     /// Whether all was to be compared, and was not.
     owes_all: bool,
@@ -44,12 +44,12 @@ enum End {
 }
 
 impl Position {
-    /// At the file's beginning.
+    /// The position at the file's beginning.
     pub fn start() -> Position {
         Position::at(0, 1)
     }
 
-    /// At a line's first byte, with the line's number (0: not known).
+    /// The position at a line's first byte, with the line's number (0: not known).
     pub fn at(offset: u64, number: u64) -> Position {
         Position {
             offset,

@@ -33,7 +33,7 @@ impl<B: ReadAt> Read for Positioned<B> {
 }
 
 impl<B: ReadAt> Seek for Positioned<B> {
-    /// It may lead past the end, but not before the beginning.
+    /// The offset may be past the end, but not before the beginning.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let offset = match to {
             SeekFrom::Start(offset) => Some(offset),

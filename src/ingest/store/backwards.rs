@@ -44,7 +44,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 const FIRST_PIECE: u64 = 64 << 10;
 
 impl Reach {
-    /// While somebody waits for the screen.
+    /// Reads back only a little way: somebody waits for the screen.
     pub const SCREEN: Reach = Reach {
         first: FIRST_PIECE,
         searched: Searched {
@@ -56,7 +56,7 @@ impl Reach {
         },
         is_final: false,
     };
-    /// As far as it takes.
+    /// Reads back as far as it takes.
     pub const ALL: Reach = Reach {
         searched: Searched {
             report: u64::MAX,

@@ -15,7 +15,7 @@ const SETTLING_BYTES: u64 = 16 << 20;
 pub(super) struct Known {
     pub(super) log: LogFile,
     pub(super) cursor: Option<Box<dyn Cursor>>,
-    /// As it was when last looked at.
+    /// The log's stamp when it was last looked at.
     pub(super) stamp: Option<Stamp>,
     /// Whether a write since would show in the stamp.
     pub(super) sure: bool,
