@@ -1,4 +1,4 @@
-//! The sessions of one log, as they are folded from its entries.
+//! The sessions of one log, folded from its entries.
 
 use super::lines::Line;
 use super::room;

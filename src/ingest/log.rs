@@ -1,4 +1,4 @@
-//! What a log is to those who read it: where it is, what it is kept in, and readings that go on as it grows.
+//! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
 use super::lanes::{Lanes, Sessions};
 use super::lines::Progress;
@@ -206,7 +206,7 @@ pub trait Cursor: Send {
         false
     }
 
-    /// Whether a file beside the log has changed, so that there is something to read although the log
+    /// Whether a sidecar or state file has changed, so that there is something to read although the log
     /// itself has not.
     fn has_news_beside(&self) -> bool {
         false

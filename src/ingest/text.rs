@@ -18,7 +18,7 @@ use model::event::{Sink, Unmeasured};
 use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
-/// An item's text, from the line that begins at `offset`. The decoder has read what is beside the log, and
+/// An item's text, from the line that begins at `offset`. The decoder has read the log's state files, and
 /// nothing of the log itself.
 pub(crate) fn in_line(
     mut source: Bytes,

@@ -1,5 +1,5 @@
-//! The thread that reads: notices what is new and what has changed. What it reads of that is in
-//! [`reading`]; what is kept from run to run in [`kept`].
+//! The worker thread: it notices what is new and what has changed. [`reading`] decides what it reads of that;
+//! [`kept`] holds what it keeps from run to run.
 
 pub mod handle;
 pub mod inbox;

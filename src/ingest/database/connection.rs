@@ -72,7 +72,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is none.
+    /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is no database.
     pub fn new(path: &Path, longest_query: Duration) -> io::Result<Opened> {
         let moment = Moment::of(path)?;
         let at = |how, uri: &str| Opened::at(uri, how, moment, longest_query).map_err(error);
@@ -200,7 +200,7 @@ fn prepare(
     })
 }
 
-/// The text of a zstd frame; `None`: it is none, or too long.
+/// The text of a zstd frame; `None`: these bytes are no frame, or it is too long.
 fn unzstd(frame: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     let decoder = StreamingDecoder::new_with_max_window_size(frame, ZSTD_WINDOW).ok()?;

@@ -120,7 +120,8 @@ impl Moment {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidData`] if it is none; [`io::ErrorKind::ResourceBusy`] if its log is just being removed.
+    /// [`io::ErrorKind::InvalidData`] if it is no database; [`io::ErrorKind::ResourceBusy`] if its log is just being
+    /// removed.
     pub fn of(path: &Path) -> io::Result<Moment> {
         are_files(path)?;
         let files = Files::of(path)?;

@@ -1,4 +1,4 @@
-//! Databases: whose they are, and their sessions.
+//! Databases: the agents that they belong to, and their sessions.
 
 use super::{Scanner, Seen, Walk};
 use crate::database::Database;

@@ -1,11 +1,11 @@
 //! A folder of numbered files that is read as one log of lines: each file is a line, in the order of
-//! their numbers. Each is followed by a newline, and has blanks for those inside of it, which JSON has only
+//! their numbers. A newline follows each line. Newlines inside a file are read as blanks: JSON has them only
 //! between its values.
 //!
 //! Files are written once: one that was not written to lately is not looked at again. The newest
 //! is followed by a newline once it is complete; it may still be being written.
 //!
-//! Where files hold lines ([`FolderSpec::has_lines`]), they are read as they are, one after the other.
+//! Where files hold lines ([`FolderSpec::has_lines`]), they are read unchanged, one after the other.
 
 use super::Stamp;
 use crate::source::file_system::Location;

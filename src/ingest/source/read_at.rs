@@ -11,7 +11,7 @@ pub trait ReadAt {
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
-/// Such bytes, and the offset at which they are read next.
+/// Bytes with the offset at which they are read next.
 pub struct Positioned<B> {
     bytes: B,
     offset: u64,

@@ -2,8 +2,8 @@
 //! joined to one document, `{"info":…,"messages":[{"info":…,"parts":[…]},…]}`, the files of a folder in the
 //! order of their names.
 //!
-//! Files are rewritten in place. A look is at the newest messages alone: older ones are changed
-//! only while the session is written to, and a reading takes in all of them.
+//! Files are rewritten in place. Each look checks only the newest messages: older ones change only while the
+//! session is written to, and a reading takes in all of them.
 
 use super::Stamp;
 use crate::source::file_system::{Location, read_all};

@@ -1,7 +1,7 @@
 //! Files that were compressed with Zstandard, read as if they were not.
 //!
 //! They are decoded as they are read, in bounded memory; going back further than `HELD_BYTES` starts again. Nothing
-//! is written anywhere. Such files are of sessions that were idle for days, and never grow.
+//! is written anywhere. Such files belong to sessions that were idle for days, and never grow.
 
 mod frames;
 

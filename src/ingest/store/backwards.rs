@@ -190,7 +190,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     Ok(out.entries)
 }
 
-/// A reading from the last reset to the end; from the beginning where there is none.
+/// A reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
     if log.format.holds_several {
         return Ok(Reading::whole(log, rules));
@@ -451,7 +451,7 @@ mod tests {
     fn an_epoch_begins_at_the_last_reset_that_is_one() {
         for padding in [10, 50_000, 1_048_000, 3_000_000] {
             let quote = format!("{{\"say\":\"{} \\\"reset\\\" no\"}}\n", "y".repeat(padding));
-            // The mark, raw, in a line that is none.
+            // The raw mark in a line that was not elided.
             let mark = "{\"say\":\"z\",\"reset\":0}\n";
             let text = [
                 "{\"cwd\":\"/p\"}\n",

@@ -1,4 +1,4 @@
-//! The threads that read, as others see them: how they are started, what is asked of them.
+//! The interface of the reading threads: how they are started, what is asked of them.
 
 use super::inbox::{INBOX_CAPACITY, Options, Wake, Wanted};
 use super::job::TextJob;

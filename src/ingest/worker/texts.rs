@@ -1,5 +1,5 @@
-//! Texts of items, read on a thread of their own, one at a time, since each may be large; while one does not come back,
-//! on another one.
+//! Texts of items. A thread reads them one at a time, since each may be large; while it does not come back, another
+//! thread reads the next.
 
 use super::Worker;
 use crate::log::file_id;

@@ -14,7 +14,7 @@ type Decoder = StreamingDecoder<BufReader<Bytes>, FrameDecoder>;
 
 /// A file that is being decoded.
 pub(super) struct Frames {
-    /// The frame that is read; `None`: there is none left.
+    /// The frame that is being read; `None`: all frames were read.
     frame: Option<Decoder>,
 }
 
