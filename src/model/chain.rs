@@ -202,7 +202,7 @@ impl Chain {
         if goes_on || self.hangs_beside(ix) {
             self.nodes[ix].live = true;
             self.path.push(ix);
-            // The conversation does not go on from a mere link beside the chain.
+            // The conversation does not go on from a mere link that is not on the chain.
             if goes_on || part != Part::Link {
                 self.tip = Some(ix);
             }

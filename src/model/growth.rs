@@ -18,7 +18,7 @@ pub struct GrowthStep {
     pub seconds: Option<f64>,
 }
 
-/// How a context has grown so far: all that a forecast is made from, beside the way to go.
+/// How a context has grown so far: all that a forecast is made from, except the distance to the trigger.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Growth {
     /// The steps of this epoch, oldest first.

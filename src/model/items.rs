@@ -545,7 +545,7 @@ impl Items {
     }
 }
 
-/// Whether an item is a tool result whose size goes by its content alone, not by its framing.
+/// Whether an item is a tool result whose size depends on its content alone, not on its framing.
 fn is_content(item: &Item) -> bool {
     item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
 }

@@ -81,7 +81,7 @@ pub(super) struct Ledger {
     is_open: bool,
     /// How often that was done.
     revisions: u32,
-    /// Set where what is settled was so by another tokenizer: the system part of the last report by that.
+    /// The system part of the last report, if another tokenizer settled what is settled.
     foreign: Option<u64>,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,

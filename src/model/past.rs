@@ -46,7 +46,7 @@ pub(super) struct Mark {
     pub(super) inputs: Inputs,
 }
 
-/// What a context is computed from, beside the items in it.
+/// What a context is computed from, besides the items in it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inputs {
     /// Requests reported.

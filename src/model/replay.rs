@@ -139,7 +139,7 @@ impl Timeline {
         self.moments.get(ix)
     }
 
-    /// The last moment: the session as it is now; 0 where there is none.
+    /// The last moment: the session now; 0 if there are no moments.
     pub fn end(&self) -> usize {
         self.moments.len().saturating_sub(1)
     }
@@ -369,7 +369,7 @@ impl State {
         held
     }
 
-    /// What a context was computed from after a record, beside the items in it.
+    /// What a context was computed from after a record, besides the items in it.
     fn inputs_at(&self, record: u32) -> Inputs {
         let inputs = self.past().inputs_at(record).copied();
         inputs.unwrap_or_else(|| self.inputs())

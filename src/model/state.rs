@@ -230,7 +230,7 @@ impl State {
         alive(&self.chain, self.ledger.items()).collect()
     }
 
-    /// What a context is computed from now, beside the items in it.
+    /// What a context is computed from now, besides the items in it.
     pub(super) fn inputs(&self) -> Inputs {
         let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);

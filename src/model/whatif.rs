@@ -156,7 +156,7 @@ enum Fires {
     Messages(usize),
 }
 
-/// What a rule leaves in the context, beside the prefix.
+/// What a rule leaves in the context, besides the prefix.
 enum Keeps<'p> {
     /// All together has this size, which it had in the session itself.
     Learned(u64),

@@ -63,8 +63,8 @@ impl Calibration {
     }
 
     /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table
-    /// unless another is far more likely. Within a session the prices of items are learned beside it; the next session
-    /// begins without them.
+    /// unless another is far more likely. Within a session the prices of items are learned at the same time; the next
+    /// session begins without them.
     pub(crate) fn likely_scale(&self) -> f64 {
         let (usual, free) = self.fits(self.thinking);
         let differs = (free.scale / self.usual).ln().abs() > SCALE_CHANGE;

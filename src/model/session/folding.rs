@@ -23,7 +23,7 @@ impl Session {
         self.is_misfolded() || (has_folded && !self.counts_by_sums())
     }
 
-    /// Whether the size of the context goes by the sums of its items.
+    /// Whether the size of the context is computed from the sums of its items.
     fn counts_by_sums(&self) -> bool {
         let by_report = |base| matches!(base, Base::Prompt | Base::Total | Base::Logged);
         self.rules().estimator == Estimator::Calibrated

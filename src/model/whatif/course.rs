@@ -101,7 +101,7 @@ fn difference(now: u64, before: u64) -> i64 {
     signed(now).saturating_sub(signed(before))
 }
 
-/// Adds what the agent's own count gained beside the prompts.
+/// Adds what the agent's own count gained besides the prompts.
 fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let counts = Counts::until(session, steps.len());
     let reported = counts.prompts.iter().zip(session.requests());
