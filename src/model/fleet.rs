@@ -43,7 +43,7 @@ pub struct FileFacts {
     pub modified: Option<Timestamp>,
 }
 
-/// What the fleet takes in of the logs.
+/// A change that the fleet takes in.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.
@@ -522,7 +522,7 @@ fn random_part(id: &str) -> Option<&str> {
     std::iter::once(id).chain(part).find(is_random)
 }
 
-/// A longer name is cut, in characters.
+/// The longest name, in characters; a longer one is cut.
 const LONGEST_NAME: usize = 40;
 /// The longest id that somebody may have chosen, in bytes.
 const CHOSEN_ID_BYTES: usize = 16;

@@ -39,9 +39,9 @@ const USUAL_TURNS: f64 = 0.08;
 /// The usual time from one request to the next, in seconds, pauses capped: 10 to 52 in 16 sessions of
 /// Claude Code and Codex.
 const USUAL_SECONDS: f64 = 15.0;
-/// A longer time between two requests is a pause; only this much of it counts as work, in seconds.
+/// The longest time between two requests that counts as work, in seconds. Beyond, it is a pause.
 const PAUSE_SECONDS: f64 = 300.0;
-/// A session that was silent for longer is idle, in seconds.
+/// The time without a record after which a session is idle, in seconds.
 const IDLE_SECONDS: u64 = 600;
 /// How far off the rate may be: a factor, at the ends of the 80 % band.
 const RATE_SPREAD: f64 = 1.55;
@@ -51,9 +51,9 @@ const WALK_SOONER: f64 = 2.0;
 const WALK_LATER: f64 = 0.5;
 /// How far off the turns a request may be besides: a factor, at the ends of the band.
 const TURN_SPREAD: f64 = 1.4;
-/// Steps that must have been seen before they can be called alike.
+/// The number of steps that must have been seen before they can be called alike.
 const STEPS_TO_COMPARE: usize = 5;
-/// Steps that must have been seen before there is no growth.
+/// The number of steps that must have been seen before a session counts as not growing.
 const STEPS_TO_JUDGE: usize = 3;
 
 /// A median and the 80 % band around it.
@@ -297,7 +297,7 @@ pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
     }
 }
 
-/// No step begins more turns.
+/// The most turns that a step begins.
 const MOST_TURNS: f64 = u32::MAX as f64;
 
 #[cfg(test)]

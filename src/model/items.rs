@@ -550,5 +550,6 @@ fn is_content(item: &Item) -> bool {
     item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
 }
 
-/// In smaller results the framing, which differs, outweighs what is known of the content, in tokens.
+/// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,
+/// outweighs what is known of the content.
 const LEAST_CONTENT: u32 = 200;

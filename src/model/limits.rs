@@ -1,4 +1,4 @@
-//! The window and the trigger of a session: now, and as they were known before.
+//! The window and the trigger of a session, now and at earlier records.
 
 use super::event::Cause;
 use super::past::ModelFacts;

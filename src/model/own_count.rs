@@ -231,7 +231,7 @@ impl State {
     }
 }
 
-/// The share of the trigger from which on a compaction is taken for the agent's own. Our version of its
+/// The share of the trigger from which on a compaction is taken for an automatic one. Our version of its
 /// count is off by up to 2 %, where the log does not have what it counts.
 const AUTOMATIC_SHARE: f64 = 0.97;
 /// The same where its count is not known, and the size before may be an estimate.
@@ -310,7 +310,7 @@ impl Counting {
     }
 }
 
-/// Logged numbers above are no token counts.
+/// The largest logged number that is taken for a token count.
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// What a count's base holds, so that the rest can be added.

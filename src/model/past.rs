@@ -1,6 +1,6 @@
 //! What a session keeps of its earlier states: enough to show it as of any record.
 //!
-//! Items keep when they came and left, and their sizes before the present one. Beside that, a [`Mark`] is
+//! Items keep when they came and left, and their sizes before the present one. Besides, a [`Mark`] is
 //! set at every record that changed anything else that a context is computed from. Nothing is computed
 //! here that was not computed when the record was read.
 
@@ -98,7 +98,7 @@ impl Inputs {
     }
 }
 
-/// The entry that was the newest when there were `len` of them.
+/// The entry that was the newest among the first `len`.
 fn newest<T>(all: &[T], len: u32) -> Option<&T> {
     all.get((len as usize).checked_sub(1)?)
 }

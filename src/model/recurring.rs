@@ -1,13 +1,13 @@
 //! Unlogged text that comes and goes: the tools of an MCP server that connects and disconnects, for one.
 //!
 //! No log has a record of it. A prompt is larger than its items explain, a later one smaller by as much, and so on:
-//! what recurs so has a size, and the next prompt may have it or not.
+//! such a part has a size, and the next prompt may have it or not.
 
 use super::calibration::Expected;
 use super::event::Key;
 use serde::{Deserialize, Serialize};
 
-/// Smaller changes, in tokens, are not followed: much else is as large.
+/// The smallest change that is followed, in tokens: much else is as large as smaller ones.
 const LEAST_CHANGE: f64 = 2_000.0;
 /// How many times as large as the error of what was expected a change must be.
 const CLEAR_FACTOR: f64 = 2.0;
@@ -15,9 +15,9 @@ const CLEAR_FACTOR: f64 = 2.0;
 const SIZE_TOLERANCE: f64 = 0.05;
 /// Parts that have come and gone together this often are expected to do so again.
 const RECURRING_TIMES: u32 = 3;
-/// Parts that are followed; the oldest is forgotten for a new one.
+/// The most parts that are followed; the oldest is forgotten for a new one.
 const MOST_PARTS: usize = 8;
-/// What is more likely than this at the next request belongs to its 90 % interval.
+/// A change that is more likely than this at the next request belongs to its 90 % interval.
 const LIKELY_CHANCE: f64 = 0.05;
 /// A change that is more likely than this is expected, if it was seen at least this many times.
 const EXPECTED_CHANCE: f64 = 0.6;

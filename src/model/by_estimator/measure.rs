@@ -1,4 +1,4 @@
-//! What an item adds to a prompt by each rule.
+//! The tokens that an item adds to a prompt, by each rule.
 
 use super::rfc029::ByRfc029;
 use crate::history::Item;
@@ -98,7 +98,7 @@ impl Measured {
 }
 
 /// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
-/// the least that was.
+/// the fewest that can have been on offer.
 pub(crate) fn schema_framing(offered: i128, called: i128) -> i128 {
     PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }

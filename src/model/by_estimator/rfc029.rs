@@ -1,4 +1,4 @@
-//! The rule of RFC 029 as its extension has it (wycats/SferaDev, packages/vscode-ai-gateway,
+//! The rule of RFC 029, as implemented in its extension (wycats/SferaDev, packages/vscode-ai-gateway,
 //! `src/tokens/counter.ts` and `hybrid-estimator.ts`).
 //!
 //! The last prompt that was reported is known, its output is not: the response is counted as a new

@@ -1,4 +1,4 @@
-//! What items of one kind of framing cost beyond their text.
+//! The cost of items beyond their text, by kind of framing.
 
 use crate::Kind;
 use crate::small::short;

@@ -145,7 +145,7 @@ impl Point<'_> {
     }
 }
 
-/// The weight of a residual, in yards: far ones weigh less.
+/// The weight of a residual, which is in yards: large residuals weigh less.
 #[inline]
 fn huber(residual: f64) -> f64 {
     if residual.abs() > HUBER_YARDS {

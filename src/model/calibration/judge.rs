@@ -17,7 +17,7 @@ impl Calibration {
         is_other
     }
 
-    /// Finds the most likely hypothesis of the deltas. Another rule for thinking must be more likely by `margin`.
+    /// Finds the most likely hypothesis about the deltas. Another rule for thinking must be more likely by `margin`.
     /// Returns whether the hypothesis has changed.
     pub(super) fn judge(&mut self, margin: f64) -> bool {
         let thinking = self.thinking;
@@ -117,7 +117,7 @@ impl Calibration {
     }
 }
 
-/// The newest deltas, from which the most likely hypothesis is found.
+/// How many of the newest deltas the most likely hypothesis is found from.
 const JUDGED_DELTAS: usize = 40;
 /// How much more likely, as a logarithm, a hypothesis must be to replace another.
 pub(super) const DECISIVE_MARGIN: f64 = 3.0;

@@ -1,4 +1,4 @@
-//! Which hypothesis of a session's deltas is the most likely: whether thinking is sent back, and whether the
+//! Finds the most likely hypothesis about a session's deltas: whether thinking is sent back, and whether the
 //! model's tokenizer is the one that the models table has.
 //!
 //! Each hypothesis expects a delta to be `scale` times its prior estimate, with an error in proportion to it.
@@ -75,9 +75,9 @@ impl Point {
 
 /// Errors of a hypothesis that are considered, as shares of an estimate.
 const ERROR_SHARES: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
-/// No tokenizer is further from its prior.
+/// The largest scale of a tokenizer, relative to its prior.
 const MOST_SCALE: f64 = 2.5;
-/// A prior is not believed to be more exact.
+/// The least spread of a prior: none is believed to be more exact.
 const LEAST_SPREAD: f64 = 0.05;
-/// No single delta makes a hypothesis less likely by more.
+/// The most that a single delta makes a hypothesis less likely.
 const MOST_SURPRISE: f64 = 8.0;

@@ -8,7 +8,7 @@ use super::{BranchChange, Chain, NodeIx};
 use crate::event::{Key, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Where a record is as seen from a branch.
+/// How a record belongs to a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Membership {
     Off,
@@ -17,7 +17,7 @@ enum Membership {
     Beside,
 }
 
-/// A branch as it was walked. Parents are earlier nodes throughout.
+/// The result of a walk along a branch. All parents are earlier nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Walked {
     /// The last node of its chain.

@@ -73,7 +73,7 @@ pub(super) fn decisions(
     decisions
 }
 
-/// The decision at a compaction: due, whatever is known of the trigger.
+/// The decision at a compaction, which is due whatever is known of the trigger.
 fn at_compaction(
     session: &Session,
     held: &Held,
@@ -102,7 +102,7 @@ fn at_compaction(
     })
 }
 
-/// The trigger with each model, as all of the session shows it.
+/// The trigger with each model, by all of the session.
 struct Triggers<'s> {
     session: &'s Session,
     known: HashMap<Option<&'s str>, Option<u64>>,

@@ -1,4 +1,4 @@
-//! What stays of the items of a session that is not looked at.
+//! The items that stay in memory while nobody looks at their session.
 
 use super::{Items, OfNode};
 use crate::chain::Chain;

@@ -39,7 +39,7 @@ pub(crate) struct OlderSize {
     pub(crate) size: PreviousSize,
 }
 
-/// What a report showed that a content costs.
+/// The cost of a content, by a report.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct ContentSize {
     /// The item that it was reported for.

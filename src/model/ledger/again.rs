@@ -11,7 +11,7 @@ use crate::history::{ItemIx, Request, RequestIx};
 use crate::items::parts;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most revisions of a session.
+/// The most revisions that a session makes.
 const MOST_REVISIONS: u32 = 12;
 
 /// What a revision is going to change.

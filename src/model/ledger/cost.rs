@@ -1,4 +1,4 @@
-//! What the items of a prompt cost together: how much of the unexplained part of its report goes to them.
+//! The cost of the items of a prompt together: how much of the unexplained part of its report goes to them.
 
 use crate::Source;
 use crate::calibration::Calibration;

@@ -1,5 +1,5 @@
-//! A session as the cache has it: trimmed, without any text, and with what lists show of it computed beforehand.
-//! A session that was put away is the same with its texts.
+//! A session from the cache: trimmed, without any text, and with what lists show of it computed beforehand.
+//! A session that was put away is the same, but with its texts.
 //!
 //! The parts that lists do not show stay bytes until they are needed.
 
@@ -12,7 +12,7 @@ use crate::window::Rules;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Prompts that are at hand without decoding all requests.
+/// The number of prompts that are at hand without decoding all requests.
 const RECENT_PROMPTS: usize = 16;
 
 /// What lists show of a session that was read from the cache or put away.

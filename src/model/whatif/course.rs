@@ -150,7 +150,7 @@ fn fill_messages(session: &Session, steps: &mut [CourseStep]) {
     }
 }
 
-/// What every epoch begins with: what no log shows, and what the harness puts in. The least that was
+/// The tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
 /// seen: some epochs begin with restored files and such as well.
 fn prefix(session: &Session, requests: RequestIx) -> u64 {
     let resets = session.resets().iter().map(|reset| reset.request);

@@ -1,4 +1,4 @@
-//! How agents count their contexts, as the models table has it.
+//! How agents count their contexts, by the models table.
 
 use serde::{Deserialize, Serialize};
 

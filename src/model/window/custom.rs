@@ -4,7 +4,7 @@ use super::policy::part;
 use super::{Seen, matches};
 use serde::Deserialize;
 
-/// More tokens than any window has.
+/// The largest accepted number of tokens: no window is larger.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// The user's windows and policies; the first that matches a session holds.
