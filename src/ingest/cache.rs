@@ -37,17 +37,17 @@ pub enum Part {
     Totals,
 }
 
-/// A cache may have so many bytes. Beyond, logs that were written longest ago are left out.
-const MOST: usize = 32 << 20;
-/// Bytes that wait to be written.
-const WAITING: usize = 4 << 20;
+/// The most bytes of a cache. Beyond, the logs that were written longest ago are left out.
+const LARGEST_CACHE: usize = 32 << 20;
+/// The number of waiting bytes at which they are written.
+const WAITING_BYTES: usize = 4 << 20;
 
 /// The cache of one kind of contents.
 pub struct Cache {
     path: PathBuf,
     /// What the contents depend on besides the logs.
     version: u64,
-    /// As it was found; dropped when all logs were looked up.
+    /// The contents that were found; dropped when all logs were looked up.
     found: Option<Contents>,
     /// What is to be written: by path, the key and the value.
     fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
@@ -95,9 +95,9 @@ impl Cache {
         }
     }
 
-    /// Whether so much waits to be written that it should be.
+    /// Whether enough waits to be written.
     pub fn is_full(&self) -> bool {
-        self.waiting > WAITING
+        self.waiting > WAITING_BYTES
     }
 
     /// Writes what is new, with what is still valid of the file as it is now. Does nothing after it has failed once.
@@ -112,7 +112,7 @@ impl Cache {
         self.waiting = 0;
         let fresh = std::mem::take(&mut self.fresh);
         let old = Contents::read(&self.path, self.version);
-        let saved = file::write(&self.path, self.version, old.as_ref(), fresh, MOST);
+        let saved = file::write(&self.path, self.version, old.as_ref(), fresh, LARGEST_CACHE);
         self.has_failed = saved.is_err();
         saved
     }

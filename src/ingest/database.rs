@@ -33,13 +33,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tables::{Limits, Tables};
 
-/// A piece of a session's rows: no more than so many bytes, or a row; and no longer than the first of these times, which
-/// is halved when a piece does not count, and then doubled up to the second.
-const PIECE: usize = 2 << 20;
-const FIRST_TIME: Duration = Duration::from_millis(50);
-const LONGEST_TIME: Duration = Duration::from_secs(1);
-const SHORTEST_TIME: Duration = Duration::from_micros(100);
-/// A query that takes longer is given up: a hostile schema can make one endless.
+/// The size of a piece of a session's rows: this many bytes, or one row.
+const PIECE_BYTES: usize = 2 << 20;
+/// How long a piece may take at first. That is halved when a piece does not count, and doubled when one does.
+const FIRST_PIECE_TIME: Duration = Duration::from_millis(50);
+const LONGEST_PIECE_TIME: Duration = Duration::from_secs(1);
+const SHORTEST_PIECE_TIME: Duration = Duration::from_micros(100);
+/// How long a query may take: a hostile schema can make one endless.
 const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
 /// A database that contains sessions.
@@ -157,8 +157,8 @@ impl Database {
                 let limits = Limits {
                     least: 1,
                     rows: 1,
-                    bytes: PIECE,
-                    time: LONGEST_TIME,
+                    bytes: PIECE_BYTES,
+                    time: LONGEST_PIECE_TIME,
                 };
                 let mut rows = tables.rows(connection, session, skip, limits)?;
                 Ok(rows.lines.pop_front().map_or(Ok(None), |line| line.text))
@@ -181,13 +181,13 @@ impl Database {
         let limits = Limits {
             least: 1,
             rows: u64::MAX,
-            bytes: PIECE,
+            bytes: PIECE_BYTES,
             time,
         };
         let result = self.read(|connection, tables| read(connection, tables, limits));
         lock(&self.state).piece = match &result {
-            Ok(_) => LONGEST_TIME.min(time * 2),
-            Err(e) if is_busy(e) => SHORTEST_TIME.max(time / 2),
+            Ok(_) => LONGEST_PIECE_TIME.min(time * 2),
+            Err(e) if is_busy(e) => SHORTEST_PIECE_TIME.max(time / 2),
             Err(_) => time,
         };
         result

@@ -3,7 +3,7 @@
 mod marks;
 
 use super::lines::Line;
-use super::problem::GONE;
+use super::problem::LOG_GONE;
 use crate::delivery::Delivery;
 use crate::lanes::decode;
 use crate::sync::spawn;
@@ -28,7 +28,7 @@ pub struct Log {
     format: &'static Format,
     /// The path that is shown.
     path: &'static str,
-    /// With marks (see [`expand`]).
+    /// The log, with marks (see [`expand`]).
     text: &'static str,
 }
 
@@ -45,12 +45,12 @@ pub fn logs(by_id: impl Fn(&str) -> Option<&'static Format>) -> Arc<[Log]> {
     logs.collect()
 }
 
-/// One in so many lines is written when the demo starts, so that there are gauges at once.
-const WRITTEN: usize = 3;
+/// One in this many lines is written when the demo starts, so that there are gauges at once.
+const WRITTEN_SHARE: usize = 3;
 /// Seconds of log time played in one second.
-const PACE: i32 = 12;
+const PLAYED_SECONDS: i32 = 12;
 /// The pause at the end before the demo starts again.
-const REST: Duration = Duration::from_secs(5);
+const RESTART_PAUSE: Duration = Duration::from_secs(5);
 
 /// A line that is written, with its entries.
 struct Step {
@@ -101,7 +101,7 @@ pub fn read_text(
         });
     let origin = match line {
         Some((format, line)) => Origin::Line(format, line.into_bytes()),
-        None => Origin::None(GONE.to_owned()),
+        None => Origin::None(LOG_GONE.to_owned()),
     };
     let read = move || do_job(job, origin).map_or(ControlFlow::Continue(()), sink);
     spawn("text", read).map(drop)
@@ -114,7 +114,7 @@ fn play(
     wait: &mut dyn FnMut(Duration),
     mut sink: impl FnMut(Delivery) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let (written, live) = steps.split_at(steps.len() / WRITTEN);
+    let (written, live) = steps.split_at(steps.len() / WRITTEN_SHARE);
     let mut is_announced = false;
     loop {
         let mut clock = written.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
@@ -138,12 +138,12 @@ fn play(
             sink(Update::CaughtUp.into())?;
         }
         for step in live {
-            let pause: SignedDuration = step.at.duration_since(clock) / PACE;
+            let pause: SignedDuration = step.at.duration_since(clock) / PLAYED_SECONDS;
             clock = step.at;
             wait(pause.unsigned_abs());
             write(logs, step, Some(Timestamp::now()), &mut sink)?;
         }
-        wait(REST);
+        wait(RESTART_PAUSE);
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
                     sessions: new,
                 } => {
                     if new.iter().any(|_| sessions.contains_key(&file)) {
-                        return ControlFlow::Break(()); // it begins anew
+                        return ControlFlow::Break(()); // it begins again
                     }
                     sessions.extend(new.into_iter().map(|(_, session)| (file, session)));
                 }

@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Extensions of files in given folders that are looked into, beside files with an agent's names.
-const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
+/// The extensions of files in given folders that are looked into, besides files with an agent's names.
+const LOG_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 
 /// What a walk has found.
 #[derive(Default)]
@@ -54,7 +54,7 @@ pub struct Scanner {
     env: Env,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
-    /// Of the names of one file, those that count.
+    /// The name that counts, for each file with several.
     links: Links,
     /// Databases, by agent and path.
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
@@ -115,8 +115,10 @@ impl Scanner {
         let env = self.env.clone();
         let new = || {
             // The environment is that of this machine.
-            let named = spec.env.filter(|_| log.system.is_here());
-            let named = named.and_then(|name| env.get(name));
+            let named = spec
+                .env
+                .filter(|_| log.system.is_here())
+                .and_then(|name| env.get(name));
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
@@ -279,7 +281,7 @@ impl<'s> Walk<'s> {
             Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
         };
         if named && self.system.is_here() && files::is_pipe(path) {
-            return self.problem(path, problem::PIPE.to_owned());
+            return self.problem(path, problem::UNREADABLE_PIPE.to_owned());
         }
         if let Ok(real) = self.system.real(path)
             && self.leads_out(root, path, &real)
@@ -455,7 +457,7 @@ impl<'s> Walk<'s> {
 
     /// Whether a file in a folder that the user named may be a log, by its name.
     fn is_named_as_log(&self, path: &Path) -> bool {
-        let is_log = |ext| LOGS.iter().any(|log| ext == *log);
+        let is_log = |ext| LOG_EXTENSIONS.iter().any(|log| ext == *log);
         path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
     }
 
@@ -478,8 +480,9 @@ impl<'s> Walk<'s> {
         // A name with an id is specific enough; any other could be anything.
         let head = head_of(&at)?;
         let mut claims = self.claims(path).into_iter();
-        let claimed = claims.find(|(_, claim)| claim.id.is_some());
-        let claimed = claimed.filter(|_| facts::other_encoding(&head).is_none());
+        let claimed = claims
+            .find(|(_, claim)| claim.id.is_some())
+            .filter(|_| facts::other_encoding(&head).is_none());
         Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
     }
 
@@ -567,7 +570,7 @@ fn head_of(at: &Location) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::TOY;
-    use super::reach::DEPTH;
+    use super::reach::MOST_DEPTH;
     use super::*;
     use crate::log::file_id;
     use crate::reader::first_records;
@@ -753,7 +756,7 @@ mod tests {
     #[test]
     fn folders_that_are_too_deep_are_said_to_be_so_once() {
         let dir = tempfile::tempdir().unwrap();
-        let deepest = (0..DEPTH).fold(dir.path().to_path_buf(), |path, _| path.join("d"));
+        let deepest = (0..MOST_DEPTH).fold(dir.path().to_path_buf(), |path, _| path.join("d"));
         for name in ["x", "y"] {
             fs::create_dir_all(deepest.join(name)).unwrap();
             fs::write(deepest.join(name).join("below.toy"), "{\"toy\":1}").unwrap();

@@ -16,7 +16,7 @@ pub const LARGEST_LINE: usize = 32 << 20;
 enum At {
     Outside,
     Inside,
-    /// After a backslash.
+    /// It is after a backslash.
     Escape,
     /// Inside a `\u` escape: the digits still to come and the value so far.
     Hex(u8, u32),
@@ -261,7 +261,7 @@ mod tests {
         elider.line().expect("small").to_vec()
     }
 
-    /// The elided value says of every string what it was.
+    /// The elided value says of every string what it replaces.
     fn same(whole: &Value, elided: &Value, long: usize) -> bool {
         match (whole, elided) {
             (Value::String(a), Value::String(b)) => match b.strip_suffix(ELIDED) {

@@ -1,4 +1,4 @@
-//! The sessions of one log, as they are folded from its entries.
+//! The sessions of one log, folded from its entries.
 
 use super::lines::Line;
 use super::room;
@@ -117,11 +117,13 @@ impl Lanes {
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
             self.since += 1;
-            if self.since >= room::ENTRIES {
+            if self.since >= room::ENTRIES_PER_CHECK {
                 self.since = 0;
                 let mut lanes = self.lanes.values_mut();
                 self.is_full = self.is_full
-                    || !room::is_left(|| lanes.try_for_each(|s| s.try_reserve(room::ENTRIES * 4)));
+                    || !room::is_left(|| {
+                        lanes.try_for_each(|s| s.try_reserve(room::ENTRIES_PER_CHECK * 4))
+                    });
             }
             if self.is_full {
                 return;
@@ -186,11 +188,11 @@ impl Lanes {
 /// How much of a log's end is searched for what a gauge needs, at most.
 #[derive(Debug, Clone, Copy)]
 pub struct Searched {
-    /// For the newest report.
+    /// How much is searched for the newest report.
     pub report: u64,
-    /// For its output.
+    /// How much is searched for its output.
     pub output: u64,
-    /// For the report before it, and for one before a reset.
+    /// How much is searched for the report before it, and for one before a reset.
     pub before: u64,
 }
 

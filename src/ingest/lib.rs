@@ -23,7 +23,7 @@
 //! | [`source`] | the bytes of files |
 //! | [`lines`], [`elide`], `text` | lines and places among them; the text of an item |
 //! | [`database`] | rows of databases that their agents write to |
-//! | [`lanes`], [`sidecar`] | the sessions of a log; files beside it |
+//! | [`lanes`], [`sidecar`] | the sessions of a log; its sidecars |
 //! | [`log`] | what a log is: the contract of stores, cursors and readings |
 //! | [`store`] | the implementations of that contract |
 //! | [`reader`] | logs that are read through |
@@ -61,6 +61,6 @@ pub use worker::handle::{Handle, start};
 pub use worker::inbox::Options;
 pub use worker::job::{Done, TextJob};
 
-/// Of logs without usage reports that are no larger, all text is counted: nothing else of them is known.
-/// So many bytes take about a fifth of a second.
+/// The largest log without usage reports of which all text is counted, in bytes: nothing else of it is known.
+/// This many bytes take about a fifth of a second.
 pub const COUNTED: u64 = 1 << 20;

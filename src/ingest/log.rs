@@ -1,4 +1,4 @@
-//! What a log is to those who read it: where it is, what it is kept in, and readings that go on as it grows.
+//! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
 use super::lanes::{Lanes, Sessions};
 use super::lines::Progress;
@@ -88,7 +88,7 @@ pub(crate) fn id_of_real(path: &Path) -> FileId {
 }
 
 /// Bytes of records in one batch of what was appended.
-pub(crate) const BATCH: u64 = 1 << 20;
+pub(crate) const BATCH_BYTES: u64 = 1 << 20;
 
 /// What a log is kept in.
 ///
@@ -206,7 +206,7 @@ pub trait Cursor: Send {
         false
     }
 
-    /// Whether a file beside the log has changed, so that there is something to read although the log
+    /// Whether a sidecar or state file has changed, so that there is something to read although the log
     /// itself has not.
     fn has_news_beside(&self) -> bool {
         false
@@ -261,7 +261,7 @@ fn batch() -> impl FnMut(u64) -> bool {
     let mut bytes = 0;
     move |len| {
         bytes += len;
-        bytes >= BATCH
+        bytes >= BATCH_BYTES
     }
 }
 
@@ -282,7 +282,7 @@ pub enum News {
 pub enum End {
     /// An incomplete record is still being written.
     Open,
-    /// It is not.
+    /// It is complete: nobody writes to it.
     Settled,
 }
 
@@ -331,7 +331,7 @@ impl Reading {
             let news = self.cursor.read_patiently(measure, End::Open, &mut |len| {
                 bytes += len;
                 paused = pause();
-                paused || bytes > BATCH
+                paused || bytes > BATCH_BYTES
             });
             match news {
                 Ok(News::Batch(entries)) => {

@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind};
 use std::thread;
 use std::time::Duration;
 
-/// What is waited for in all, and between two tries.
+/// How long is waited in all, and between two tries.
 pub const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(2);
+const RETRY_PAUSE: Duration = Duration::from_millis(2);
 
 /// The agent was at work. What reads it tries again.
 pub fn busy() -> io::Error {
@@ -55,8 +55,8 @@ impl Waiting {
         if self.so_far >= PATIENCE {
             return Err(busy());
         }
-        thread::sleep(PAUSE);
-        self.so_far += PAUSE;
+        thread::sleep(RETRY_PAUSE);
+        self.so_far += RETRY_PAUSE;
         Ok(())
     }
 }

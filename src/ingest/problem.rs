@@ -20,8 +20,8 @@ pub(crate) fn unreadable(error: &io::Error, what: &str) -> String {
 }
 
 /// A pipe that the user named where it cannot be read.
-pub(crate) const PIPE: &str =
+pub(crate) const UNREADABLE_PIPE: &str =
     "it is a pipe, which only `ctxgauge report` and the screens read: save the log to a file";
 
 /// A log that is no longer where it was.
-pub(crate) const GONE: &str = "the log is gone: it was moved or deleted since it was read";
+pub(crate) const LOG_GONE: &str = "the log is gone: it was moved or deleted since it was read";

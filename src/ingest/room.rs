@@ -7,22 +7,22 @@ use std::collections::TryReserveError;
 use std::hint::black_box;
 use std::io;
 
-/// So much is left for everything else, in bytes. It is asked for and given back, but not written to. The system's
+/// The bytes that are left for everything else. They are asked for and given back, but not written to. The system's
 /// allocator changes its ways when it gets back up to 32 MiB.
-const LEFT: usize = 40 << 20;
+const SPARE_BYTES: usize = 40 << 20;
 
-/// So many entries are taken in before it is looked for again.
-pub(crate) const ENTRIES: usize = 1024;
+/// The number of entries that are taken in before room is looked for again.
+pub(crate) const ENTRIES_PER_CHECK: usize = 1024;
 
 /// Whether memory is left, and `reserve` can have what it wants of it.
 pub(crate) fn is_left(reserve: impl FnOnce() -> Result<(), TryReserveError>) -> bool {
     let mut rest: Vec<u8> = Vec::new();
-    let is_left = reserve().is_ok() && rest.try_reserve_exact(LEFT).is_ok();
+    let is_left = reserve().is_ok() && rest.try_reserve_exact(SPARE_BYTES).is_ok();
     black_box(&rest);
     is_left
 }
 
-/// Room for so many bytes.
+/// Room for this many bytes.
 pub(crate) fn reserve(bytes: &mut Vec<u8>, more: usize) -> io::Result<()> {
     if is_left(|| bytes.try_reserve(more)) {
         return Ok(());

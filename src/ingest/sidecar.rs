@@ -1,6 +1,6 @@
-//! Files that agents write beside their logs.
+//! Files that agents write in addition to their logs.
 //!
-//! A sidecar file is about all sessions. It is read once for all of them, and on as it grows; the decoder
+//! A sidecar file is about all sessions. It is read once for all of them, and further as it grows; the decoder
 //! of each session is given its records. When there are new ones, the log is read again from its
 //! beginning if they concern requests that were read before. The rows of a database are read likewise,
 //! session by session.
@@ -40,7 +40,7 @@ pub struct SidecarStore {
     files: Mutex<BTreeMap<PathBuf, SidecarFile>>,
 }
 
-/// A file as far as it was read.
+/// A sidecar file, and how far it was read.
 struct SidecarFile {
     position: Position,
     by_session: HashMap<Box<str>, Vec<SidecarRecord>>,
@@ -145,7 +145,7 @@ impl SidecarFile {
     }
 }
 
-/// A decoder that also reads the files beside its log.
+/// A decoder that also reads the sidecars and state files of its log.
 pub(crate) struct DecoderWithSidecar {
     pub(crate) decoder: Box<dyn Decoder>,
     /// The sidecar files, and the session's id in them.
@@ -188,12 +188,12 @@ impl DecoderWithSidecar {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
     }
 
-    /// Whether anything beside the log is new.
+    /// Whether a sidecar or state file of the log has anything new.
     pub(crate) fn has_news(&self) -> bool {
         self.is_outdated() || self.has_new_state()
     }
 
-    /// Passes what is new beside the log to the decoder.
+    /// Passes what is new in the log's sidecars and state files to the decoder.
     pub(crate) fn read_beside(&mut self, out: &mut Sink<'_>) -> StateUpdate {
         match self.read_sidecar() {
             StateUpdate::RereadLog => StateUpdate::RereadLog,
@@ -241,7 +241,7 @@ struct StateFile {
 }
 
 impl States {
-    /// Those of this log, none of them given yet.
+    /// The state files of this log, none of them given to a decoder yet.
     pub(crate) fn new(format: &Format, log: Location) -> States {
         let paths = (format.states)(&log.path).into_iter();
         let files = paths.map(|path| StateFile {

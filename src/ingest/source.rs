@@ -4,10 +4,12 @@
 pub mod chain;
 pub mod file_system;
 pub mod folder;
+mod read_at;
 mod stamp;
 pub mod tree;
 pub mod zst;
 
+pub use read_at::{Positioned, ReadAt};
 pub use stamp::Stamp;
 
 use crate::sync::lock;
@@ -21,11 +23,11 @@ use zst::Zst;
 pub const HEAD: usize = 64 << 10;
 /// Bytes read at once. Larger buffers gain nothing (measured).
 pub const CHUNK: usize = 256 << 10;
-/// An incomplete record at the end of a log is not written any more if nothing was written for so long.
+/// How long nothing must have been written before an incomplete record at the end of a log counts as final.
 pub const SETTLED: Duration = Duration::from_secs(2);
-/// Larger documents are not read, in bytes.
+/// The largest document that is read, in bytes.
 pub const LARGEST: u64 = 64 << 20;
-/// A document that was written to so lately may be incomplete.
+/// How long after a write a document may still be incomplete.
 pub const TORN: Duration = Duration::from_secs(1);
 
 /// Bytes that can be read from any place.
@@ -63,9 +65,9 @@ pub struct KeptOpen {
 }
 
 struct Kept {
-    /// Of the source when it was opened.
+    /// The stamp of the source when it was opened.
     seen: Stamp,
-    /// Of the bytes.
+    /// The stamp of the bytes.
     stamp: Stamp,
     bytes: Shared,
 }
@@ -146,16 +148,6 @@ pub fn plain(at: &Location) -> Arc<dyn Open> {
     Arc::new(at.clone())
 }
 
-/// Where a seek leads from `at`, in `len` bytes. It may lead past the end, but not before the beginning.
-pub fn sought(to: SeekFrom, at: u64, len: u64) -> io::Result<u64> {
-    let sought = match to {
-        SeekFrom::Start(at) => Some(at),
-        SeekFrom::End(by) => len.checked_add_signed(by),
-        SeekFrom::Current(by) => at.checked_add_signed(by),
-    };
-    Ok(sought.ok_or(io::ErrorKind::InvalidInput)?)
-}
-
 /// The first bytes, enough to recognise a format, without a byte order mark.
 pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
@@ -180,9 +172,9 @@ pub fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
     }
 }
 
-/// A file that is gone or cut short since it was listed is a moment that passes: what there is now
-/// will be listed by the next look.
-pub fn changed(error: io::Error) -> io::Error {
+/// The error of a file that vanished or was cut short after it was listed: WouldBlock, since the next listing
+/// is right.
+pub fn retry_if_gone(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
         _ => error,

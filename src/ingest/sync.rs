@@ -5,8 +5,8 @@ use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// More threads than these gain little: the disk is busy.
-const MOST: usize = 8;
+/// The most threads that read at once: more gain little, since the disk is busy.
+const MOST_THREADS: usize = 8;
 
 /// The value behind a lock, whether or not a thread has panicked while it held the lock.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -25,5 +25,5 @@ pub fn spawn<T: Send + 'static>(
 pub fn threads() -> usize {
     thread::available_parallelism()
         .map_or(1, NonZero::get)
-        .min(MOST)
+        .min(MOST_THREADS)
 }

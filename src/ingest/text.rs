@@ -1,6 +1,6 @@
 //! The text of one item, read when it is shown.
 //!
-//! The item's record is read as it was at first, long lines elided, and the decoder emits the text again.
+//! The item's record is read in the same way as at first, long lines elided, and the decoder emits the text again.
 //! If a string was cut, the missing part is read from the log piece by piece, so that only the wanted page
 //! is ever held. Documents are held whole while they are read, as at first.
 
@@ -18,7 +18,7 @@ use model::event::{Sink, Unmeasured};
 use model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
-/// An item's text, from the line that begins at `offset`. The decoder has read what is beside the log, and
+/// An item's text, from the line that begins at `offset`. The decoder has read the log's state files, and
 /// nothing of the log itself.
 pub(crate) fn in_line(
     mut source: Bytes,

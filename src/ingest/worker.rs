@@ -1,5 +1,5 @@
-//! The thread that reads: notices what is new and what has changed. What it reads of that is in
-//! [`reading`]; what is kept from run to run in [`kept`].
+//! The worker thread: it notices what is new and what has changed. [`reading`] decides what it reads of that;
+//! [`kept`] holds what it keeps from run to run.
 
 pub mod handle;
 pub mod inbox;
@@ -49,22 +49,22 @@ use tokens::Counter;
 use watch::{Hint, Watch};
 
 /// How often live files are looked at even without a hint.
-const LIVE_LOOK: Duration = Duration::from_millis(250);
-/// A file that was written to so lately is live.
-const LIVE: Duration = Duration::from_secs(600);
+const LIVE_INTERVAL: Duration = Duration::from_millis(250);
+/// How long after a write a file is live.
+const LIVE_AGE: Duration = Duration::from_secs(600);
 /// How often everything is looked at, at most.
-const WALK: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
-/// A walk may take this part of the time, so that an idle monitor costs nothing: 10 ms of 10 s with
-/// 2,000 files.
-const WALK_SHARE: u32 = 1000;
-/// One turn of reading before hints and requests are looked at again.
-const TURN: Duration = Duration::from_millis(10);
-/// The pieces of a line that come in this time are read at once.
-const PIECES: Duration = Duration::from_millis(10);
-/// A file that is being replaced is not there for a moment.
-const GRACE: Duration = Duration::from_secs(1);
-/// The watcher begins to watch a new folder only after it was made: it is looked into again.
-const NEW_FOLDER: Duration = Duration::from_millis(100);
+const WALK_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
+/// The least time between two walks, in times of what a walk took, so that an idle monitor costs nothing: 10 ms
+/// of 10 s with 2,000 files.
+const WALK_COST_FACTOR: u32 = 1000;
+/// How long is read before hints and requests are looked at again.
+const TURN_TIME: Duration = Duration::from_millis(10);
+/// The time in which the pieces of a line are collected, to be read at once.
+const PIECES_TIME: Duration = Duration::from_millis(10);
+/// How long a file may be missing because it is being replaced.
+const REPLACEMENT_TIME: Duration = Duration::from_secs(1);
+/// The delay after which a new folder is looked into again: the watcher begins to watch it only after it was made.
+const NEW_FOLDER_DELAY: Duration = Duration::from_millis(100);
 
 /// A reading that is not finished.
 struct InProgress {
@@ -89,7 +89,7 @@ pub(super) struct Worker {
     live: Vec<FileId>,
     again: Vec<Again>,
     looked_at: Option<FileId>,
-    /// Of what is looked at.
+    /// The reading of what is looked at.
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,
@@ -270,7 +270,7 @@ impl Worker {
             return self.check(file);
         }
         if path.is_dir() {
-            let at = Instant::now() + NEW_FOLDER;
+            let at = Instant::now() + NEW_FOLDER_DELAY;
             let what = LookAt::Below(path.to_path_buf());
             self.again.push(Again { at, what });
         }
@@ -375,11 +375,11 @@ impl Worker {
         }
         took += begun.elapsed();
         self.walked = Instant::now();
-        self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
+        self.next_walk = Instant::now() + WALK_INTERVAL.max(took * WALK_COST_FACTOR);
         ControlFlow::Continue(())
     }
 
-    /// Takes in everything that is there now. What seems wrong may be so for a moment, as when a folder is made anew:
+    /// Takes in everything that is there now. What seems wrong may be so for a moment, as when a folder is replaced:
     /// it counts when two looks in a row find it.
     fn take_in_all(&mut self, found: Found) -> ControlFlow<()> {
         let before = std::mem::take(&mut self.suspected);
@@ -415,7 +415,7 @@ impl Worker {
 
     /// Hints were lost. They may be lost all the time.
     fn walk_soon(&mut self) {
-        self.next_walk = self.next_walk.min(self.walked + LIVE_LOOK);
+        self.next_walk = self.next_walk.min(self.walked + LIVE_INTERVAL);
     }
 
     fn look_at_live(&mut self) -> ControlFlow<()> {
@@ -423,7 +423,7 @@ impl Worker {
             self.check(file)?;
         }
         self.send_running(self.live.clone())?;
-        self.next_look = Instant::now() + LIVE_LOOK;
+        self.next_look = Instant::now() + LIVE_INTERVAL;
         ControlFlow::Continue(())
     }
 
@@ -453,10 +453,10 @@ impl Worker {
             Ok(stamp) => stamp,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let since = *known.missing_since.get_or_insert(now);
-                if now.duration_since(since) >= GRACE {
+                if now.duration_since(since) >= REPLACEMENT_TIME {
                     return self.vanish(file);
                 }
-                let (at, what) = (since + GRACE, LookAt::File(file));
+                let (at, what) = (since + REPLACEMENT_TIME, LookAt::File(file));
                 self.again.push(Again { at, what });
                 return ControlFlow::Continue(());
             }
@@ -492,7 +492,7 @@ impl Worker {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        if stamp.age() < LIVE && !self.live.contains(&file) {
+        if stamp.age() < LIVE_AGE && !self.live.contains(&file) {
             self.live.push(file);
         }
         if changed && !first {
@@ -570,5 +570,5 @@ impl Worker {
 }
 
 fn is_live(known: &Known) -> bool {
-    known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < LIVE)
+    known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < LIVE_AGE)
 }

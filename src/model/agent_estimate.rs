@@ -34,9 +34,9 @@ impl AgentEstimate {
 pub(super) struct Logged {
     /// The request that it is about.
     pub(super) request: Key,
-    /// For the prompt, in tokens.
+    /// The agent's number for the prompt, in tokens.
     prompt: u64,
-    /// For the whole context.
+    /// The agent's number for the whole context.
     estimate: AgentEstimate,
     /// The part of it that no item explains, in tokens.
     pub(super) unexplained: u64,
@@ -79,8 +79,9 @@ impl Logged {
         let newer = ledger.requests().get(self.requests..)?;
         let is_current = self.resets == ledger.resets().len()
             && newer.iter().all(|request| request.key == self.request);
-        let reported = ledger.request_of(self.request);
-        let reported = reported.and_then(|ix| ledger.requests().get(ix));
+        let reported = ledger
+            .request_of(self.request)
+            .and_then(|ix| ledger.requests().get(ix));
         is_current.then_some(match reported {
             Some(request) => AgentEstimate {
                 ours: request.prompt,

@@ -10,7 +10,7 @@ pub struct Alerts {
     /// Shares of the trigger, each above 0 and up to 1, the smallest first: a context that grows past one
     /// raises an alert.
     pub shares: Vec<f64>,
-    /// An alert is raised when so few requests are left until the next compaction.
+    /// An alert is raised when this many requests or fewer are left until the next compaction.
     pub requests_left: Option<u64>,
     /// An item of this size or more raises an alert.
     pub item: Option<Threshold>,
@@ -44,7 +44,7 @@ impl Alerts {
     }
 }
 
-/// The section as it is written.
+/// The section of the configuration file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

@@ -43,8 +43,10 @@ impl State {
         content: &Content,
         calibrated: &Context,
     ) -> Context {
-        let anchor = content.inputs.anchor();
-        let anchor = anchor.filter(|_| estimator.builds_on_report());
+        let anchor = content
+            .inputs
+            .anchor()
+            .filter(|_| estimator.builds_on_report());
         let facts = self.past().facts_at(&content.inputs);
         let mut roles = [Share::default(); 5];
         let mut before = None;
@@ -106,14 +108,16 @@ impl State {
             }
             Estimator::LastTotal => {
                 let so_far = &self.requests()[..content.inputs.requests as usize];
-                so_far.last().map_or(0, |last| last.total().min(MOST))
+                so_far
+                    .last()
+                    .map_or(0, |last| last.total().min(LARGEST_ITEM))
             }
             Estimator::Cumulative => {
                 let reset = (content.inputs.resets as usize).checked_sub(1);
                 let start = reset.map_or(0, |ix| self.resets()[ix].request);
                 let requests = self.requests().get(start..content.inputs.requests as usize);
                 let totals = requests.unwrap_or_default().iter().map(Request::total);
-                totals.fold(0, u64::saturating_add).min(MOST)
+                totals.fold(0, u64::saturating_add).min(LARGEST_ITEM)
             }
             _ => 0,
         }
@@ -144,8 +148,8 @@ fn price(
         },
         Estimator::Cumulative | Estimator::LastTotal | Estimator::Calibrated => 0,
     };
-    capped(tokens).min(MOST)
+    capped(tokens).min(LARGEST_ITEM)
 }
 
 /// The largest size of an item, whatever a log has: sums of them must not overflow.
-const MOST: u64 = 1_000_000_000_000;
+const LARGEST_ITEM: u64 = 1_000_000_000_000;

@@ -16,7 +16,7 @@ mod tokenizer;
 mod verdict;
 
 use self::classes::{Class, ClassIx, Classes};
-use self::judge::DECISIVE;
+use self::judge::DECISIVE_MARGIN;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 pub use super::expected::Expected;
@@ -37,7 +37,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// An item's.
+    /// The sample of an item.
     pub fn of(item: &Item) -> Sample {
         Sample {
             role: item.role,
@@ -140,11 +140,11 @@ pub struct Calibration {
 }
 
 /// Settled deltas that are kept: older ones belong to another phase of the work.
-const MEMORY: usize = 300;
+const MOST_DELTAS: usize = 300;
 /// An excess this many median residuals large is unlogged text, not a miscount.
-const OUTLIER: f64 = 2.5;
+const OUTLIER_RESIDUALS: f64 = 2.5;
 /// The least yards an excess must have to be unlogged text, however well the counts have fitted.
-const LEAST_OUTLIER: f64 = 0.35;
+const LEAST_OUTLIER_YARDS: f64 = 0.35;
 
 impl Default for Calibration {
     fn default() -> Calibration {
@@ -175,7 +175,7 @@ impl Calibration {
             classes: Classes::new(prior.extra()),
             seen: VecDeque::new(),
             p90: 1.0,
-            median: 1.0 / OUTLIER,
+            median: 1.0 / OUTLIER_RESIDUALS,
             prior,
         }
     }
@@ -226,7 +226,7 @@ impl Calibration {
 
     /// How far a report may be from a sum of estimates before something else must explain it.
     pub fn tolerance(&self, estimate: f64, items: usize) -> f64 {
-        let yards = (OUTLIER * self.median).clamp(LEAST_OUTLIER, 1.0);
+        let yards = (OUTLIER_RESIDUALS * self.median).clamp(LEAST_OUTLIER_YARDS, 1.0);
         yards * self.yard(estimate, items)
     }
 
@@ -243,7 +243,7 @@ impl Calibration {
     /// Whether a report may be far from the estimate of a single item because nothing has shown yet
     /// whether the prior fits.
     pub(super) fn is_open(&self) -> bool {
-        self.seen.len() < PROVEN
+        self.seen.len() < PROVING_DELTAS
     }
 
     /// Learns from a settled delta: the items in it, and what they cost together, by what becomes of
@@ -256,7 +256,7 @@ impl Calibration {
             return false;
         }
         let estimate: f64 = items.iter().map(|item| self.estimate(item)).sum();
-        if self.seen.len() == MEMORY {
+        if self.seen.len() == MOST_DELTAS {
             self.seen.pop_front();
         }
         let mut sum = [0.0; PARTS];
@@ -275,7 +275,7 @@ impl Calibration {
             reported,
             yard: self.yard(estimate, items.len()),
         });
-        let is_other = self.judge(DECISIVE);
+        let is_other = self.judge(DECISIVE_MARGIN);
         self.fit();
         is_other
     }
@@ -291,8 +291,8 @@ fn dot(a: Parts, b: Parts) -> f64 {
     a.iter().enumerate().map(|(i, a)| a * b[i]).sum()
 }
 
-/// So many deltas show whether the prior fits.
-const PROVEN: usize = 3;
+/// The number of deltas that shows whether the prior fits.
+const PROVING_DELTAS: usize = 3;
 
 /// How wide the 90 % interval of estimates is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -311,7 +311,7 @@ impl Spread {
         self.share * estimate + self.floor * (items as f64).sqrt()
     }
 
-    /// How far below a sum of estimates the interval begins, where pictures in it have so many tokens by formula:
+    /// How far below a sum of estimates the interval begins, where pictures in it have this many tokens by formula:
     /// they may not have been sent at all.
     pub(super) fn below(self, estimate: f64, items: usize, pictures: Media<u64>) -> f64 {
         let doubt = (self.pictures.doubt(pictures) as f64).min(estimate);

@@ -15,7 +15,7 @@ pub(super) struct Calibrations {
 }
 
 impl Calibrations {
-    /// Before any model was named.
+    /// The calibrations before any model was named.
     pub(super) fn new(prior: Tokenizer) -> Calibrations {
         Calibrations {
             current: Calibration::new(prior),

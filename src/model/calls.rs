@@ -32,7 +32,7 @@ const DESCRIPTIVE: [&str; 14] = [
 pub struct Calls(HashMap<Key, ItemIx>);
 
 impl Calls {
-    /// Those of a session.
+    /// The tool calls of a session.
     pub fn of(session: &Session) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
@@ -55,8 +55,12 @@ impl Calls {
         }
         let call = session.items().get(*self.0.get(&result.call?)?)?;
         let subject = subject(&call.preview)?;
-        let below = session.meta.cwd.as_deref().filter(|cwd| cwd.len() > 1);
-        let below = below.and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
+        let below = session
+            .meta
+            .cwd
+            .as_deref()
+            .filter(|cwd| cwd.len() > 1)
+            .and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
         Some(plain(below.unwrap_or(subject)))
     }
 }

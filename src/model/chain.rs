@@ -2,7 +2,7 @@
 //!
 //! Most logs are lists: every record follows the one before. Claude Code and others write a tree, in
 //! which parallel tool calls hang side by side and a rewind begins a new branch. The live branch is
-//! the path from the leaf to the last reset, plus what belongs to it though it hangs beside it: other
+//! the path from the leaf to the last reset, plus what is attached to it: other
 //! lines of the same response, and the results of its tool calls.
 //!
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
@@ -58,7 +58,7 @@ pub(super) struct Chain {
     tip: Option<NodeIx>,
     /// Whether a record has a parent that was written after it.
     has_later_parents: bool,
-    /// The live branch as it was walked last; `None`: the next walk is through all since the last reset.
+    /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
     #[serde(skip)]
     walked: Option<Walked>,
     /// Nodes that walks have visited.
@@ -128,7 +128,7 @@ impl Chain {
         self.nodes.is_empty()
     }
 
-    /// Makes room for so many nodes more.
+    /// Makes room for this many more nodes.
     pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), TryReserveError> {
         self.nodes.try_reserve(nodes)?;
         self.path.try_reserve(nodes)?;
@@ -202,7 +202,7 @@ impl Chain {
         if goes_on || self.hangs_beside(ix) {
             self.nodes[ix].live = true;
             self.path.push(ix);
-            // The conversation does not go on from a mere link beside the chain.
+            // The conversation does not go on from a mere link that is not on the chain.
             if goes_on || part != Part::Link {
                 self.tip = Some(ix);
             }

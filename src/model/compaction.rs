@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 /// How many of the items that left are named.
-pub const LARGEST: usize = 3;
+pub const NAMED_ITEMS: usize = 3;
 
 /// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,7 +22,7 @@ pub struct Compaction {
     pub freed: Option<u64>,
     /// How many items left.
     pub left_items: usize,
-    /// The largest of them, at most [`LARGEST`], the largest first.
+    /// The largest of them, at most [`NAMED_ITEMS`], the largest first.
     pub largest: Vec<SizedItem>,
     /// How many items that were in the context before stayed in it.
     pub kept_items: usize,
@@ -83,7 +83,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         done.kept_tokens = u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
         done.left_items = left.len();
         left.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
-        left.truncate(LARGEST);
+        left.truncate(NAMED_ITEMS);
         done.largest = left;
     }
     done
@@ -94,8 +94,10 @@ pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     let reset = &session.resets()[ix];
     let is_newest = ix + 1 == session.resets().len() && reset.request >= session.requests().len();
     let now = || is_newest.then(|| (session.context().used, Source::Estimated));
-    let after = reset.after.map(|after| (after, reset.after_source));
-    let after = after.or_else(now);
+    let after = reset
+        .after
+        .map(|after| (after, reset.after_source))
+        .or_else(now);
     let difference = i128::from(reset.ours) - i128::from(reset.before);
     Compaction {
         reset: ix,

@@ -1,4 +1,4 @@
-//! What is in a context, as it is summed up.
+//! The sums over the items of a context.
 
 use super::history::{Item, SizedItem};
 use super::past::Inputs;
@@ -25,7 +25,7 @@ pub(super) struct ContextSums {
     /// Tokens of items that no report settled, and how many items.
     pub(super) guess: i128,
     pub(super) guessed: i128,
-    /// Those of them whose text was not counted.
+    /// The tokens of those items whose text was not counted.
     pub(super) by_length: i128,
     /// Tokens by formula of pictures in them.
     pub(super) pictures: Media<i128>,

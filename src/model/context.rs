@@ -40,7 +40,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Of a context with this anchor and so many estimated tokens.
+    /// The basis of a context with this anchor and this many estimated tokens.
     pub(super) fn of(anchor: Option<RequestIx>, estimated: u64) -> Basis {
         match (anchor, estimated) {
             (None, _) => Basis::Estimated,

@@ -48,13 +48,13 @@ impl Known {
     }
 }
 
-/// So many facts of the same kind are kept, and so many of all.
-const ALIKE: usize = 3;
-const MOST: usize = 256;
+/// The most facts of the same kind that are kept, and the most of all kinds.
+const FACTS_PER_KIND: usize = 3;
+const MOST_FACTS: usize = 256;
 
 impl Earlier {
-    /// These facts. Those of sessions that are read from now on are noted for later: what a report says does not depend
-    /// on the order in which it reads logs.
+    /// Holds these facts. Those of sessions that are read from now on are noted for later: what a report says does not
+    /// depend on the order in which it reads logs.
     pub fn new(facts: Facts) -> Earlier {
         Earlier(Some(Arc::new(Mutex::new(Known {
             facts,
@@ -62,7 +62,7 @@ impl Earlier {
         }))))
     }
 
-    /// From here on what is noted counts at once: sessions begin while others go on.
+    /// Makes what is noted from now on count at once: sessions begin while others go on.
     pub fn count_at_once(&self) {
         if let Some(mut known) = self.known() {
             known.is_live = true;
@@ -135,7 +135,7 @@ impl Origin {
     }
 }
 
-/// Something that one session has shown.
+/// A fact that one session has shown.
 trait Fact: Clone + PartialEq {
     fn origin(&self) -> &Origin;
 
@@ -156,11 +156,11 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
     all.sort_by_key(|fact| fact.origin().at);
     let mut alike = all.iter().filter(|other| other.is_like(new)).count();
     all.retain(|other| {
-        let leaves = alike > ALIKE && other.is_like(new);
+        let leaves = alike > FACTS_PER_KIND && other.is_like(new);
         alike -= usize::from(leaves);
         !leaves
     });
-    all.drain(..all.len().saturating_sub(MOST));
+    all.drain(..all.len().saturating_sub(MOST_FACTS));
     all.contains(new)
 }
 
@@ -170,7 +170,7 @@ pub(super) fn hash(text: &str) -> u64 {
 }
 
 impl fmt::Debug for Earlier {
-    /// Without its contents: they change while a program runs, and nothing that is kept depends on them.
+    /// Shows none of its contents: they change while a program runs, and nothing that is kept depends on them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Earlier").finish_non_exhaustive()
     }

@@ -151,7 +151,7 @@ pub enum Event {
         /// How many turns.
         turns: u64,
     },
-    /// The log lacks the beginning of its conversation: what its first prompt holds beside the items that
+    /// The log lacks the beginning of its conversation: what its first prompt holds besides the items that
     /// are logged is history, which a compaction takes away.
     BeginningMissing,
     /// From here on the log contains all that its prompts hold, the system prompt and the tools too: the node of
@@ -544,7 +544,7 @@ impl Cause {
     }
 }
 
-/// All from this node on; nothing where there is none.
+/// All items from this node on leave; without such a node, nothing does.
 impl From<Option<Key>> for Kept {
     fn from(first: Option<Key>) -> Kept {
         first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None })
@@ -557,7 +557,7 @@ pub enum Kept {
     /// Nothing.
     #[default]
     Nothing,
-    /// These nodes.
+    /// The content of these nodes leaves.
     Nodes(Vec<Key>),
     /// All from the first to the last of these on the live branch; no `last`: to its end.
     Range {

@@ -43,7 +43,7 @@ pub struct FileFacts {
     pub modified: Option<Timestamp>,
 }
 
-/// What the fleet takes in of the logs.
+/// A change that the fleet takes in.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.
@@ -126,8 +126,11 @@ fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
     }
     let session_of =
         |found: &Candidate<'s>| (found.session.agent, found.session.meta.id.as_deref());
-    let begun = found.iter().filter(|found| found.session.has_begun());
-    let begun: HashSet<(&str, Option<&str>)> = begun.map(session_of).collect();
+    let begun: HashSet<(&str, Option<&str>)> = found
+        .iter()
+        .filter(|found| found.session.has_begun())
+        .map(session_of)
+        .collect();
     found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
 }
 
@@ -204,7 +207,7 @@ impl Fleet {
         let id = session.meta.id.as_deref().unwrap_or_default();
         let random = random_part(id);
         let id = random.unwrap_or(id);
-        let chosen = (random.is_none() && id.len() <= CHOSEN_ID).then_some(id);
+        let chosen = (random.is_none() && id.len() <= CHOSEN_ID_BYTES).then_some(id);
         let facts = [project, Some(title), chosen].into_iter().flatten();
         let named = facts.chain(std::iter::once_with(|| first_user_text(session)).flatten());
         if let Some(name) = named.into_iter().find(shows) {
@@ -413,8 +416,10 @@ impl Fleet {
         // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
             let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
-            let left = found.iter().map(|found| found.key);
-            let left = left.filter(|key| !placed.contains(key));
+            let left = found
+                .iter()
+                .map(|found| found.key)
+                .filter(|key| !placed.contains(key));
             rows.extend(left.map(|key| Row { key, depth: 0 }));
         }
         rows
@@ -510,21 +515,23 @@ fn contains(text: &str, word: &str) -> bool {
 /// Some ids have a word before it: `session_9b1f2c3d…`.
 fn random_part(id: &str) -> Option<&str> {
     let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-    let part = id.split_once('_').map(|(_, part)| part);
-    let part = part.filter(|part| part.len() >= 8);
+    let part = id
+        .split_once('_')
+        .map(|(_, part)| part)
+        .filter(|part| part.len() >= 8);
     std::iter::once(id).chain(part).find(is_random)
 }
 
-/// A longer name is cut, in characters.
+/// The longest name, in characters; a longer one is cut.
 const LONGEST_NAME: usize = 40;
 /// The longest id that somebody may have chosen, in bytes.
-const CHOSEN_ID: usize = 16;
+const CHOSEN_ID_BYTES: usize = 16;
 
 /// The beginning of the first user message, if it is among the first items.
 fn first_user_text(session: &Session) -> Option<&str> {
     /// Instructions, lists of tools and files come before it.
-    const FIRST: usize = 64;
-    let mut first = session.items().iter().take(FIRST);
+    const ITEMS_SEARCHED: usize = 64;
+    let mut first = session.items().iter().take(ITEMS_SEARCHED);
     // Some logs have only the length of a text.
     let said =
         |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;

@@ -39,10 +39,10 @@ const USUAL_TURNS: f64 = 0.08;
 /// The usual time from one request to the next, in seconds, pauses capped: 10 to 52 in 16 sessions of
 /// Claude Code and Codex.
 const USUAL_SECONDS: f64 = 15.0;
-/// A longer time between two requests is a pause; only this much of it counts as work, in seconds.
-const PAUSE: f64 = 300.0;
-/// A session that was silent for longer is idle, in seconds.
-const IDLE: u64 = 600;
+/// The longest time between two requests that counts as work, in seconds. Beyond, it is a pause.
+const PAUSE_SECONDS: f64 = 300.0;
+/// The time without a record after which a session is idle, in seconds.
+const IDLE_SECONDS: u64 = 600;
 /// How far off the rate may be: a factor, at the ends of the 80 % band.
 const RATE_SPREAD: f64 = 1.55;
 /// The random walk's width at the ends of the band, in mean steps a √request. Large steps bring a
@@ -51,9 +51,9 @@ const WALK_SOONER: f64 = 2.0;
 const WALK_LATER: f64 = 0.5;
 /// How far off the turns a request may be besides: a factor, at the ends of the band.
 const TURN_SPREAD: f64 = 1.4;
-/// Steps that must have been seen before they can be called alike.
+/// The number of steps that must have been seen before they can be called alike.
 const STEPS_TO_COMPARE: usize = 5;
-/// Steps that must have been seen before there is no growth.
+/// The number of steps that must have been seen before a session counts as not growing.
 const STEPS_TO_JUDGE: usize = 3;
 
 /// A median and the 80 % band around it.
@@ -61,7 +61,7 @@ const STEPS_TO_JUDGE: usize = 3;
 pub struct Band {
     /// One in ten ends below.
     pub p10: f64,
-    /// As many end below as above.
+    /// The median: as many forecasts end below as above.
     pub p50: f64,
     /// One in ten ends above.
     pub p90: f64,
@@ -128,8 +128,8 @@ impl Growth {
             0 => Band::default(),
             _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
         };
-        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE));
-        let seconds = self.pace(USUAL_SECONDS, PAUSE, seconds);
+        let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE_SECONDS));
+        let seconds = self.pace(USUAL_SECONDS, PAUSE_SECONDS, seconds);
         Ok(Forecast {
             requests,
             turns: requests.paced(turns, TURN_SPREAD),
@@ -264,7 +264,7 @@ pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, N
     Ok(forecast)
 }
 
-/// From so many requests and resets.
+/// A forecast from the first `requests` requests and `resets` resets.
 fn project(
     session: &Session,
     (requests, resets): (usize, usize),
@@ -291,13 +291,13 @@ fn project(
 pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
     match (session.updated_at, now) {
         // A log whose clock is ahead cannot be compared either.
-        (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE,
+        (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE_SECONDS,
         (Some(_), None) => false,
         (None, _) => true,
     }
 }
 
-/// No step begins more turns.
+/// The most turns that a step begins.
 const MOST_TURNS: f64 = u32::MAX as f64;
 
 #[cfg(test)]

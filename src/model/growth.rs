@@ -18,7 +18,7 @@ pub struct GrowthStep {
     pub seconds: Option<f64>,
 }
 
-/// How a context has grown so far: all that a forecast is made from, beside the way to go.
+/// How a context has grown so far: all that a forecast is made from, except the distance to the trigger.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Growth {
     /// The steps of this epoch, oldest first.
@@ -178,7 +178,7 @@ impl RunningGrowth {
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);
-        requests >= LONG && epoch < requests
+        requests >= LONG_SESSION && epoch < requests
     }
 
     /// The median of the sizes and of this one.
@@ -199,5 +199,5 @@ impl RunningGrowth {
     }
 }
 
-/// Shorter sessions are looked through.
-const LONG: usize = if cfg!(test) { 3 } else { 2_048 };
+/// The number of requests from which on sums are kept; shorter sessions are walked through.
+const LONG_SESSION: usize = if cfg!(test) { 3 } else { 2_048 };

@@ -124,8 +124,11 @@ impl Item {
         let left = self
             .left
             .map_or(requests, |left| left.request.min(requests));
-        let away = self.away.iter().map(|away| (away.from, away.to));
-        let away = away.chain([(left, left)]);
+        let away = self
+            .away
+            .iter()
+            .map(|away| (away.from, away.to))
+            .chain([(left, left)]);
         away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
             let span = (*start).min(left)..from.min(left);
             *start = to.max(*start);
@@ -214,11 +217,11 @@ pub struct Request {
 /// An agent's own counts around a compaction, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// At which it compacted.
+    /// The agent's count at which it compacted.
     pub at: u64,
-    /// At the last request before, at which it did not.
+    /// The agent's count at the last request before, at which it did not.
     pub not_at: u64,
-    /// At which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
+    /// The count at which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
     /// count from.
     pub ours: Option<u64>,
 }

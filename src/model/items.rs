@@ -31,7 +31,7 @@ pub(super) use rescaled::parts;
 use results::Results;
 use touched::Touched;
 
-/// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
+/// The number of previous sizes that are kept: a base, and some for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
 const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;
@@ -187,8 +187,10 @@ impl Items {
     /// The settled tokens of the items in the context before this node. Costs what comes
     /// from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
-        let later = chain.live_from(node).iter();
-        let later = later.flat_map(|node| chain.items(*node));
+        let later = chain
+            .live_from(node)
+            .iter()
+            .flat_map(|node| chain.items(*node));
         let settled = later.filter_map(|ix| {
             let item = &self.list[ix];
             let (tokens, _) = item.settled.filter(|_| item.in_context())?;
@@ -465,8 +467,7 @@ impl Items {
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
     /// what was settled before is to be settled again.
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
-        let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
     }
@@ -544,10 +545,11 @@ impl Items {
     }
 }
 
-/// Whether an item is a tool result whose size goes by its content alone, not by its framing.
+/// Whether an item is a tool result whose size depends on its content alone, not on its framing.
 fn is_content(item: &Item) -> bool {
     item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
 }
 
-/// In smaller results the framing, which differs, outweighs what is known of the content, in tokens.
+/// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,
+/// outweighs what is known of the content.
 const LEAST_CONTENT: u32 = 200;

@@ -62,7 +62,7 @@ impl<T: Default> Default for Lazy<T> {
     }
 }
 
-/// Bytes that are not of this type stand for an empty value; the cache's checksum excludes that.
+/// Bytes that are not of this type are read as an empty value; the cache's checksum excludes that.
 fn decode<T: DeserializeOwned + Default>(stored: &[u8]) -> Box<T> {
     postcard::from_bytes(stored).unwrap_or_default()
 }

@@ -81,7 +81,7 @@ pub(super) struct Ledger {
     is_open: bool,
     /// How often that was done.
     revisions: u32,
-    /// Set where what is settled was so by another tokenizer: the system part of the last report by that.
+    /// The system part of the last report, if another tokenizer settled what is settled.
     foreign: Option<u64>,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
@@ -120,7 +120,7 @@ impl Ledger {
     }
 
     /// The log begins in the middle of its conversation: what is unlogged of the first prompt is history
-    /// too, unless it is at most so many tokens.
+    /// too, unless it has at most this many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
         self.most_prefix = Some(most);
     }

@@ -3,11 +3,11 @@
 use super::earlier::{Beginning, Origin, Price, hash};
 use super::state::State;
 
-/// A price is noted when it was learned from so many settled deltas, and from twice as many each time after.
-const FIRST: usize = 8;
+/// The number of settled deltas from which a price is first noted; each next time it takes twice as many.
+const FIRST_NOTED_DELTAS: usize = 8;
 
 impl State {
-    /// It as the session that facts are noted of, or asked for.
+    /// The origin of the facts that this session notes or asks for.
     fn origin(&self) -> Origin {
         Origin {
             agent: self.agent.into(),
@@ -24,8 +24,10 @@ impl State {
         if !earlier.is_kept() || !self.is_read_from_its_beginning() {
             return;
         }
-        let held = items.iter().enumerate();
-        let held = held.filter(|(_, item)| self.ledger().in_prompt(item, 0));
+        let held = items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| self.ledger().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
             is_first &= item.output_of.is_none();
@@ -72,7 +74,7 @@ impl State {
         let Some(model) = calibrations.model().filter(|_| earlier.is_kept()) else {
             return;
         };
-        if deltas < FIRST || !deltas.is_power_of_two() {
+        if deltas < FIRST_NOTED_DELTAS || !deltas.is_power_of_two() {
             return;
         }
         let price = Price {

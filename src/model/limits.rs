@@ -1,4 +1,4 @@
-//! The window and the trigger of a session: now, and as they were known before.
+//! The window and the trigger of a session, now and at earlier records.
 
 use super::event::Cause;
 use super::past::ModelFacts;
@@ -92,7 +92,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Of the model in use, as they are now.
+    /// The present sizes of the model in use.
     pub(super) fn now(state: &State) -> Sizes {
         let model = state.model_shared();
         let largest = state.ledger().largest_prompt(model);

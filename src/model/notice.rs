@@ -8,8 +8,9 @@ use super::state::State;
 impl State {
     /// The agent's newest notice among the first items, if it is about the present epoch.
     pub(super) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
-        let reset = (inputs.resets as usize).checked_sub(1);
-        let reset = reset.and_then(|ix| self.resets().get(ix));
+        let reset = (inputs.resets as usize)
+            .checked_sub(1)
+            .and_then(|ix| self.resets().get(ix));
         let after = reset.map_or(0, |reset| reset.record);
         let items = self.items().get(..so_far)?.iter().enumerate().rev();
         let mut since = items.take_while(|(_, item)| item.record > after);

@@ -37,7 +37,7 @@ impl State {
         let facts = self.past().facts_at(&content.inputs);
         let rule = self.count_rule_for(facts.model.as_deref())?;
         let rule = match rule.anew_bytes_per_token {
-            per_token if per_token > 0 && content.inputs.is_anew => CountRule {
+            per_token if per_token > 0 && content.inputs.is_rewritten => CountRule {
                 base: Base::Text,
                 bytes_per_token: per_token,
                 ..rule
@@ -77,9 +77,9 @@ impl State {
     /// Whether the agent's count depends only on the last report and on what its prompt did not hold.
     pub(super) fn counts_from_report(&self, inputs: &Inputs) -> bool {
         self.count_rule().is_none_or(|rule| {
-            let is_anew = rule.anew_bytes_per_token > 0 && inputs.is_anew;
+            let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
             let by_report = matches!(rule.base, Base::Prompt | Base::Total);
-            by_report && !is_anew && inputs.anchor().is_some()
+            by_report && !is_rewritten && inputs.anchor().is_some()
         })
     }
 
@@ -141,8 +141,8 @@ impl State {
             return reset.cause.clone();
         }
         let (at, share) = match counted {
-            Some(counted) => (counted.at, BY_ITSELF),
-            None => (before, BY_ITSELF_UNCOUNTED),
+            Some(counted) => (counted.at, AUTOMATIC_SHARE),
+            None => (before, AUTOMATIC_SHARE_UNCOUNTED),
         };
         let limits = limits();
         match limits.trigger {
@@ -231,11 +231,11 @@ impl State {
     }
 }
 
-/// The share of the trigger from which on a compaction is taken for the agent's own. Our version of its
+/// The share of the trigger from which on a compaction is taken for an automatic one. Our version of its
 /// count is off by up to 2 %, where the log does not have what it counts.
-const BY_ITSELF: f64 = 0.97;
+const AUTOMATIC_SHARE: f64 = 0.97;
 /// The same where its count is not known, and the size before may be an estimate.
-const BY_ITSELF_UNCOUNTED: f64 = 0.85;
+const AUTOMATIC_SHARE_UNCOUNTED: f64 = 0.85;
 
 /// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
 /// and that; else the prompt.
@@ -247,7 +247,7 @@ pub(super) struct Counts<'s> {
 }
 
 impl<'s> Counts<'s> {
-    /// Of the first requests.
+    /// The counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = Counting::of(state);
         let requests = state.requests().get(..requests);
@@ -280,7 +280,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// At the beginning of a state.
+    /// The count at the beginning of a state.
     pub(super) fn of(state: &State) -> Counting {
         let rule = state.count_rule();
         Counting {
@@ -310,7 +310,7 @@ impl Counting {
     }
 }
 
-/// Logged numbers above are no token counts.
+/// The largest logged number that is taken for a token count.
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// What a count's base holds, so that the rest can be added.

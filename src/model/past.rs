@@ -1,6 +1,6 @@
 //! What a session keeps of its earlier states: enough to show it as of any record.
 //!
-//! Items keep when they came and left, and their sizes before the present one. Beside that, a [`Mark`] is
+//! Items keep when they came and left, and their sizes before the present one. Besides, a [`Mark`] is
 //! set at every record that changed anything else that a context is computed from. Nothing is computed
 //! here that was not computed when the record was read.
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The earlier states of a session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Past {
-    /// In the order of the log, at most one a record.
+    /// The marks in the order of the log, at most one a record.
     marks: Vec<Mark>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
@@ -46,7 +46,7 @@ pub(super) struct Mark {
     pub(super) inputs: Inputs,
 }
 
-/// What a context is computed from, beside the items in it.
+/// What a context is computed from, besides the items in it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inputs {
     /// Requests reported.
@@ -61,11 +61,11 @@ pub(super) struct Inputs {
     pub(super) unlogged: Unlogged,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
-    /// Whether the agent has written its history anew since the last report.
-    pub(super) is_anew: bool,
+    /// Whether the agent has rewritten its history since the last report.
+    pub(super) is_rewritten: bool,
     /// How wide the interval of an estimate is.
     pub(super) spread: Spread,
-    /// Of [`Past::facts`] and [`Past::estimates`].
+    /// The number of [`Past::facts`] and [`Past::estimates`].
     facts: u32,
     estimates: u32,
 }
@@ -75,7 +75,7 @@ pub(super) struct Inputs {
 pub(super) enum Unlogged {
     /// The anchor's system part, in tokens.
     Reported(u64),
-    /// The prefix as it was before the reset, in tokens.
+    /// The prefix before the reset, in tokens.
     Learned(u64),
     /// The part of the agent's own number that no item explained, in tokens.
     Agent(u64),
@@ -98,7 +98,7 @@ impl Inputs {
     }
 }
 
-/// The entry that was the newest when there were `len` of them.
+/// The entry that was the newest among the first `len`.
 fn newest<T>(all: &[T], len: u32) -> Option<&T> {
     all.get((len as usize).checked_sub(1)?)
 }
@@ -127,7 +127,7 @@ impl Past {
             anchor: ledger.anchor().map(short),
             unlogged,
             returning: ledger.returning(),
-            is_anew: false,
+            is_rewritten: false,
             spread: items.calibrations().current().spread(),
             facts: short(self.facts.len()),
             estimates: short(self.estimates.len()),
@@ -145,7 +145,7 @@ impl Past {
         }
     }
 
-    /// There were so many resets more at a record.
+    /// Notes that a record brought this many more resets.
     pub(super) fn add_resets(&mut self, count: usize, record: u32, place: Place) {
         let from = self.marks.partition_point(|mark| mark.record < record);
         if self.marks.get(from).is_none_or(|mark| mark.record > record)
@@ -192,7 +192,7 @@ impl Past {
         }
     }
 
-    /// The agent's own number for its context as it was then.
+    /// The agent's own number for its context at that time.
     pub(super) fn estimate_at(&self, inputs: &Inputs) -> Option<AgentEstimate> {
         newest(&self.estimates, inputs.estimates)?.estimate
     }

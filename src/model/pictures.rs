@@ -14,16 +14,16 @@ pub enum Pictures {
     Unknown,
     /// The model gets them.
     Sent,
-    /// It gets a note in the place of each.
+    /// The model gets a note in the place of each.
     Replaced,
 }
 
 /// Something of each kind: a model may take pictures and no documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Media<T> {
-    /// Of pictures.
+    /// The value for pictures.
     pub images: T,
-    /// Of documents, such as PDF files.
+    /// The value for documents, such as PDF files.
     pub documents: T,
 }
 
@@ -31,7 +31,7 @@ impl Pictures {
     /// What they cost that have `tokens` by formula.
     fn cost(self, tokens: u64) -> f64 {
         match self {
-            Pictures::Replaced => tokens.min(NOTE) as f64,
+            Pictures::Replaced => tokens.min(NOTE_TOKENS) as f64,
             Pictures::Unknown | Pictures::Sent => tokens as f64,
         }
     }
@@ -39,7 +39,7 @@ impl Pictures {
     /// What of that cost is in doubt.
     fn doubt(self, tokens: u64) -> u64 {
         match self {
-            Pictures::Unknown => tokens.saturating_sub(NOTE),
+            Pictures::Unknown => tokens.saturating_sub(NOTE_TOKENS),
             Pictures::Sent | Pictures::Replaced => 0,
         }
     }
@@ -68,7 +68,7 @@ impl Media<u64> {
 }
 
 impl Media<Pictures> {
-    /// What media cost that have so many tokens by formula.
+    /// What media cost that have this many tokens by formula.
     pub(super) fn cost(self, tokens: Media<u64>) -> f64 {
         self.images.cost(tokens.images) + self.documents.cost(tokens.documents)
     }
@@ -96,7 +96,7 @@ impl Media<Pictures> {
         }
     }
 
-    /// Whether something costs otherwise than by another account.
+    /// Whether something costs otherwise than by another hypothesis.
     pub(super) fn differs(self, other: Media<Pictures>) -> bool {
         self.images.is_replaced() != other.images.is_replaced()
             || self.documents.is_replaced() != other.documents.is_replaced()
@@ -104,4 +104,4 @@ impl Media<Pictures> {
 }
 
 /// The note in a picture's place, in tokens: OpenCode's has 18 to 28.
-const NOTE: u64 = 24;
+const NOTE_TOKENS: u64 = 24;

@@ -1,27 +1,27 @@
 //! Unlogged text that comes and goes: the tools of an MCP server that connects and disconnects, for one.
 //!
 //! No log has a record of it. A prompt is larger than its items explain, a later one smaller by as much, and so on:
-//! what recurs so has a size, and the next prompt may have it or not.
+//! such a part has a size, and the next prompt may have it or not.
 
 use super::calibration::Expected;
 use super::event::Key;
 use serde::{Deserialize, Serialize};
 
-/// Smaller changes, in tokens, are not followed: much else is as large.
-const LEAST: f64 = 2_000.0;
-/// A change must be so many times as large as the error of what was expected.
-const CLEAR: f64 = 2.0;
+/// The smallest change that is followed, in tokens: much else is as large as smaller ones.
+const LEAST_CHANGE: f64 = 2_000.0;
+/// How many times as large as the error of what was expected a change must be.
+const CLEAR_FACTOR: f64 = 2.0;
 /// How far two sizes of one part may be from each other, as a share of them.
-const ALIKE: f64 = 0.05;
-/// What has come and gone so often together will do so again.
-const RECURS: u32 = 3;
-/// Parts that are followed; the oldest is forgotten for a new one.
-const MOST: usize = 8;
-/// What is more likely than this at the next request belongs to its 90 % interval.
-const LIKELY: f64 = 0.05;
-/// What is more likely than this is expected, if it was so at least as often as this.
-const EXPECTED: f64 = 0.6;
-const OFTEN: u32 = 4;
+const SIZE_TOLERANCE: f64 = 0.05;
+/// Parts that have come and gone together this often are expected to do so again.
+const RECURRING_TIMES: u32 = 3;
+/// The most parts that are followed; the oldest is forgotten for a new one.
+const MOST_PARTS: usize = 8;
+/// A change that is more likely than this at the next request belongs to its 90 % interval.
+const LIKELY_CHANCE: f64 = 0.05;
+/// A change that is more likely than this is expected, if it was seen at least this many times.
+const EXPECTED_CHANCE: f64 = 0.6;
+const EXPECTED_TIMES: u32 = 4;
 
 /// A part of the prompt that no log shows, and that was not always there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl RecurringPart {
     }
 
     fn recurs(&self) -> bool {
-        self.changes() >= RECURS
+        self.changes() >= RECURRING_TIMES
     }
 
     /// How likely it is that the next prompt differs: how often that was so with a prompt of the same kind before.
@@ -58,12 +58,12 @@ impl RecurringPart {
     }
 
     fn changes_often(&self, is_in: bool) -> bool {
-        self.changed(is_in) >= OFTEN && self.likelihood(is_in) > EXPECTED
+        self.changed(is_in) >= EXPECTED_TIMES && self.likelihood(is_in) > EXPECTED_CHANCE
     }
 
     fn is_like(&self, size: f64, tolerance: f64) -> bool {
         let mean = self.tokens as f64;
-        (mean - size).abs() <= tolerance.max(mean * ALIKE)
+        (mean - size).abs() <= tolerance.max(mean * SIZE_TOLERANCE)
     }
 
     fn change(&mut self, size: f64, came: bool) {
@@ -84,7 +84,7 @@ pub(super) struct Recurring {
 }
 
 impl Recurring {
-    /// Those that have shown that they recur, in the order in which they were first seen.
+    /// The parts that have shown that they recur, in the order in which they were first seen.
     pub(super) fn parts(&self) -> impl Iterator<Item = &RecurringPart> {
         self.parts.iter().filter(|part| part.recurs())
     }
@@ -102,7 +102,7 @@ impl Recurring {
             }
         }
         let (size, came) = (change.abs(), change > 0.0);
-        if size < LEAST.max(CLEAR * tolerance) {
+        if size < LEAST_CHANGE.max(CLEAR_FACTOR * tolerance) {
             return;
         }
         let alike =
@@ -110,7 +110,7 @@ impl Recurring {
         if let Some(part) = self.parts.iter_mut().find(alike) {
             return part.change(size, came);
         }
-        if self.parts.len() == MOST {
+        if self.parts.len() == MOST_PARTS {
             let oldest = self.parts.iter().position(|part| !part.recurs());
             self.parts.remove(oldest.unwrap_or(0));
         }
@@ -136,10 +136,10 @@ impl Recurring {
             mut high,
         } = expected;
         for part in self.parts() {
-            if part.is_in != Some(false) && part.likelihood(true) > LIKELY {
+            if part.is_in != Some(false) && part.likelihood(true) > LIKELY_CHANCE {
                 low = low.saturating_sub(part.tokens);
             }
-            if part.is_in != Some(true) && part.likelihood(false) > LIKELY {
+            if part.is_in != Some(true) && part.likelihood(false) > LIKELY_CHANCE {
                 high = high.saturating_add(part.tokens);
             }
             match part.is_in.filter(|is_in| part.changes_often(*is_in)) {

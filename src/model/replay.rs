@@ -1,4 +1,4 @@
-//! A session as of any moment of its log: its context at that time, as far as it was known.
+//! A session at any moment of its log: its context at that time, as far as it was known.
 //!
 //! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
 //! list of the moments; a [`Snapshot`] is the session as of one of them, with its numbers at that time: an
@@ -75,7 +75,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The moments of a session as it is now; made anew when it has grown. Linear in its items and
+    /// The moments of a session at this time; make them again when it has grown. Linear in its items and
     /// requests. A trimmed session has only the last moment.
     pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
@@ -139,7 +139,7 @@ impl Timeline {
         self.moments.get(ix)
     }
 
-    /// The last moment: the session as it is now; 0 where there is none.
+    /// The last moment: the session now; 0 if there are no moments.
     pub fn end(&self) -> usize {
         self.moments.len().saturating_sub(1)
     }
@@ -160,7 +160,7 @@ impl Timeline {
             .filter(|_| so_far > 0 || step == Step::Record)
     }
 
-    /// The first moment with so many of a kind.
+    /// The first moment with this many of a kind.
     fn first(&self, step: Step, wanted: usize) -> Option<usize> {
         if step == Step::Record {
             return (wanted < self.len()).then_some(wanted);
@@ -254,18 +254,18 @@ pub struct Snapshot {
     pub agent_estimate: Option<AgentEstimate>,
     /// The agent's newest notice about the context.
     pub notice: Option<ItemIx>,
-    /// What was expected of the next report, and what it was.
+    /// The prompt expected of the next report, and the reported one.
     pub hindsight: Option<Hindsight>,
 }
 
-/// What was expected of a report before it was read, and what it was.
+/// The prompt expected of a report before it was read, and the reported one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hindsight {
     /// The request: the next one of a past moment, the newest of the last moment.
     pub request: RequestIx,
-    /// What its prompt was expected to be, in tokens.
+    /// The expected prompt, in tokens.
     pub expected: Expected,
-    /// What it was, in tokens.
+    /// The reported prompt, in tokens.
     pub came: u64,
 }
 
@@ -310,7 +310,7 @@ impl State {
         }
     }
 
-    /// For the next report, or for the newest where no other has come.
+    /// The hindsight of the next report, or of the newest where no other has come.
     fn hindsight(&self, requests: usize) -> Option<Hindsight> {
         let request = requests.min(self.requests().len().checked_sub(1)?);
         let report = &self.requests()[request];
@@ -347,7 +347,7 @@ impl State {
         }
     }
 
-    /// The size of an item after a record, as it was known then.
+    /// The size of an item after a record, as far as it was known at that time.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
         let previous = self.items()[ix].previous;
         let Some(previous) = previous.filter(|size| size.until > record) else {
@@ -369,7 +369,7 @@ impl State {
         held
     }
 
-    /// What a context was computed from after a record, beside the items in it.
+    /// What a context was computed from after a record, besides the items in it.
     fn inputs_at(&self, record: u32) -> Inputs {
         let inputs = self.past().inputs_at(record).copied();
         inputs.unwrap_or_else(|| self.inputs())

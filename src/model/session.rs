@@ -118,7 +118,7 @@ impl Session {
         self.state.mark(place, at);
     }
 
-    /// Makes room for so many records more, in the lists that take the most memory.
+    /// Makes room for this many more records, in the lists that take the most memory.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Session {
     fn set_meta(&mut self, meta: Meta, place: Place) {
         let model = meta.model.clone();
         self.state.set_meta(meta, place);
-        // What a model's tokens cost is asked of other sessions than this one, which its id tells apart.
+        // The price of a model's tokens is taken from other sessions; the id identifies this one.
         if let Some(model) = model {
             self.use_model(&model);
         }

@@ -79,9 +79,9 @@ pub struct State {
     ledger: Lazy<Ledger>,
     past: Lazy<Past>,
     agent_estimate: Option<Logged>,
-    /// The requests there were when the agent last wrote its history anew.
-    written_anew: Option<usize>,
-    /// Whether the next system prompt is the first that the log shows as it was sent.
+    /// The number of requests when the agent last rewrote its history.
+    rewritten_at: Option<usize>,
+    /// Whether the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
@@ -91,13 +91,13 @@ pub struct State {
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
-    /// What stands for items that were forgotten, if only the size will be asked for.
+    /// What replaces items that were forgotten, if only the size will be asked for.
     #[serde(skip)]
     folded: Option<Box<Folded>>,
 }
 
 impl State {
-    /// Before anything was read.
+    /// The state before anything was read.
     pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
         let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         State {
@@ -189,7 +189,7 @@ impl State {
         &self.chain
     }
 
-    /// Makes room for so many records more, in the lists that take the most memory.
+    /// Makes room for this many more records, in the lists that take the most memory.
     pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
         self.chain.try_reserve(records)?;
         self.ledger.try_reserve(records)
@@ -230,11 +230,11 @@ impl State {
         alive(&self.chain, self.ledger.items()).collect()
     }
 
-    /// What a context is computed from now, beside the items in it.
+    /// What a context is computed from now, besides the items in it.
     pub(super) fn inputs(&self) -> Inputs {
         let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
-        inputs.is_anew = self.written_anew == Some(self.requests().len());
+        inputs.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs
     }
 }

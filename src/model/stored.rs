@@ -48,8 +48,8 @@ pub(super) mod time {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Timestamp>, D::Error> {
-        let at = Option::<(i64, i32)>::deserialize(from)?;
-        let at = at.map(|(seconds, nanoseconds)| Timestamp::new(seconds, nanoseconds));
+        let at = Option::<(i64, i32)>::deserialize(from)?
+            .map(|(seconds, nanoseconds)| Timestamp::new(seconds, nanoseconds));
         at.transpose().map_err(D::Error::custom)
     }
 }

@@ -109,9 +109,9 @@ impl RunningSums {
     /// Whether they are worth it: a walk through a short context is as quick, and where nothing follows, sums that
     /// follow it would take memory for nothing.
     pub(super) fn are_worth_it(state: &State) -> bool {
-        state.live_nodes() >= LONG && !state.past().is_forgotten()
+        state.live_nodes() >= LONG_CONTEXT && !state.past().is_forgotten()
     }
 }
 
-/// Contexts of fewer records are walked through.
-const LONG: usize = if cfg!(test) { 4 } else { 4_096 };
+/// The number of records below which a context is summed by walking through it.
+const LONG_CONTEXT: usize = if cfg!(test) { 4 } else { 4_096 };

@@ -121,7 +121,7 @@ impl Log {
         })))
     }
 
-    /// An item of so many tokens; its content goes by that number.
+    /// An item of this many tokens; its content is derived from that number.
     /// A record with one item.
     pub fn item(self, key: &str, role: Role, kind: Kind, tokens: u64) -> Log {
         self.node(key, vec![new_item(role, kind, tokens)])

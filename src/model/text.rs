@@ -58,7 +58,7 @@ pub struct Text {
     pub line: u64,
 }
 
-/// The pages that a text of so many bytes takes.
+/// The number of pages of a text of this many bytes.
 pub fn pages(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(PAGE_BYTES).max(1)).unwrap_or(u32::MAX)
 }

@@ -6,9 +6,9 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The smallest accepted size, in tokens: anything smaller is probably a typo.
-const LEAST: f64 = 1_000.0;
+const LEAST_TOKENS: f64 = 1_000.0;
 /// The largest accepted size, in tokens.
-const MOST: f64 = 1e12;
+const MOST_TOKENS: f64 = 1e12;
 
 /// The smallest size that counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,7 +75,7 @@ impl Serialize for Threshold {
 }
 
 impl<'de> Deserialize<'de> for Threshold {
-    /// As people write it, or a whole number of tokens.
+    /// Reads it as people write it, or as a whole number of tokens.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
         struct AnySize;
 
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Threshold {
 
 /// A window as people write it: `200k`, `1M`, `1.5m`, `272000`.
 pub fn parse_tokens(text: &str) -> Option<u64> {
-    tokens_within(text, LEAST)
+    tokens_within(text, LEAST_TOKENS)
 }
 
 fn tokens_within(text: &str, least: f64) -> Option<u64> {
@@ -116,7 +116,9 @@ fn tokens_within(text: &str, least: f64) -> Option<u64> {
         _ => (text, 1.0),
     };
     let tokens = (decimal(number)? * unit).round();
-    (least..=MOST).contains(&tokens).then_some(tokens as u64)
+    (least..=MOST_TOKENS)
+        .contains(&tokens)
+        .then_some(tokens as u64)
 }
 
 /// A number without sign or exponent; names such as `inf` are not accepted.

@@ -150,23 +150,23 @@ struct Replayed<'p> {
 
 enum Fires {
     Never,
-    /// At this size.
+    /// It compacts at this size.
     At(u64),
-    /// At more than so many messages.
+    /// It compacts at more than this many messages.
     Messages(usize),
 }
 
-/// What a rule leaves in the context, beside the prefix.
+/// What a rule leaves in the context, besides the prefix.
 enum Keeps<'p> {
-    /// All together is of this size: as it was in the session itself.
+    /// All together has this size, which it had in the session itself.
     Learned(u64),
     /// What a policy keeps, and a summary of this size.
     Policy(&'p Policy, u64),
     /// A summary of this size.
     Summary(u64),
-    /// So many messages, and a summary of this size.
+    /// This many messages stay, and a summary of this size.
     Messages(usize, u64),
-    /// As much as fits.
+    /// As much stays as fits.
     AtMost(u64),
 }
 

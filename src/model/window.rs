@@ -525,7 +525,7 @@ impl Rules {
                 return (extended, WindowSource::Guessed);
             }
         }
-        // An agent that fires at so many tokens is used with models that can take them.
+        // An agent with a fixed trigger is used with models whose window is at least that large.
         let own = || self.policy.iter().filter(|p| p.agent == seen.agent);
         let budget = seen.overrides.budget;
         let budget = budget.or_else(|| own().filter_map(|policy| policy.budget).max());

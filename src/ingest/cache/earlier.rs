@@ -6,20 +6,20 @@ use model::earlier::{Earlier, Facts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Larger files are not ours.
-const MOST: u64 = 1 << 20;
+/// The largest file that is read, in bytes: a larger one is not ours.
+const LARGEST_FILE: u64 = 1 << 20;
 
 fn path(folder: &Path) -> PathBuf {
     folder.join("earlier.json")
 }
 
-/// Those in a folder. Whatever is wrong with the file, there are none then.
+/// Reads the facts in a folder. There are none if anything is wrong with the file.
 pub fn load(folder: &Path) -> Earlier {
     Earlier::new(read(folder))
 }
 
 fn read(folder: &Path) -> Facts {
-    let bytes = files::read(&path(folder), MOST);
+    let bytes = files::read(&path(folder), LARGEST_FILE);
     let all = bytes
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -13,12 +13,12 @@ use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// The first bytes. The digits are the version of the format.
+/// The first bytes of a cache file. The digits are the version of the format.
 const MAGIC: &[u8; 16] = b"ctxgauge cache 1";
-/// These, the version of the contents, and the checksum of what follows.
-const HEAD: usize = 32;
-/// The lengths of an entry's key and value.
-const LENGTHS: usize = 8;
+/// The size of a cache file's head: the magic bytes, the version of the contents, and the checksum of what follows.
+const HEAD_BYTES: usize = 32;
+/// The size of the two lengths before an entry: those of its key and its value.
+const LENGTHS_BYTES: usize = 8;
 
 /// A hash of all that the contents depend on besides the logs: the program and the rules.
 pub(super) fn version(rules: &Rules) -> u64 {
@@ -30,10 +30,11 @@ pub(super) fn version(rules: &Rules) -> u64 {
         }
     }
     let mut hash = Hashed(Xxh3::new());
-    // A program that was built anew may count otherwise.
-    let program = std::env::current_exe().and_then(fs::metadata);
-    let program = program.and_then(|meta| Ok((meta.len(), meta.modified()?)));
-    let program = program.ok();
+    // Another build of the program may count otherwise.
+    let program = std::env::current_exe()
+        .and_then(fs::metadata)
+        .and_then(|meta| Ok((meta.len(), meta.modified()?)))
+        .ok();
     let _ = write!(hash, "{} {program:?} {rules:?}", env!("CARGO_PKG_VERSION"));
     hash.0.digest()
 }
@@ -54,19 +55,19 @@ struct Entry {
 impl Contents {
     /// The contents of the file at a path; `None`: there is none, or it is not whole and of this version.
     pub(super) fn read(path: &Path, version: u64) -> Option<Contents> {
-        let bytes = files::read(path, super::MOST as u64).ok()?;
-        let (head, body) = bytes.split_at_checked(HEAD)?;
+        let bytes = files::read(path, super::LARGEST_CACHE as u64).ok()?;
+        let (head, body) = bytes.split_at_checked(HEAD_BYTES)?;
         if head != self::head(version, xxh3_64(body)) {
             return None;
         }
         let mut entries = HashMap::new();
-        let mut at = HEAD;
+        let mut at = HEAD_BYTES;
         while at < bytes.len() {
             let length = |at: usize| {
                 let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
                 usize::try_from(u32::from_le_bytes(bytes)).ok()
             };
-            let key = at + LENGTHS;
+            let key = at + LENGTHS_BYTES;
             let value = key.checked_add(length(at)?)?;
             let end = value.checked_add(length(at + 4)?)?;
             let entry = Entry {
@@ -88,8 +89,8 @@ impl Contents {
     }
 }
 
-fn head(version: u64, checksum: u64) -> [u8; HEAD] {
-    let mut head = [0; HEAD];
+fn head(version: u64, checksum: u64) -> [u8; HEAD_BYTES] {
+    let mut head = [0; HEAD_BYTES];
     head[..16].copy_from_slice(MAGIC);
     head[16..24].copy_from_slice(&version.to_le_bytes());
     head[24..].copy_from_slice(&checksum.to_le_bytes());
@@ -119,9 +120,9 @@ pub(super) fn write(
     }
     entries.sort_by(|(a, _), (b, _)| b.cmp(a));
     replace(path, |file| {
-        file.write_all(&[0; HEAD])?;
+        file.write_all(&[0; HEAD_BYTES])?;
         let mut checksum = Xxh3::new();
-        let mut len = HEAD;
+        let mut len = HEAD_BYTES;
         for (_, piece) in entries {
             let bytes = piece.bytes();
             len += bytes.len();
@@ -144,24 +145,26 @@ pub(super) fn replace(
     let folder = path.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     sweep(folder);
-    let mut file = NamedTempFile::with_prefix_in(UNFINISHED, folder)?;
+    let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
     write(&mut file)?;
     file.persist(path)?;
     Ok(())
 }
 
-/// How the names of files begin that are not finished.
-const UNFINISHED: &str = ".unfinished-";
-/// A file takes no longer to write.
-const LONGEST: Duration = Duration::from_secs(600);
+/// The beginning of the names of unfinished files.
+const UNFINISHED_PREFIX: &str = ".unfinished-";
+/// The longest time that a file takes to write.
+const LONGEST_WRITE: Duration = Duration::from_secs(600);
 
 /// Removes what programs that were killed have left.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_unfinished = name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        let is_unfinished = name
+            .as_encoded_bytes()
+            .starts_with(UNFINISHED_PREFIX.as_bytes());
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_unfinished && age().is_some_and(|age| age > LONGEST) {
+        if is_unfinished && age().is_some_and(|age| age > LONGEST_WRITE) {
             // If it is gone already, all the better.
             let _ = fs::remove_file(entry.path());
         }

@@ -7,7 +7,7 @@ use format::Tier;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A log, its stamp, and those of the files beside it that its decoder reads.
+/// A log, its stamp, and the stamps of the sidecars that its decoder reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogKey {
     path: Box<str>,
@@ -75,7 +75,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Whether it is not as it was.
+    /// Whether it has changed.
     pub(super) fn has_changed(&self) -> bool {
         self.file.stamp_of_any().ok() != self.stamp
     }

@@ -271,11 +271,11 @@ fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
     let newest = homes.iter().max_by_key(|home| home.key().stamp().written());
     assert!(contents.get(&newest.unwrap().key()).is_some());
 
-    file::write(&path, 7, None, fresh, MOST).unwrap();
+    file::write(&path, 7, None, fresh, LARGEST_CACHE).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     let gone = homes[1].key();
     fs::remove_file(&*homes[1].log.facts.path).unwrap();
-    file::write(&path, 7, Some(&contents), HashMap::new(), MOST).unwrap();
+    file::write(&path, 7, Some(&contents), HashMap::new(), LARGEST_CACHE).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     assert!(contents.get(&gone).is_none());
     assert!(contents.get(&homes[0].key()).is_some());

@@ -12,10 +12,10 @@
 //! | a journal that is being written | not now |
 //! | a journal of a writer that is gone | from a private copy: only a writer can roll it back |
 //!
-//! A write-ahead log that is removed in the microseconds in which it is opened is made anew, without content.
+//! A write-ahead log that is removed in the microseconds in which it is opened is made again, without content.
 
 use super::copy::copy;
-use super::moment::{Files, Moment, WAL, beside};
+use super::moment::{Files, Moment, WAL_SUFFIX, beside};
 use crate::patience::busy;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
@@ -32,17 +32,17 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// SQLite's access to files without locks.
-const WITHOUT_LOCKS: &str = if cfg!(windows) {
+const UNLOCKED_VFS: &str = if cfg!(windows) {
     "win32-none"
 } else {
     "unix-none"
 };
 /// The longest value that is read, in bytes.
-const LONGEST: i32 = 64 << 20;
+const LONGEST_VALUE: i32 = 64 << 20;
 /// The most bytes that a zstd decoder holds, as in `zst.rs`.
-const WINDOW: u64 = 32 << 20;
+const ZSTD_WINDOW: u64 = 32 << 20;
 /// Instructions of SQLite's machine between two looks at the clock.
-const INSTRUCTIONS: i32 = 100_000;
+const INSTRUCTIONS_PER_CHECK: i32 = 100_000;
 
 /// An open database.
 pub struct Opened {
@@ -72,7 +72,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is none.
+    /// [`io::ErrorKind::ResourceBusy`] if it is being written to; [`io::ErrorKind::InvalidData`] if it is no database.
     pub fn new(path: &Path, longest_query: Duration) -> io::Result<Opened> {
         let moment = Moment::of(path)?;
         let at = |how, uri: &str| Opened::at(uri, how, moment, longest_query).map_err(error);
@@ -87,12 +87,12 @@ impl Opened {
             (true, _) => return Err(busy()),
             (false, true) => at(
                 How::WithLog,
-                &uri(path, &format!("mode=ro&vfs={WITHOUT_LOCKS}")),
+                &uri(path, &format!("mode=ro&vfs={UNLOCKED_VFS}")),
             )?,
             (false, false) => at(How::Alone, &uri(path, "mode=ro&immutable=1"))?,
         };
-        // SQLite would make the log anew.
-        if opened.how == How::WithLog && !beside(path, WAL).exists() {
+        // SQLite would make the log again.
+        if opened.how == How::WithLog && !beside(path, WAL_SUFFIX).exists() {
             return Err(busy());
         }
         // The first look at the tables shows whether it can be read at all.
@@ -137,7 +137,7 @@ impl Opened {
         self.moment.is_sure && self.moment.files == files
     }
 
-    /// Reads the database at its path, all of it as it was at one moment.
+    /// Reads the database at its path: all of it at one moment.
     ///
     /// # Errors
     ///
@@ -184,12 +184,12 @@ fn prepare(
 ) -> rusqlite::Result<()> {
     // Waiting is for who reads the error: it is tried again.
     connection.busy_timeout(Duration::ZERO)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     // Nothing in a schema is run that its author chose, and nothing is written for sorting.
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY")?;
     let until = Arc::clone(until);
     let is_late = move || epoch.elapsed().as_millis() > u128::from(until.load(Ordering::Relaxed));
-    connection.progress_handler(INSTRUCTIONS, Some(is_late))?;
+    connection.progress_handler(INSTRUCTIONS_PER_CHECK, Some(is_late))?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("unzstd", 1, flags, |context| {
         Ok(match context.get_raw(0) {
@@ -200,11 +200,11 @@ fn prepare(
     })
 }
 
-/// The text of a zstd frame; `None`: it is none, or too long.
+/// The text of a zstd frame; `None`: these bytes are no frame, or it is too long.
 fn unzstd(frame: &[u8]) -> Option<String> {
     let mut text = Vec::new();
-    let decoder = StreamingDecoder::new_with_max_window_size(frame, WINDOW).ok()?;
-    let most = u64::from(LONGEST.unsigned_abs());
+    let decoder = StreamingDecoder::new_with_max_window_size(frame, ZSTD_WINDOW).ok()?;
+    let most = u64::from(LONGEST_VALUE.unsigned_abs());
     decoder.take(most).read_to_end(&mut text).ok()?;
     String::from_utf8(text).ok()
 }

@@ -1,18 +1,18 @@
 //! A private copy of a database: only a writer can roll back the journal of a writer that is gone.
 
-use super::moment::{Files, JOURNAL, JOURNAL_MAGIC, WAL, beside};
+use super::moment::{Files, JOURNAL_MAGIC, JOURNAL_SUFFIX, WAL_SUFFIX, beside};
 use files;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The largest database that is copied, its log included, in bytes.
-const LARGEST: u64 = 256 << 20;
-const NAME: &str = "database";
+/// The size of the largest database that is copied, its log included, in bytes.
+const LARGEST_DATABASE: u64 = 256 << 20;
+const COPY_NAME: &str = "database";
 
 /// A copy of the files in a folder of its own, and where the database is in it.
 pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
-    if files.bytes() > LARGEST {
+    if files.bytes() > LARGEST_DATABASE {
         return Err(io::Error::other(format!(
             "its journal can only be read from a copy, and {} MiB are too many for one: start the agent \
              once, it takes the journal in",
@@ -20,16 +20,16 @@ pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
         )));
     }
     let folder = tempfile::tempdir()?;
-    let to = folder.path().join(NAME);
-    let mut left = LARGEST - files::copy(path, &to, LARGEST)?;
-    for suffix in [WAL, JOURNAL] {
+    let to = folder.path().join(COPY_NAME);
+    let mut left = LARGEST_DATABASE - files::copy(path, &to, LARGEST_DATABASE)?;
+    for suffix in [WAL_SUFFIX, JOURNAL_SUFFIX] {
         let copy = beside(&to, suffix);
         match files::copy(&beside(path, suffix), &copy, left) {
             Ok(copied) => left -= copied,
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             Err(e) => return Err(e),
         }
-        if suffix == JOURNAL && names_another(&copy)? {
+        if suffix == JOURNAL_SUFFIX && names_another(&copy)? {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "its journal is of a transaction that changed other databases too: start the agent once, \

@@ -21,16 +21,16 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub const WAL: &str = "-wal";
-pub const INDEX: &str = "-shm";
-pub const JOURNAL: &str = "-journal";
+pub const WAL_SUFFIX: &str = "-wal";
+pub const INDEX_SUFFIX: &str = "-shm";
+pub const JOURNAL_SUFFIX: &str = "-journal";
 /// The magic number of a rollback journal.
 pub const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-/// The header of a database, and the place of the counter in it.
-const HEADER: usize = 100;
-const COUNTER: usize = 24;
-/// A journal that was not written to for so long, nor its database, is of a writer that is gone.
-const LEFT: Duration = Duration::from_secs(60);
+/// The size of a database's header, and the offset of the change counter in it.
+const HEADER_BYTES: usize = 100;
+const COUNTER_OFFSET: usize = 24;
+/// The age of a journal and its database from which on their writer counts as gone.
+const ABANDONED_AGE: Duration = Duration::from_secs(60);
 
 /// The path of what SQLite keeps beside a database.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -41,14 +41,14 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Bytes of the write-ahead log of the database at a path.
 pub fn log_bytes(path: &Path) -> u64 {
-    fs::metadata(beside(path, WAL)).map_or(0, |meta| meta.len())
+    fs::metadata(beside(path, WAL_SUFFIX)).map_or(0, |meta| meta.len())
 }
 
-/// The database that this file belongs to, if it is one that SQLite keeps beside it.
+/// The database that this file belongs to, if it is one of the files that SQLite keeps next to a database.
 pub fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
-    let owner = [WAL, INDEX, JOURNAL].iter();
-    let owner = owner
+    let owner = [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX]
+        .iter()
         .filter_map(|suffix| name.strip_suffix(suffix))
         .next()?;
     Some(path.with_file_name(owner))
@@ -66,7 +66,7 @@ impl Files {
     pub fn of(path: &Path) -> io::Result<Files> {
         Ok(Files {
             main: Stamp::of(path)?,
-            wal: Stamp::of(&beside(path, WAL)).ok(),
+            wal: Stamp::of(&beside(path, WAL_SUFFIX)).ok(),
         })
     }
 
@@ -120,7 +120,8 @@ impl Moment {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidData`] if it is none; [`io::ErrorKind::ResourceBusy`] if its log is just being removed.
+    /// [`io::ErrorKind::InvalidData`] if it is no database; [`io::ErrorKind::ResourceBusy`] if its log is just being
+    /// removed.
     pub fn of(path: &Path) -> io::Result<Moment> {
         are_files(path)?;
         let files = Files::of(path)?;
@@ -149,8 +150,9 @@ impl Moment {
 
     /// Whether nobody goes on with the transaction that is being written.
     pub fn is_left(&self, path: &Path) -> bool {
-        let journal = Stamp::of(&beside(path, JOURNAL));
-        self.files.main.age() >= LEFT && journal.is_ok_and(|journal| journal.age() >= LEFT)
+        let journal = Stamp::of(&beside(path, JOURNAL_SUFFIX));
+        self.files.main.age() >= ABANDONED_AGE
+            && journal.is_ok_and(|journal| journal.age() >= ABANDONED_AGE)
     }
 
     /// Whether what was read since is what the database contained at one moment.
@@ -190,14 +192,14 @@ struct Log {
 struct Index {
     /// Frames of the log that count.
     frames: u32,
-    /// Of those, a checkpoint has copied so many into the database, or is about to.
+    /// How many of those a checkpoint has copied into the database, or is about to copy.
     taken_in: u32,
 }
 
 impl Log {
     fn of(path: &Path) -> io::Result<Log> {
         let mut header = [0; 32];
-        head(&beside(path, WAL), &mut header)?;
+        head(&beside(path, WAL_SUFFIX), &mut header)?;
         let index = Index::of(path, &header[16..24])?;
         Ok(Log { header, index })
     }
@@ -207,7 +209,7 @@ impl Index {
     /// `None`: there is none, it is being written, or it is of a log with other salts.
     fn of(path: &Path, salts: &[u8]) -> io::Result<Option<Index>> {
         let mut bytes = [0; 136];
-        match head(&beside(path, INDEX), &mut bytes) {
+        match head(&beside(path, INDEX_SUFFIX), &mut bytes) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             read => read?,
         }
@@ -229,7 +231,7 @@ impl Index {
 /// of a part beside the database leads out of its folder.
 fn are_files(path: &Path) -> io::Result<()> {
     files::look(path)?;
-    for suffix in [WAL, INDEX, JOURNAL] {
+    for suffix in [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX] {
         let part = beside(path, suffix);
         let looked = files::beside(path, &part).and_then(|real| files::look(&real));
         match looked {
@@ -260,10 +262,10 @@ fn head(path: &Path, mut bytes: &mut [u8]) -> io::Result<()> {
 
 /// How often the database was changed.
 fn counter(path: &Path) -> io::Result<[u8; 4]> {
-    let mut header = [0; HEADER];
+    let mut header = [0; HEADER_BYTES];
     head(path, &mut header)?;
-    let is_whole = Stamp::of(path)?.bytes() >= HEADER as u64;
-    let counter = header[COUNTER..].first_chunk().copied();
+    let is_whole = Stamp::of(path)?.bytes() >= HEADER_BYTES as u64;
+    let counter = header[COUNTER_OFFSET..].first_chunk().copied();
     counter
         .filter(|_| is_whole && header.starts_with(MAGIC))
         .ok_or_else(|| {
@@ -278,7 +280,7 @@ fn counter(path: &Path) -> io::Result<[u8; 4]> {
 /// its magic number before, and in some modes after.
 fn has_journal(path: &Path) -> io::Result<bool> {
     let mut magic = [0; JOURNAL_MAGIC.len()];
-    match head(&beside(path, JOURNAL), &mut magic) {
+    match head(&beside(path, JOURNAL_SUFFIX), &mut magic) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         read => read.map(|()| magic == JOURNAL_MAGIC),
     }

@@ -3,7 +3,7 @@
 use super::connection::Opened;
 use super::moment::Files;
 use super::tables::{Listed, Tables};
-use super::{Database, FIRST_TIME, Session, Sessions, is_busy};
+use super::{Database, FIRST_PIECE_TIME, Session, Sessions, is_busy};
 use crate::patience::PATIENCE;
 use crate::source::Stamp;
 use format::database::DatabaseSpec;
@@ -13,14 +13,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A connection without use is closed after so long.
-pub const IDLE: Duration = Duration::from_secs(1);
-/// The list of sessions, or one of them, is looked at again no earlier than after so long, and after this many times
-/// what it took.
-pub const LOOK: Duration = Duration::from_millis(50);
-const LOOK_SHARE: u32 = 20;
-/// What was read while the agent wrote is read again at once, so often.
-const TRIES: u32 = 3;
+/// How long a connection stays open without use.
+pub const IDLE_TIME: Duration = Duration::from_secs(1);
+/// The least time between two looks at the list of sessions, or at one of them: this long, and this many times
+/// as long as the last look took.
+pub const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+const LOOK_COST_FACTOR: u32 = 20;
+/// How often what was read while the agent wrote is read again at once.
+const MOST_READ_TRIES: u32 = 3;
 
 /// What is known of a database.
 pub struct State {
@@ -50,7 +50,7 @@ struct Look {
     stamp: Stamp,
     /// The files then, if a write since is sure to show.
     seen: Option<Files>,
-    /// It is not looked at before.
+    /// The earliest time of the next look.
     next: Instant,
 }
 
@@ -58,7 +58,7 @@ impl State {
     pub(super) fn list(&mut self, database: &Database, now: Instant) -> io::Result<()> {
         if self
             .used
-            .is_some_and(|used| now.duration_since(used) > IDLE)
+            .is_some_and(|used| now.duration_since(used) > IDLE_TIME)
         {
             self.open = None;
         }
@@ -67,7 +67,7 @@ impl State {
             return Ok(());
         }
         let files = Files::of(&database.path)?;
-        self.next_look = Some(now + LOOK);
+        self.next_look = Some(now + LOOK_INTERVAL);
         if self.seen == Some(files) {
             return Ok(());
         }
@@ -119,8 +119,11 @@ impl State {
         {
             return Ok(look.stamp);
         }
-        let last = self.looks.get(id).map(|look| look.stamp);
-        let last = last.or_else(|| Some(self.sessions.get(id)?.stamp));
+        let last = self
+            .looks
+            .get(id)
+            .map(|look| look.stamp)
+            .or_else(|| Some(self.sessions.get(id)?.stamp));
         if let Some(error) = self.refusal(files) {
             return last.ok_or(error);
         }
@@ -175,7 +178,7 @@ impl State {
                 .try_read(database, now, &mut read)
                 .or_else(|e| Files::of(&database.path).and(Err(e)));
             match &result {
-                Err(e) if (is_busy(e) || may_have_changed) && tries < TRIES => tries += 1,
+                Err(e) if (is_busy(e) || may_have_changed) && tries < MOST_READ_TRIES => tries += 1,
                 _ => break result,
             }
         };
@@ -235,7 +238,7 @@ impl Default for State {
             open: None,
             used: None,
             tables: None,
-            piece: FIRST_TIME,
+            piece: FIRST_PIECE_TIME,
             sessions: Arc::default(),
             seen: None,
             failed: None,
@@ -250,16 +253,16 @@ impl Default for State {
 /// When to try again after this error, if it is a lock.
 fn retry(error: &io::Error) -> Option<Duration> {
     match error.kind() {
-        io::ErrorKind::WouldBlock => Some(LOOK),
+        io::ErrorKind::WouldBlock => Some(LOOK_INTERVAL),
         // It was locked for long, and perhaps stays so.
         io::ErrorKind::ResourceBusy => Some(PATIENCE),
         _ => None,
     }
 }
 
-/// When to look again after a look that took so long.
+/// When to look again after a look that took this long.
 fn after(now: Instant, took: Duration) -> Instant {
-    now + took + LOOK.max(took * LOOK_SHARE)
+    now + took + LOOK_INTERVAL.max(took * LOOK_COST_FACTOR)
 }
 
 fn stamp(session: &Listed) -> Stamp {

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The columns of [`Schema::sessions`].
-const ID: usize = 0;
-const PARENT: usize = 1;
-const UPDATED: usize = 2;
+const ID_COLUMN: usize = 0;
+const PARENT_COLUMN: usize = 1;
+const UPDATED_COLUMN: usize = 2;
 
 /// A schema whose statements a database accepts.
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ pub struct Rows {
 /// Where rows end though there are more.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// So many are read, however long they are.
+    /// This many rows are read, however long they are.
     pub least: usize,
     pub rows: u64,
     pub bytes: usize,
@@ -188,7 +188,7 @@ impl Tables {
         // SQLite applies the condition where the sessions are selected.
         let named = connection
             .prepare_cached(all)?
-            .column_name(ID)?
+            .column_name(ID_COLUMN)?
             .replace('"', "\"\"");
         let one = format!("SELECT * FROM ({all}) WHERE \"{named}\" = ?1");
         let mut statement = connection.prepare_cached(&one)?;
@@ -315,7 +315,7 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
 }
 
 fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
-    let Some(id) = text(row, ID)? else {
+    let Some(id) = text(row, ID_COLUMN)? else {
         return Ok(None);
     };
     let mut version = Xxh3::new();
@@ -328,14 +328,14 @@ fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
         }
         version.update(b"\0");
     }
-    let updated = match row.get_ref(UPDATED)? {
+    let updated = match row.get_ref(UPDATED_COLUMN)? {
         ValueRef::Integer(ms) => u64::try_from(ms).ok(),
         ValueRef::Real(ms) if ms >= 0.0 => Some(ms as u64),
         _ => None,
     };
     Ok(Some(Listed {
         id,
-        parent: text(row, PARENT)?,
+        parent: text(row, PARENT_COLUMN)?,
         updated: updated
             .and_then(|ms| SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms))),
         version: version.digest(),

@@ -14,7 +14,7 @@ use format::database::Schema;
 use model::event::ByLength;
 use model::session::{Coverage, Session};
 use moment::JOURNAL_MAGIC;
-use state::{IDLE, LOOK};
+use state::{IDLE_TIME, LOOK_INTERVAL};
 use std::fs;
 use std::time::SystemTime;
 
@@ -348,7 +348,7 @@ fn a_locked_database_is_tried_again_and_said_after_a_while() {
     let now = some_time();
     let error_at = |at| database.sessions_at(at).1.map(|e| e.kind());
     assert_eq!(error_at(now), Some(io::ErrorKind::WouldBlock));
-    let before = PATIENCE - LOOK;
+    let before = PATIENCE - LOOK_INTERVAL;
     assert_eq!(error_at(now + before), Some(io::ErrorKind::WouldBlock));
     assert_eq!(error_at(now + PATIENCE), Some(io::ErrorKind::ResourceBusy));
     followed.until(&[1, 2]);
@@ -574,9 +574,9 @@ fn a_connection_without_use_is_closed() {
     };
     assert!(is_open_at(now));
     // Whatever was written, it is not looked at before.
-    lock(&database.state).next_look = Some(now + 2 * IDLE);
-    assert!(is_open_at(now + IDLE));
-    assert!(!is_open_at(now + IDLE + LOOK));
+    lock(&database.state).next_look = Some(now + 2 * IDLE_TIME);
+    assert!(is_open_at(now + IDLE_TIME));
+    assert!(!is_open_at(now + IDLE_TIME + LOOK_INTERVAL));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Long texts in short logs: marks that are expanded to many rows.
 
 /// The most repetitions one mark may ask for.
-const MOST: usize = 10_000;
+const MOST_REPETITIONS: usize = 10_000;
 
 /// Expands the marks of a line: `⟦3×row #\n⟧` becomes three rows, with another number for each `#`. The
 /// numbers depend only on the seed. Anything that is not such a mark is left unchanged.
@@ -38,7 +38,10 @@ pub(super) fn expand(line: &str, seed: u64) -> String {
 fn mark(inside: &str) -> Option<(usize, &str, &str)> {
     let (body, after) = inside.split_once('⟧')?;
     let (times, text) = body.split_once('×')?;
-    let times = times.parse().ok().filter(|times| *times <= MOST)?;
+    let times = times
+        .parse()
+        .ok()
+        .filter(|times| *times <= MOST_REPETITIONS)?;
     (!text.contains('⟦')).then_some((times, text, after))
 }
 

@@ -1,4 +1,4 @@
-//! Databases: whose they are, and their sessions.
+//! Databases: the agents that they belong to, and their sessions.
 
 use super::{Scanner, Seen, Walk};
 use crate::database::Database;
@@ -60,7 +60,7 @@ impl Walk<'_> {
         spec: &'static DatabaseSpec,
     ) {
         if !self.system.is_here() {
-            return self.problem(path, ELSEWHERE.to_owned());
+            return self.problem(path, REMOTE_DATABASE.to_owned());
         }
         let database = self.scanner.database(format, path, spec);
         let (sessions, error) = database.sessions();
@@ -99,7 +99,7 @@ impl Walk<'_> {
 }
 
 /// Why a database in another file system is not read.
-const ELSEWHERE: &str = "a database can only be read on its own machine";
+const REMOTE_DATABASE: &str = "a database can only be read on its own machine";
 
 /// The id of a session of a database.
 fn session_id(database: FileId, session: &str) -> FileId {

@@ -35,7 +35,7 @@ impl Linked {
 pub(super) struct Links(HashMap<Number, PathBuf>);
 
 impl Links {
-    /// Of these names, those that do not count. `is_all`: they are those of all logs.
+    /// Those of these names that do not count. `is_all`: these are the names of all logs.
     pub(super) fn others(&mut self, linked: Vec<Linked>, is_all: bool) -> HashSet<PathBuf> {
         let mut files: HashMap<Number, Vec<Linked>> = HashMap::new();
         for link in linked {
@@ -51,8 +51,10 @@ impl Links {
                 let stat = Local.stat(path).ok();
                 stat.and_then(|stat| number(&stat)) == Some(file)
             };
-            let first = links.iter().min_by_key(|link| (!link.is_named, &link.path));
-            let first = first.map(|link| link.path.clone());
+            let first = links
+                .iter()
+                .min_by_key(|link| (!link.is_named, &link.path))
+                .map(|link| link.path.clone());
             let Some(counts) = known.filter(is_still).cloned().or(first) else {
                 continue;
             };

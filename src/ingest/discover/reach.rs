@@ -1,10 +1,10 @@
 //! How far a walk goes.
 
-/// Folders are not searched deeper than this.
-pub(super) const DEPTH: usize = 48;
+/// How deep folders are searched.
+pub(super) const MOST_DEPTH: usize = 48;
 /// In a folder that the user named, this many folders without a log are looked into: someone who names `/` learns it
 /// within a second or two, and folders full of logs are searched however many they are.
-const WITHOUT_LOG: usize = 10_000;
+const FOLDERS_WITHOUT_LOG: usize = 10_000;
 
 /// How far it has gone.
 #[derive(Default)]
@@ -22,22 +22,22 @@ impl Reach {
     ///
     /// It is not looked into, and why, which is said once.
     pub(super) fn enter(&mut self, depth: usize, is_named: bool) -> Result<(), Option<String>> {
-        if depth > DEPTH {
+        if depth > MOST_DEPTH {
             let is_first = !std::mem::replace(&mut self.is_too_deep, true);
             let what =
-                format!("folders that are more than {DEPTH} folders deep are not looked into");
-            return Err(is_first.then(|| format!("{what}, as this one: {CLOSER}")));
+                format!("folders that are more than {MOST_DEPTH} folders deep are not looked into");
+            return Err(is_first.then(|| format!("{what}, as this one: {CLOSER_FOLDER_ADVICE}")));
         }
         if !is_named {
             return Ok(());
         }
         self.without_log = self.without_log.saturating_add(1);
-        match self.without_log.checked_sub(WITHOUT_LOG) {
+        match self.without_log.checked_sub(FOLDERS_WITHOUT_LOG) {
             None | Some(0) => Ok(()),
             Some(1) => {
-                let what = format!("there was no log in the last {WITHOUT_LOG} folders");
+                let what = format!("there was no log in the last {FOLDERS_WITHOUT_LOG} folders");
                 Err(Some(format!(
-                    "{what}: from here on none is looked into; {CLOSER}"
+                    "{what}: from here on none is looked into; {CLOSER_FOLDER_ADVICE}"
                 )))
             }
             Some(_) => Err(None),
@@ -46,7 +46,7 @@ impl Reach {
 
     /// A log was found.
     pub(super) fn found(&mut self) {
-        if self.without_log <= WITHOUT_LOG {
+        if self.without_log <= FOLDERS_WITHOUT_LOG {
             self.without_log = 0;
         }
     }
@@ -57,7 +57,7 @@ impl Reach {
     }
 }
 
-const CLOSER: &str = "name a folder closer to the logs";
+const CLOSER_FOLDER_ADVICE: &str = "name a folder closer to the logs";
 
 #[cfg(test)]
 mod tests {
@@ -67,14 +67,14 @@ mod tests {
     fn a_walk_gives_up_after_many_folders_without_a_log_and_says_so_once() {
         let mut reach = Reach::default();
         for _ in 0..3 {
-            assert!((0..WITHOUT_LOG).all(|_| reach.enter(1, true).is_ok()));
+            assert!((0..FOLDERS_WITHOUT_LOG).all(|_| reach.enter(1, true).is_ok()));
             reach.found();
         }
         assert!(
-            (0..=WITHOUT_LOG).all(|_| reach.enter(1, false).is_ok()),
+            (0..=FOLDERS_WITHOUT_LOG).all(|_| reach.enter(1, false).is_ok()),
             "an agent's own"
         );
-        assert!((0..WITHOUT_LOG).all(|_| reach.enter(1, true).is_ok()));
+        assert!((0..FOLDERS_WITHOUT_LOG).all(|_| reach.enter(1, true).is_ok()));
         let why = reach.enter(1, true).unwrap_err().unwrap();
         assert!(why.contains("no log in the last 10000 folders"), "{why}");
         reach.found();

@@ -12,14 +12,14 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Larger files are no entries.
-const LARGEST: u64 = 64 << 10;
-/// So many files of a folder are looked at.
+/// The largest entry, in bytes.
+const LARGEST_ENTRY: u64 = 64 << 10;
+/// The most files of a folder that are looked at.
 const MOST_FILES: usize = 4096;
-/// So many entries of a folder are read.
+/// The most entries of a folder that are read.
 const MOST_ENTRIES: usize = 256;
-/// Where no process can be looked up, an entry counts for so long after it was written.
-const FRESH: Duration = Duration::from_secs(600);
+/// How long an entry counts after it was written, where no process can be looked up.
+const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
 #[derive(Default)]
@@ -31,23 +31,28 @@ impl Registries {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
-        let sessions = self.0.entry(folder);
-        let sessions = sessions.or_insert_with_key(|folder| read(registry, folder));
+        let sessions = self
+            .0
+            .entry(folder)
+            .or_insert_with_key(|folder| read(registry, folder));
         sessions.get(id).copied()
     }
 }
 
 fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
     let mut sessions = HashMap::new();
-    let files = fs::read_dir(folder).into_iter().flatten();
-    let files = files.take(MOST_FILES).flatten();
+    let files = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(MOST_FILES)
+        .flatten();
     let entries = files.filter_map(|file| {
         let process = Process::of(pid(&file)?)?;
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {
-        let entry = read_entry(registry, &file);
-        let entry = entry.filter(|entry| process.has(entry.started.as_deref(), &file));
+        let entry = read_entry(registry, &file)
+            .filter(|entry| process.has(entry.started.as_deref(), &file));
         if let Some(RegistryEntry {
             session, running, ..
         }) = entry
@@ -70,7 +75,7 @@ fn pid(file: &DirEntry) -> Option<u32> {
 /// Reads a file that is not reached by a link.
 fn read_entry(registry: &Registry, file: &DirEntry) -> Option<RegistryEntry> {
     let is_file = file.file_type().is_ok_and(|kind| kind.is_file());
-    let bytes = is_file.then(|| files::read(&file.path(), LARGEST))?;
+    let bytes = is_file.then(|| files::read(&file.path(), LARGEST_ENTRY))?;
     (registry.read)(&bytes.ok()?)
 }
 
@@ -85,7 +90,7 @@ enum Process {
 impl Process {
     /// `None`: there is no such process, or it has ended.
     fn of(pid: u32) -> Option<Process> {
-        match files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) {
+        match files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST_ENTRY) {
             Ok(stat) => started(&stat).map(Process::Exists),
             Err(_) if Path::new("/proc/self/stat").exists() => None,
             Err(_) => Some(Process::Unknown),
@@ -100,7 +105,7 @@ impl Process {
                 let written = file.metadata().and_then(|meta| meta.modified()).ok();
                 let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
                 // One from the future is new.
-                age.is_none_or(|age| age < FRESH)
+                age.is_none_or(|age| age < FRESH_AGE)
             }
         }
     }

@@ -16,8 +16,8 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Larger files are no settings.
-const LARGEST: u64 = 4 << 20;
+/// The largest file of settings, in bytes.
+const LARGEST_SETTINGS: u64 = 4 << 20;
 
 /// The settings of agents, each file read once and again only when it has changed.
 pub struct SettingsReader {
@@ -38,7 +38,7 @@ struct Known {
     overrides: Arc<Overrides>,
 }
 
-/// A file as it was last seen; `None`: it is not there.
+/// The stamp of a file when it was last looked at; `None`: it is not there.
 #[derive(Default)]
 struct Held {
     round: Option<u64>,
@@ -57,7 +57,7 @@ impl SettingsReader {
         }
     }
 
-    /// From here on every file is looked at again.
+    /// Makes every file be looked at again.
     pub fn look_again(&mut self) {
         self.round += 1;
     }
@@ -207,11 +207,11 @@ fn look(
 
 fn stamp(path: &Path) -> Option<Stamp> {
     let meta = files::look(path).ok()?;
-    (meta.len() <= LARGEST).then(|| Stamp::from(&meta))
+    (meta.len() <= LARGEST_SETTINGS).then(|| Stamp::from(&meta))
 }
 
 fn read(path: &Path) -> Option<Arc<[u8]>> {
-    Some(files::read(path, LARGEST).ok()?.into())
+    Some(files::read(path, LARGEST_SETTINGS).ok()?.into())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn a_search_in_a_large_text_reads_it_a_few_times_and_not_once_for_each_page() {
         made.append("{\"toy\":3}\n");
     }
     assert_eq!(text, "größer 漢 \n\\ words ".repeat(500_000));
-    // To find the item, to count its lines, and page after page, each with a little of those beside it.
+    // To find the item, to count its lines, and page after page, each with a little of the pages before and after it.
     let (read, len) = (made.read() - before, made.log().facts.len);
     assert!(read < len * 4, "{read} of {len}");
     // And backwards.

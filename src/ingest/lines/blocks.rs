@@ -2,7 +2,7 @@
 //! done.
 //!
 //! A log that was written to without becoming longer is compared whole. One that has grown, which is looked at many
-//! times a second, is compared at its beginning, at its end and in `SAMPLES` blocks in turn: a line that is
+//! times a second, is compared at its beginning, at its end and in `SAMPLED_BLOCKS` blocks in turn: a line that is
 //! rewritten in the middle, with the same length, between two looks between which the log grows too, is noticed
 //! when it is that block's turn, or when the log is next written to without growing.
 
@@ -11,13 +11,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The size of a block in bytes. 8 bytes are held for each.
-const BLOCK: usize = 16 << 10;
-/// Bytes at the file's beginning that are compared although reading began after them.
-const HEAD: u64 = 1 << 10;
-/// Blocks that are compared in turn, as the log grows.
-const SAMPLES: usize = 3;
-/// Of an end that was read by other means, so many bytes are hashed afterwards.
-const LATE: u64 = 1 << 20;
+const BLOCK_BYTES: usize = 16 << 10;
+/// The number of bytes at the file's beginning that are compared although reading began after them.
+const HEAD_BYTES: u64 = 1 << 10;
+/// The number of blocks that are compared at each look, in turn, as the log grows.
+const SAMPLED_BLOCKS: usize = 3;
+/// How many bytes of an end that was read by other means are hashed afterwards.
+const HASHED_TAIL: u64 = 1 << 20;
 
 /// How much of what was read is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub struct Blocks {
     origin: u64,
     end: u64,
     whole: Vec<u64>,
-    /// Of what follows the last whole block.
+    /// The hash of what follows the last whole block.
     rest: u64,
-    /// Of the file's first bytes.
+    /// The hash of the file's first bytes.
     head: u64,
     /// Bytes before `origin` were read that are not hashed.
     is_partial: bool,
@@ -58,7 +58,7 @@ impl Blocks {
 
     /// Everything from `start` to `end` was read by other means.
     pub fn over(file: &mut Bytes, start: u64, end: u64) -> io::Result<Blocks> {
-        let origin = start.max(end.saturating_sub(LATE));
+        let origin = start.max(end.saturating_sub(HASHED_TAIL));
         let mut blocks = Blocks::at(origin);
         blocks.is_partial = origin > start;
         file.seek(SeekFrom::Start(origin))?;
@@ -82,15 +82,15 @@ impl Blocks {
         if check == Check::All && self.is_partial {
             return Ok(None);
         }
-        let mut bytes = Vec::with_capacity(BLOCK);
+        let mut bytes = Vec::with_capacity(BLOCK_BYTES);
         if check != Check::Rest {
             let head = self.head_len();
             if head > 0 && read_at(file, 0, head, &mut bytes)? != self.head {
                 return Ok(None);
             }
             for block in self.chosen(check) {
-                let at = self.origin + (block * BLOCK) as u64;
-                if read_at(file, at, BLOCK, &mut bytes)? != self.whole[block] {
+                let at = self.origin + (block * BLOCK_BYTES) as u64;
+                if read_at(file, at, BLOCK_BYTES, &mut bytes)? != self.whole[block] {
                     return Ok(None);
                 }
             }
@@ -103,22 +103,24 @@ impl Blocks {
 
     /// The most bytes that a comparison reads.
     pub fn cost(&self, check: Check) -> u64 {
-        let all = self.end - self.origin + HEAD;
+        let all = self.end - self.origin + HEAD_BYTES;
         match check {
             Check::All => all,
-            Check::Rest | Check::Some => all.min(((SAMPLES + 3) * BLOCK) as u64 + HEAD),
+            Check::Rest | Check::Some => {
+                all.min(((SAMPLED_BLOCKS + 3) * BLOCK_BYTES) as u64 + HEAD_BYTES)
+            }
         }
     }
 
     /// The blocks to compare, in order.
     fn chosen(&mut self, check: Check) -> Vec<usize> {
         let n = self.whole.len();
-        if check == Check::All || n <= SAMPLES + 2 {
+        if check == Check::All || n <= SAMPLED_BLOCKS + 2 {
             return (0..n).collect();
         }
         let turn = self.turn;
-        self.turn = (turn + SAMPLES) % n;
-        let in_turn = (turn..turn + SAMPLES).map(|block| block % n);
+        self.turn = (turn + SAMPLED_BLOCKS) % n;
+        let in_turn = (turn..turn + SAMPLED_BLOCKS).map(|block| block % n);
         let mut chosen: Vec<usize> = in_turn.chain([0, n - 1]).collect();
         chosen.sort_unstable();
         chosen.dedup();
@@ -130,9 +132,9 @@ impl Blocks {
         let is_first = self.end == self.origin;
         let Hashed { whole, mut piece } = hashed;
         let all = self.whole.len() + whole.len();
-        let known = (end.saturating_sub(self.origin)) / BLOCK as u64;
+        let known = (end.saturating_sub(self.origin)) / BLOCK_BYTES as u64;
         let known = usize::try_from(known).unwrap_or(all).min(all);
-        let at = self.origin + (known * BLOCK) as u64;
+        let at = self.origin + (known * BLOCK_BYTES) as u64;
         let rest = usize::try_from(end.saturating_sub(at)).unwrap_or(0);
         let rest = match piece.get(..rest).filter(|_| known == all) {
             Some(rest) => xxh3_64(rest),
@@ -154,11 +156,11 @@ impl Blocks {
     }
 
     fn whole_end(&self) -> u64 {
-        self.origin + (self.whole.len() * BLOCK) as u64
+        self.origin + (self.whole.len() * BLOCK_BYTES) as u64
     }
 
     fn head_len(&self) -> usize {
-        usize::try_from(self.origin.min(HEAD)).unwrap_or(0)
+        usize::try_from(self.origin.min(HEAD_BYTES)).unwrap_or(0)
     }
 }
 
@@ -181,7 +183,7 @@ pub struct Hashed {
 /// Hashes what is read through it.
 pub struct Hashing<'s> {
     source: &'s mut dyn Read,
-    /// So far.
+    /// The hash so far.
     pub hashed: Hashed,
 }
 
@@ -199,16 +201,16 @@ impl<'s> Hashing<'s> {
 impl Hashed {
     fn take_in(&mut self, mut bytes: &[u8]) {
         if !self.piece.is_empty() {
-            let missing = (BLOCK - self.piece.len()).min(bytes.len());
+            let missing = (BLOCK_BYTES - self.piece.len()).min(bytes.len());
             self.piece.extend_from_slice(&bytes[..missing]);
             bytes = &bytes[missing..];
-            if self.piece.len() < BLOCK {
+            if self.piece.len() < BLOCK_BYTES {
                 return;
             }
             self.whole.push(xxh3_64(&self.piece));
             self.piece.clear();
         }
-        let blocks = bytes.chunks_exact(BLOCK);
+        let blocks = bytes.chunks_exact(BLOCK_BYTES);
         self.piece.extend_from_slice(blocks.remainder());
         self.whole.extend(blocks.map(xxh3_64));
     }
@@ -237,9 +239,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn pieces_do_not_matter_and_no_changed_byte_is_missed(
-            len in 0..5 * BLOCK,
-            cuts in prop::collection::vec((0..6 * BLOCK, 0..6 * BLOCK), 0..6),
-            at in 0..5 * BLOCK,
+            len in 0..5 * BLOCK_BYTES,
+            cuts in prop::collection::vec((0..6 * BLOCK_BYTES, 0..6 * BLOCK_BYTES), 0..6),
+            at in 0..5 * BLOCK_BYTES,
         ) {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("log");

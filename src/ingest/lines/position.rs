@@ -9,11 +9,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Where reading continues.
 #[derive(Debug, Clone)]
 pub struct Position {
-    /// After the last newline that was delivered.
+    /// The offset after the last newline that was delivered.
     offset: u64,
     /// The number of the line that begins there; 0: not known.
     number: u64,
-    /// The file as it was when last read.
+    /// The file's stamp when it was last read.
     seen: Option<Stamp>,
     /// Whether a write since would show in the stamp.
     sure: bool,
@@ -21,7 +21,7 @@ pub struct Position {
     blocks: Blocks,
     /// There is no newline between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
-    /// So many bytes may be read again until that line ends.
+    /// The number of bytes that may be read again until that line ends.
     again: u64,
     /// Whether all was to be compared, and was not.
     owes_all: bool,
@@ -29,8 +29,8 @@ pub struct Position {
 }
 
 /// While a line is unfinished, each look compares what is before it, and may search it from its beginning. That may
-/// read so many bytes, and as many as were appended; beyond, it is done when the line ends.
-const AGAIN: u64 = 1 << 20;
+/// read this many bytes, and as many as were appended; beyond, it is done when the line ends.
+const REREAD_BYTES: u64 = 1 << 20;
 
 /// How the file ended at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,12 +44,12 @@ enum End {
 }
 
 impl Position {
-    /// At the file's beginning.
+    /// The position at the file's beginning.
     pub fn start() -> Position {
         Position::at(0, 1)
     }
 
-    /// At a line's first byte, with the line's number (0: not known).
+    /// The position at a line's first byte, with the line's number (0: not known).
     pub fn at(offset: u64, number: u64) -> Position {
         Position {
             offset,
@@ -58,7 +58,7 @@ impl Position {
             sure: false,
             blocks: Blocks::at(offset),
             scanned: offset,
-            again: AGAIN,
+            again: REREAD_BYTES,
             owes_all: false,
             end: End::Open,
         }
@@ -69,7 +69,7 @@ impl Position {
         self.offset
     }
 
-    /// Whether the file, as it was when last read, ends in a line without its newline.
+    /// Whether the file ended, when it was last read, in a line without its newline.
     pub fn is_inside_line(&self) -> bool {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.bytes() > self.offset)
     }
@@ -94,7 +94,7 @@ impl Position {
 
     fn drained(&mut self, stamp: Stamp, lines: &Lines) {
         if lines.offset() > self.offset {
-            self.again = AGAIN;
+            self.again = REREAD_BYTES;
         }
         self.offset = lines.offset();
         self.number = lines.number();
@@ -183,7 +183,7 @@ impl Position {
         Ok((same && stamp.bytes() >= self.offset).then_some((file, stamp)))
     }
 
-    /// Whether the line that the file ends in has come in so many pieces that looking again at what was read would
+    /// Whether the last line of the file has come in so many pieces that looking again at what was read would
     /// read more than came. It may seem to be written to without being longer: a write shows in the time before it
     /// does in the length.
     fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {

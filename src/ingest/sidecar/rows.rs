@@ -1,4 +1,4 @@
-//! A database beside the logs, whose rows are about single requests.
+//! A sidecar that is a database, whose rows are about single requests.
 
 use super::Extent;
 use crate::database::Database;

@@ -6,7 +6,7 @@
 
 use super::Stamp;
 use crate::source::file_system::{Kind, Location};
-use crate::source::{self, Bytes, Open, read_some, sought};
+use crate::source::{self, Bytes, Open, Positioned, ReadAt, read_some};
 use crate::sync::lock;
 use format::ChainSpec;
 use std::collections::VecDeque;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The longest first line that is looked at.
-const FIRST_LINE: u64 = 1 << 20;
-/// Longer chains are cut at their beginning.
-const DEEPEST: usize = 32;
+/// The longest first line that is searched, in bytes.
+const LONGEST_FIRST_LINE: u64 = 1 << 20;
+/// The most logs in a chain; a longer one is cut at its beginning.
+const LONGEST_CHAIN: usize = 32;
 /// The most folders that are searched for one file.
-const FOLDERS: usize = 20_000;
+const MOST_FOLDERS: usize = 20_000;
 
 /// A log that may continue another one.
 pub struct Chain {
@@ -92,7 +92,7 @@ impl Chain {
         let mut part = || {
             let (name, end) = (self.spec.base)(line)?;
             let base = self.find(path, &name)?;
-            if seen.len() > DEEPEST || seen.contains(&base) {
+            if seen.len() > LONGEST_CHAIN || seen.contains(&base) {
                 return None;
             }
             seen.push(base.clone());
@@ -126,7 +126,7 @@ impl Chain {
         let mut visited = 0;
         while let Some(folder) = folders.pop_front() {
             visited += 1;
-            if visited > FOLDERS {
+            if visited > MOST_FOLDERS {
                 return None;
             }
             let Ok(folder) = system.beside(log, &folder) else {
@@ -162,10 +162,9 @@ impl Open for Chain {
             inherited,
             between,
             len,
-            at: 0,
             opened: None,
         };
-        Ok((Box::new(joined), Stamp { len, ..stamp }))
+        Ok((Box::new(Positioned::new(joined)), Stamp { len, ..stamp }))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -188,7 +187,7 @@ impl Open for Chain {
 fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
     bytes.seek(SeekFrom::Start(0))?;
     let mut line = Vec::new();
-    let mut source = bytes.take(FIRST_LINE);
+    let mut source = bytes.take(LONGEST_FIRST_LINE);
     let mut chunk = [0; 16 << 10];
     loop {
         let read = read_some(&mut source, &mut chunk)?;
@@ -210,7 +209,6 @@ struct Joined {
     /// How many bytes are inherited.
     between: u64,
     len: u64,
-    at: u64,
     /// The part that was read last.
     opened: Option<OpenPart>,
 }
@@ -222,13 +220,20 @@ struct OpenPart {
     bytes: Bytes,
 }
 
-impl Joined {
-    /// Reads on in the file that `at` is in.
-    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadAt for Joined {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads in the file that the offset is in.
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() || offset >= self.len {
+            return Ok(0);
+        }
         let Inherited { first, parts, .. } = &self.inherited;
-        let (from, most) = match self.at.checked_sub(*first) {
-            None => (self.at, first - self.at),
-            Some(within) if within >= self.between => (self.at - self.between, self.len - self.at),
+        let (from, most) = match offset.checked_sub(*first) {
+            None => (offset, first - offset),
+            Some(within) if within >= self.between => (offset - self.between, self.len - offset),
             Some(within) => return read_part(parts, within, &mut self.opened, buffer),
         };
         let most = usize::try_from(most)
@@ -258,8 +263,9 @@ fn read_part(
                 &mut slot.insert(OpenPart { ix, bytes }).bytes
             }
         };
-        let most = usize::try_from(len - within).unwrap_or(usize::MAX);
-        let most = most.min(buffer.len());
+        let most = usize::try_from(len - within)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
         bytes.seek(SeekFrom::Start(part.from + within))?;
         return match bytes.read(&mut buffer[..most])? {
             // It was cut short: what there is now will be read from its beginning.
@@ -268,24 +274,6 @@ fn read_part(
         };
     }
     Ok(0)
-}
-
-impl Read for Joined {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() || self.at >= self.len {
-            return Ok(0);
-        }
-        let read = self.read_some(buffer)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Joined {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.len)?;
-        Ok(self.at)
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! with its name, as `ssh://host/home/ada` does: then no path is in two file systems.
 //!
 //! Some things are only done on this machine: databases are read, since SQLite opens files by itself; the system is
-//! asked for hints, while elsewhere each look finds what is new; hard links are told apart; and the settings and
+//! asked for hints, while elsewhere each look finds what is new; hard links are distinguished; and the settings and
 //! processes of agents are looked up.
 //!
 //! [root]: crate::discover::roots::SearchRoot::In

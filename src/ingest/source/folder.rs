@@ -1,15 +1,15 @@
 //! A folder of numbered files that is read as one log of lines: each file is a line, in the order of
-//! their numbers. Each is followed by a newline, and has blanks for those inside of it, which JSON has only
+//! their numbers. A newline follows each line. Newlines inside a file are read as blanks: JSON has them only
 //! between its values.
 //!
 //! Files are written once: one that was not written to lately is not looked at again. The newest
 //! is followed by a newline once it is complete; it may still be being written.
 //!
-//! Where files hold lines ([`FolderSpec::has_lines`]), they are read as they are, one after the other.
+//! Where files hold lines ([`FolderSpec::has_lines`]), they are read unchanged, one after the other.
 
 use super::Stamp;
 use crate::source::file_system::Location;
-use crate::source::{Bytes, LARGEST, Open, SETTLED, changed, sought};
+use crate::source::{Bytes, LARGEST, Open, Positioned, ReadAt, SETTLED, retry_if_gone};
 use crate::sync::lock;
 use format::FolderSpec;
 use serde::de::IgnoredAny;
@@ -29,10 +29,10 @@ pub struct Folder {
 /// What was found in a folder.
 #[derive(Default)]
 struct Listing {
-    /// The folder as it was then, where a file that comes or goes is sure to show.
+    /// The folder's stamp at that time, if a file that comes or goes is sure to change it.
     folder: Option<Stamp>,
     parts: Arc<[Part]>,
-    /// The newest file as it was then, where a later write is sure to show.
+    /// The newest file's stamp at that time, if a later write is sure to change it.
     newest: Option<Stamp>,
     /// The bytes behind the newest file: a newline once it is whole.
     newline: u64,
@@ -71,7 +71,6 @@ impl Folder {
             has_lines: self.spec.has_lines,
             parts,
             len: stamp.len,
-            at: 0,
             file: None,
         };
         Ok((joined, stamp))
@@ -158,7 +157,7 @@ impl Folder {
 impl Open for Folder {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let (joined, stamp) = self.joined()?;
-        Ok((Box::new(joined), stamp))
+        Ok((Box::new(Positioned::new(joined)), stamp))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -192,7 +191,6 @@ pub struct Joined {
     has_lines: bool,
     parts: Arc<[Part]>,
     len: u64,
-    at: u64,
     /// The file that was read last.
     file: Option<OpenPart>,
 }
@@ -205,35 +203,36 @@ struct OpenPart {
 }
 
 impl Joined {
-    /// Reads on in the file that `at` is in, or the newline behind it.
-    fn read_part(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let ix = self.parts.partition_point(|part| part.start <= self.at);
+    /// Reads in the file that the offset is in, or the newline behind it.
+    fn read_part(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let ix = self.parts.partition_point(|part| part.start <= offset);
         let Some((ix, part)) = ix
             .checked_sub(1)
             .and_then(|ix| Some((ix, self.parts.get(ix)?)))
         else {
             return Ok(0);
         };
-        let within = self.at - part.start;
+        let within = offset - part.start;
         if within >= part.len {
             buffer[0] = b'\n';
             return Ok(1);
         }
-        let most = usize::try_from(part.len - within).unwrap_or(usize::MAX);
-        let most = most.min(buffer.len());
+        let most = usize::try_from(part.len - within)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
         let file = match &mut self.file {
             Some(open) if open.ix == ix => &mut open.bytes,
             slot => {
                 let Location { system, path } = &self.folder;
                 let opened = system.open_part(path, Path::new(&part.name));
-                let (bytes, _) = opened.map_err(|e| of_part(&part.name, changed(e)))?;
+                let (bytes, _) = opened.map_err(|e| of_part(&part.name, retry_if_gone(e)))?;
                 &mut slot.insert(OpenPart { ix, bytes }).bytes
             }
         };
         file.seek(SeekFrom::Start(within))?;
         let read = file.read(&mut buffer[..most])?;
         if read == 0 {
-            return Err(changed(io::ErrorKind::NotFound.into()));
+            return Err(retry_if_gone(io::ErrorKind::NotFound.into()));
         }
         if self.has_lines {
             return Ok(read);
@@ -247,25 +246,21 @@ impl Joined {
     }
 }
 
-impl Read for Joined {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadAt for Joined {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        while filled < buffer.len() && self.at < self.len {
-            let read = self.read_part(&mut buffer[filled..])?;
+        while filled < buffer.len() && offset + (filled as u64) < self.len {
+            let read = self.read_part(offset + filled as u64, &mut buffer[filled..])?;
             if read == 0 {
                 break;
             }
             filled += read;
-            self.at += read as u64;
         }
         Ok(filled)
-    }
-}
-
-impl Seek for Joined {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.len)?;
-        Ok(self.at)
     }
 }
 
@@ -330,7 +325,8 @@ mod tests {
         assert_eq!(stamp.len, bytes(&folder).len() as u64);
         // Any place can be sought, in any order.
         let whole = bytes(&folder);
-        let (mut joined, _) = folder.joined().unwrap();
+        let (joined, _) = folder.joined().unwrap();
+        let mut joined = Positioned::new(joined);
         for at in (0..whole.len()).rev() {
             let mut rest = String::new();
             joined.seek(SeekFrom::Start(at as u64)).unwrap();

@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 
 /// File systems keep the time of writing in ticks of up to 10 ms: a second write in the same tick does
 /// not change a file's stamp.
-const TICK: Duration = Duration::from_millis(20);
+const CLOCK_TICK: Duration = Duration::from_millis(20);
 
-/// Clocks of a server and of this machine may differ by so much.
-const AHEAD: Duration = Duration::from_secs(600);
+/// How much the clocks of a server and of this machine may differ.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(600);
 
 /// What can be seen of a store without reading it. As long as it stays the same and
 /// [`is_sure`](Stamp::is_sure), nothing was written.
@@ -113,14 +113,14 @@ impl Stamp {
     ///
     /// A file may be dated in the future: by hand, by a clock that was set back since, or by a server whose clock is
     /// ahead. Then the time at which the file itself was changed counts, which nobody can set; if that is in the
-    /// future too, the file counts as just written if the clocks may differ by so much, and else as written long ago.
+    /// future too, the file counts as just written if the clocks may differ by that much, and else as written long ago.
     pub fn age(&self) -> Duration {
         let Some(modified) = self.modified else {
             return Duration::ZERO;
         };
         let now = SystemTime::now();
         let past = |at: SystemTime| now.duration_since(at).ok();
-        let is_ahead = || modified > now + AHEAD;
+        let is_ahead = || modified > now + CLOCK_DIFFERENCE;
         past(modified)
             .or_else(|| past(self.changed_at()?))
             .unwrap_or_else(|| {
@@ -142,7 +142,7 @@ impl Stamp {
 
     /// Whether a later write is sure to change the stamp.
     pub fn is_sure(&self) -> bool {
-        self.is_exact || self.age() >= TICK
+        self.is_exact || self.age() >= CLOCK_TICK
     }
 }
 

@@ -2,12 +2,12 @@
 //! joined to one document, `{"info":…,"messages":[{"info":…,"parts":[…]},…]}`, the files of a folder in the
 //! order of their names.
 //!
-//! Files are rewritten in place. A look is at the newest messages alone: older ones are changed
-//! only while the session is written to, and a reading takes in all of them.
+//! Files are rewritten in place. Each look checks only the newest messages: older ones change only while the
+//! session is written to, and a reading takes in all of them.
 
 use super::Stamp;
 use crate::source::file_system::{Location, read_all};
-use crate::source::{Bytes, LARGEST, Open, TORN, changed};
+use crate::source::{Bytes, LARGEST, Open, TORN, retry_if_gone};
 use crate::sync::lock;
 use format::TreeSpec;
 use serde::de::IgnoredAny;
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use xxhash_rust::xxh3::Xxh3;
 
-/// So many messages at the end are looked at.
-const NEWEST: usize = 2;
-/// What is in the place of a file that is no JSON: a value that is no record either.
+/// Agents may still rewrite this many messages at the end.
+const MUTABLE_TAIL: usize = 2;
+/// What replaces a file that is no JSON: a value that is no record either.
 const TORN_FILE: &[u8] = b"\"no JSON\"";
 
 /// The files of a session.
@@ -31,7 +31,7 @@ pub struct Tree {
 /// The newest messages.
 #[derive(Default)]
 struct Newest {
-    /// Their folder as it was then, if a file that comes or goes is sure to show.
+    /// Their folder's stamp at that time, if a file that comes or goes is sure to change it.
     folder: Option<Stamp>,
     messages: Vec<PathBuf>,
 }
@@ -56,7 +56,7 @@ impl Tree {
         let now = self.at.at(&folder).stamp_of_any().ok();
         if now.is_none() || newest.folder != now {
             let mut messages = self.list(&folder)?;
-            newest.messages = messages.split_off(messages.len().saturating_sub(NEWEST));
+            newest.messages = messages.split_off(messages.len().saturating_sub(MUTABLE_TAIL));
             newest.folder = now.filter(Stamp::is_sure);
         }
         for message in &newest.messages {
@@ -103,11 +103,11 @@ impl Tree {
         for (n, message) in messages.iter().enumerate() {
             text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
             text.extend(b"{\"info\":");
-            add(&self.at.at(message), &mut text).map_err(changed)?;
+            add(&self.at.at(message), &mut text).map_err(retry_if_gone)?;
             text.extend(b",\"parts\":[");
             for (n, part) in self.parts(message)?.iter().enumerate() {
                 text.extend((n > 0).then_some(b','));
-                add(&self.at.at(part), &mut text).map_err(changed)?;
+                add(&self.at.at(part), &mut text).map_err(retry_if_gone)?;
             }
             text.extend(b"]}");
             if text.len() as u64 > LARGEST {

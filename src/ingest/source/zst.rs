@@ -1,28 +1,28 @@
 //! Files that were compressed with Zstandard, read as if they were not.
 //!
-//! They are decoded as they are read, in bounded memory; to go back further than `BACK` is to begin anew. Nothing
-//! is written anywhere. Such files are of sessions that were idle for days, and never grow.
+//! They are decoded as they are read, in bounded memory; going back further than `HELD_BYTES` starts again. Nothing
+//! is written anywhere. Such files belong to sessions that were idle for days, and never grow.
 
 mod frames;
 
 use super::Stamp;
 use crate::source::file_system::Location;
-use crate::source::{Bytes, CHUNK, Open, sought};
+use crate::source::{Bytes, CHUNK, Open, Positioned, ReadAt};
 use crate::sync::lock;
 use frames::Frames;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The extension of such files.
+/// The extension of compressed files.
 const EXTENSION: &str = "zst";
-/// The most bytes that a file may become, and the most for each of its own: lines of JSON become a fifth
-/// to a hundredth.
-const LARGEST: u64 = 8 << 30;
-const RATIO: u64 = 10_000;
-/// What was decoded last is held, since a reading goes on before the place where the last one ended: by a chunk and a
-/// block of hashes at most.
-const BACK: usize = CHUNK + (64 << 10);
+/// The most bytes that a file may become, and the most for each of its own: lines of JSON shrink to between a
+/// fifth and a hundredth.
+const LARGEST_CONTENT: u64 = 8 << 30;
+const LARGEST_RATIO: u64 = 10_000;
+/// How many of the bytes decoded last are held: the next reading begins before the place where the last one ended,
+/// by a chunk and a block of hashes at most.
+const HELD_BYTES: usize = CHUNK + (64 << 10);
 
 /// Whether the file at a path is compressed, by its name.
 pub fn is_compressed(path: &Path) -> bool {
@@ -32,7 +32,7 @@ pub fn is_compressed(path: &Path) -> bool {
 /// A compressed file.
 pub struct Zst {
     at: Location,
-    /// The file as it was, and the bytes that it then became.
+    /// The file's stamp, and the number of bytes that it became at that time.
     len: Mutex<Option<(Stamp, u64)>>,
 }
 
@@ -51,7 +51,7 @@ impl Zst {
         match *held {
             Some((seen, len)) if seen == stamp => Ok(len),
             _ => {
-                let most = LARGEST.min(stamp.len.saturating_mul(RATIO));
+                let most = LARGEST_CONTENT.min(stamp.len.saturating_mul(LARGEST_RATIO));
                 let all = Running::begin(&self.at)?.decoder;
                 let len = io::copy(&mut all.take(most + 1), &mut io::sink())?;
                 if len > most {
@@ -71,10 +71,9 @@ impl Open for Zst {
         let bytes = Opened {
             file: self.at.clone(),
             len,
-            at: 0,
             running: None,
         };
-        Ok((Box::new(bytes), Stamp { len, ..stamp }))
+        Ok((Box::new(Positioned::new(bytes)), Stamp { len, ..stamp }))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -95,7 +94,7 @@ struct Running {
     decoder: Decoded<Frames>,
     /// The first byte that it has not decoded.
     next: u64,
-    /// The bytes before that, [`BACK`] of them or more, up to twice as many.
+    /// The bytes before that, [`HELD_BYTES`] of them or more, up to twice as many.
     past: Vec<u8>,
 }
 
@@ -117,8 +116,9 @@ impl Running {
     fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         while self.next < at {
             let mut skipped = [0; 8 << 10];
-            let most = usize::try_from(at - self.next).unwrap_or(usize::MAX);
-            let most = most.min(skipped.len());
+            let most = usize::try_from(at - self.next)
+                .unwrap_or(usize::MAX)
+                .min(skipped.len());
             if self.decode(&mut skipped[..most])? == 0 {
                 return Ok(0);
             }
@@ -137,8 +137,8 @@ impl Running {
         let read = self.decoder.read(buffer)?;
         self.next += read as u64;
         self.past.extend_from_slice(&buffer[..read]);
-        if self.past.len() > 2 * BACK {
-            self.past.drain(..self.past.len() - BACK);
+        if self.past.len() > 2 * HELD_BYTES {
+            self.past.drain(..self.past.len() - HELD_BYTES);
         }
         Ok(read)
     }
@@ -160,32 +160,27 @@ impl<R: Read> Read for Decoded<R> {
 struct Opened {
     file: Location,
     len: u64,
-    at: u64,
     running: Option<Running>,
 }
 
-impl Read for Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+impl ReadAt for Opened {
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let most = left.min(buffer.len());
         if most == 0 {
             return Ok(0);
         }
-        let mut running = match self.running.take().filter(|it| it.reaches(self.at)) {
+        let mut running = match self.running.take().filter(|it| it.reaches(offset)) {
             Some(running) => running,
             None => Running::begin(&self.file)?,
         };
-        let read = running.read(self.at, &mut buffer[..most])?;
-        self.at += read as u64;
+        let read = running.read(offset, &mut buffer[..most])?;
         self.running = Some(running);
         Ok(read)
-    }
-}
-
-impl Seek for Opened {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.len)?;
-        Ok(self.at)
     }
 }
 
@@ -205,6 +200,7 @@ mod tests {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use std::cell::Cell;
     use std::fs;
+    use std::io::SeekFrom;
     use std::sync::Arc;
 
     thread_local! {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// How much of a file's end is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
-    /// The first piece, in bytes. Each next one is `GROWTH` times as long.
+    /// The first piece, in bytes. Each next one is `PIECE_GROWTH` times as long.
     pub first: u64,
     /// What is searched, in bytes.
     pub searched: Searched,
@@ -25,38 +25,38 @@ pub struct Reach {
     pub is_final: bool,
 }
 
-const GROWTH: u64 = 4;
-/// So much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
+const PIECE_GROWTH: u64 = 4;
+/// How much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
 /// than this is streamed.
-const HELD: u64 = 4 << 20;
-/// So much of a file with several sessions is read at once, which is all of most such files.
-const FOR_SEVERAL: u64 = 16 << 20;
-/// A file that is no larger is read whole where its end is not enough.
-const SMALL: u64 = 256 << 10;
-/// The file's beginning, for its facts.
-const HEAD: u64 = 64 << 10;
+const HELD_BYTES: u64 = 4 << 20;
+/// The first piece of a file with several sessions: all of most such files.
+const SEVERAL_SESSIONS_PIECE: u64 = 16 << 20;
+/// The largest file that is read whole where its end is not enough.
+const SMALL_FILE: u64 = 256 << 10;
+/// The size of the file's beginning, which is read for its facts.
+const HEAD_BYTES: u64 = 64 << 10;
 /// A first line may be longer than that, since it may contain instructions.
-const LONG_HEAD: u64 = 1 << 20;
-/// Read at once in search of the last reset.
-const BLOCK: u64 = 1 << 20;
+const LONG_HEAD_BYTES: u64 = 1 << 20;
+/// The number of bytes read at once in search of the last reset.
+const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The first piece of a file's end.
-const FIRST: u64 = 64 << 10;
+const FIRST_PIECE: u64 = 64 << 10;
 
 impl Reach {
-    /// While somebody waits for the screen.
+    /// Reads back only a little way: somebody waits for the screen.
     pub const SCREEN: Reach = Reach {
-        first: FIRST,
+        first: FIRST_PIECE,
         searched: Searched {
             report: 64 << 20,
             // It may not be logged at all.
             output: 4 << 20,
             // What is read anyway. A list in which logs that end with a compaction are read whole costs a third more.
-            before: FIRST,
+            before: FIRST_PIECE,
         },
         is_final: false,
     };
-    /// As far as it takes.
+    /// Reads back as far as it takes.
     pub const ALL: Reach = Reach {
         searched: Searched {
             report: u64::MAX,
@@ -80,10 +80,14 @@ pub fn tail(
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
     let mut searched = reach.searched;
-    if len <= SMALL {
+    if len <= SMALL_FILE {
         searched.before = len;
     }
-    let mut size = if several { FOR_SEVERAL } else { reach.first };
+    let mut size = if several {
+        SEVERAL_SESSIONS_PIECE
+    } else {
+        reach.first
+    };
     let mut head: Option<Vec<Entry>> = None;
     let mut folds = reach.is_final;
     loop {
@@ -120,7 +124,7 @@ pub fn tail(
             }
             ControlFlow::Continue(())
         };
-        if size <= HELD {
+        if size <= HELD_BYTES {
             prepend(&mut file, start, len, &mut held)?;
             lines.read_all(&mut held.as_slice(), deliver)?;
         } else {
@@ -150,7 +154,7 @@ pub fn tail(
             let cursor = LineCursor::new(source, position, decoder);
             return Ok(Reading::new(lanes, Box::new(cursor)));
         }
-        size = size.saturating_mul(GROWTH);
+        size = size.saturating_mul(PIECE_GROWTH);
     }
 }
 
@@ -170,14 +174,14 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
     file.seek(SeekFrom::Start(0))?;
-    let mut source = file.take(HEAD);
-    let mut lines = Lines::at(0, 1, HEAD);
+    let mut source = file.take(HEAD_BYTES);
+    let mut lines = Lines::at(0, 1, HEAD_BYTES);
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         decode(decoder.as_mut(), place, line, &mut out);
         ControlFlow::Continue(())
     };
     lines.read_all(&mut source, deliver)?;
-    source.set_limit(LONG_HEAD - HEAD);
+    source.set_limit(LONG_HEAD_BYTES - HEAD_BYTES);
     while lines.offset() == 0
         && let Step::Read(_) = lines.step(&mut source, deliver)?
     {}
@@ -186,7 +190,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     Ok(out.entries)
 }
 
-/// A reading from the last reset to the end; from the beginning where there is none.
+/// A reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
     if log.format.holds_several {
         return Ok(Reading::whole(log, rules));
@@ -214,7 +218,7 @@ fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
     // Marks that begin before `end` have not been looked at.
     let mut end = file.seek(SeekFrom::End(0))?;
     while end > 0 && longest > 0 {
-        let start = end.saturating_sub(BLOCK);
+        let start = end.saturating_sub(BLOCK_BYTES);
         file.seek(SeekFrom::Start(start))?;
         block.clear();
         (&mut *file)
@@ -447,7 +451,7 @@ mod tests {
     fn an_epoch_begins_at_the_last_reset_that_is_one() {
         for padding in [10, 50_000, 1_048_000, 3_000_000] {
             let quote = format!("{{\"say\":\"{} \\\"reset\\\" no\"}}\n", "y".repeat(padding));
-            // The mark, raw, in a line that is none.
+            // The raw mark in a line that was not elided.
             let mark = "{\"say\":\"z\",\"reset\":0}\n";
             let text = [
                 "{\"cwd\":\"/p\"}\n",

@@ -6,7 +6,7 @@
 //! that hash stays the same, and so does what the decoder makes of the rest of the document, only the
 //! elements after the checkpoint are decoded again: most of 50 MB is only hashed.
 //!
-//! When a document beside it ([`Format::states`]) has changed, all is decoded again.
+//! When a state document of the log ([`Format::states`]) has changed, all is decoded again.
 
 mod list;
 
@@ -28,10 +28,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
-/// So many elements at the end of an array may still change: agents rewrite messages while calls run.
-const LATE: usize = 8;
-/// Bytes hashed at once: they stay in the processor's cache.
-const BLOCK: usize = 128 << 10;
+/// Agents may still rewrite this many elements at the end of an array: messages change while calls run.
+const MUTABLE_TAIL: usize = 8;
+/// The number of bytes hashed at once: they stay in the processor's cache.
+const BLOCK_BYTES: usize = 128 << 10;
 
 /// A document.
 pub struct Document {
@@ -103,7 +103,7 @@ struct DocumentCursor {
     rules: Arc<Rules>,
     /// Its stamp when it was last read, if that is sure to change with a later write.
     seen: Option<Stamp>,
-    /// The documents beside it, as they were when it was last read as a whole.
+    /// The state documents of the log when it was last read as a whole.
     states: States,
     checkpoint: Option<Checkpoint>,
     /// Whether nothing is read after the next reading.
@@ -159,7 +159,7 @@ impl DocumentCursor {
         }
     }
 
-    /// The sessions, if the document or one beside it was written to since it was last read.
+    /// The sessions, if the document or one of its state documents was written to since it was last read.
     fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
         let (mut file, stamp) = self.source.open()?;
         if self.states.have_changed() {
@@ -312,10 +312,10 @@ impl Checkpoint {
     /// Whether the bytes that were read are still the same. Reads the file up to here.
     fn is_unchanged(&self, file: &mut Bytes) -> io::Result<bool> {
         let mut hash = Xxh3::new();
-        let mut block = vec![0; BLOCK];
+        let mut block = vec![0; BLOCK_BYTES];
         let mut left = self.len;
         while left > 0 {
-            let block = &mut block[..left.min(BLOCK)];
+            let block = &mut block[..left.min(BLOCK_BYTES)];
             if !fill(file, block)? {
                 return Ok(false);
             }
@@ -331,7 +331,7 @@ impl Checkpoint {
         let mut out = Sink::new(measure);
         let (early, late) = elements
             .ranges
-            .split_at(elements.ranges.len().saturating_sub(LATE));
+            .split_at(elements.ranges.len().saturating_sub(MUTABLE_TAIL));
         for range in early {
             self.read(&rest[range.clone()], &mut out);
         }

@@ -20,23 +20,23 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rows are looked at for changes in blocks of so many: those of the last, unfinished block whenever there is
-/// something new, those of the others in turn, for so long at once.
-const BLOCK: u64 = 512;
-const LOOK: Duration = Duration::from_millis(5);
-/// A last row that is not complete is read as it is when nothing was written for so long: what runs in it may take
-/// minutes.
-const UNFINISHED: Duration = Duration::from_secs(60);
-/// Rows that are read first for a gauge, and how many times more if they are not enough.
-const FIRST: u64 = 16;
-const GROWTH: u64 = 8;
+/// The rows in a block. Changes are looked for block by block: in the last, unfinished one whenever there is
+/// something new, in the others in turn, for at most [`LOOK_TIME`] at once.
+const BLOCK_ROWS: u64 = 512;
+const LOOK_TIME: Duration = Duration::from_millis(5);
+/// The time without a write after which a last row that is not complete is read all the same: what runs in it may
+/// take minutes.
+const UNFINISHED_AGE: Duration = Duration::from_secs(60);
+/// The number of rows that are read first for a gauge, and the factor if they are not enough.
+const FIRST_ROWS: u64 = 16;
+const ROWS_GROWTH: u64 = 8;
 /// The marks of no rows.
-const NONE: Marks = (0, None, None);
+const NO_MARKS: Marks = (0, None, None);
 /// What is searched, in rows.
-const SEARCHED: Searched = Searched {
+const SEARCHED_ROWS: Searched = Searched {
     report: 8192,
     output: 1024,
-    before: FIRST,
+    before: FIRST_ROWS,
 };
 
 /// Reads the rows of a session.
@@ -110,7 +110,7 @@ impl RowCursor {
             marks: MarksRead {
                 skip,
                 blocks: Vec::new(),
-                last: NONE,
+                last: NO_MARKS,
                 due: 0,
                 looked_at: 0,
             },
@@ -235,12 +235,12 @@ impl RowCursor {
         while *due > 0 {
             *due -= 1;
             *looked_at = (*looked_at + 1) % self.marks.blocks.len();
-            let skip = self.marks.skip + *looked_at as u64 * BLOCK;
-            if marks(BLOCK, skip)? != self.marks.blocks[*looked_at] {
+            let skip = self.marks.skip + *looked_at as u64 * BLOCK_ROWS;
+            if marks(BLOCK_ROWS, skip)? != self.marks.blocks[*looked_at] {
                 return Ok(true);
             }
             // However slow the machine is, one of them is looked at.
-            if begun.elapsed() >= LOOK {
+            if begun.elapsed() >= LOOK_TIME {
                 break;
             }
         }
@@ -251,13 +251,14 @@ impl RowCursor {
 impl MarksRead {
     /// Rows up to the end of the last block.
     fn end(&self) -> u64 {
-        self.skip + self.blocks.len() as u64 * BLOCK
+        self.skip + self.blocks.len() as u64 * BLOCK_ROWS
     }
 
     fn add(&mut self, mark: Option<i64>) {
         self.last = and_one(self.last, mark);
-        if self.last.0 == BLOCK as i64 {
-            self.blocks.push(std::mem::replace(&mut self.last, NONE));
+        if self.last.0 == BLOCK_ROWS as i64 {
+            self.blocks
+                .push(std::mem::replace(&mut self.last, NO_MARKS));
         }
     }
 }
@@ -317,7 +318,7 @@ impl Cursor for RowCursor {
     }
 
     fn is_incomplete(&self) -> bool {
-        self.is_waiting && self.seen.is_some_and(|stamp| stamp.age() >= UNFINISHED)
+        self.is_waiting && self.seen.is_some_and(|stamp| stamp.age() >= UNFINISHED_AGE)
     }
 
     fn has_news_beside(&self) -> bool {
@@ -334,7 +335,7 @@ pub fn tail(
     rules: &Arc<Rules>,
 ) -> io::Result<Reading> {
     let count = patiently(|| database.read(|connection, tables| tables.count(connection, id)))?;
-    let mut size = FIRST;
+    let mut size = FIRST_ROWS;
     loop {
         let skip = count.saturating_sub(size);
         let coverage = match skip {
@@ -360,10 +361,10 @@ pub fn tail(
                 }
             }
         }
-        if skip == 0 || lanes.suffice(size, &SEARCHED) {
+        if skip == 0 || lanes.suffice(size, &SEARCHED_ROWS) {
             return Ok(Reading::new(lanes, Box::new(cursor)));
         }
-        size *= GROWTH;
+        size *= ROWS_GROWTH;
     }
 }
 

@@ -4,11 +4,11 @@
 use super::TOY;
 use crate::log::{LogFile, Store};
 use crate::source::file_system::Local;
-use crate::source::{Bytes, Open, Stamp, sought};
+use crate::source::{Bytes, Open, Positioned, ReadAt, Stamp};
 use crate::store::lines::LineLog;
 use format::Claim;
 use model::fleet::{FileFacts, FileId};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     None,
-    /// It returns so many bytes at most.
+    /// It returns this many bytes at most.
     Short(usize),
     Error(io::ErrorKind),
 }
@@ -92,7 +92,7 @@ impl Made {
         self.append_many(text, 1);
     }
 
-    /// Appends a text so many times, without holding all of it.
+    /// Appends a text this many times, without holding all of it.
     pub fn append_many(&self, text: &str, times: u64) {
         let mut content = self.content();
         content.pieces.push((text.as_bytes().to_vec(), times));
@@ -126,7 +126,7 @@ impl Made {
         self.content().writes += 1;
     }
 
-    /// A line of at least so many bytes.
+    /// A line of at least this many bytes.
     pub fn append_long_line(&self, bytes: u64) {
         const PIECE: usize = 1 << 20;
         self.append("{\"say\":\"");
@@ -215,7 +215,7 @@ impl Open for Made {
         let stamp = content.stamp();
         drop(content);
         let made = self.clone();
-        Ok((Box::new(Opened { made, at: 0 }), stamp))
+        Ok((Box::new(Positioned::new(Opened { made })), stamp))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
@@ -227,27 +227,22 @@ impl Open for Made {
 
 struct Opened {
     made: Made,
-    at: u64,
 }
 
-impl Read for Opened {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl ReadAt for Opened {
+    fn size(&self) -> u64 {
+        self.made.content().len()
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut content = self.made.content();
         let most = match content.faults.as_mut().map_or(Fault::None, |fault| fault()) {
             Fault::None => buffer.len(),
             Fault::Short(most) => most.min(buffer.len()),
             Fault::Error(kind) => return Err(kind.into()),
         };
-        let n = content.copy(self.at, &mut buffer[..most]);
+        let n = content.copy(offset, &mut buffer[..most]);
         content.read += n as u64;
-        self.at += n as u64;
         Ok(n)
-    }
-}
-
-impl Seek for Opened {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = sought(to, self.at, self.made.content().len())?;
-        Ok(self.at)
     }
 }

@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest character in UTF-8, in bytes.
-const LONGEST: u64 = 4;
+const LONGEST_CHAR: u64 = 4;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(crate) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec
     pieces
 }
 
-/// The cut with so many bytes missing; of several, the one before which the string is most like the
+/// The cut with this many bytes missing; of several, the one before which the string is most like the
 /// text.
 fn cut_before<'c>(
     text: &str,
@@ -275,7 +275,7 @@ impl Pieces {
         let page = page.min(pages - 1);
         let from = u64::from(page) * PAGE_BYTES;
         // The last character may reach into the next page.
-        let to = from + PAGE_BYTES + LONGEST - 1;
+        let to = from + PAGE_BYTES + LONGEST_CHAR - 1;
         let mark = index.pages.get(page as usize).cloned().unwrap_or_default();
         let (mut at, mut kept) = (mark.at, Vec::new());
         let mut line = 1 + mark.line;
@@ -301,7 +301,7 @@ impl Pieces {
         let is_rest = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
         let rest_at = |from: usize| {
             let tail = kept.get(from..).unwrap_or_default().iter();
-            tail.take(LONGEST as usize - 1)
+            tail.take(LONGEST_CHAR as usize - 1)
                 .take_while(|b| is_rest(b))
                 .count()
         };

@@ -14,7 +14,7 @@ const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 enum At {
     #[default]
     Plain,
-    /// After a backslash.
+    /// It is after a backslash.
     Escape,
     /// Inside a `\u` escape: the digits still to come and the value so far.
     Hex(u8, u32),

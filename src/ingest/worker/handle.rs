@@ -1,6 +1,6 @@
-//! The threads that read, as others see them: how they are started, what is asked of them.
+//! The interface of the reading threads: how they are started, what is asked of them.
 
-use super::inbox::{INBOX, Options, Wake, Wanted};
+use super::inbox::{INBOX_CAPACITY, Options, Wake, Wanted};
 use super::job::TextJob;
 use super::reporter::Shared;
 use super::stuck::{Handed, Overseer};
@@ -72,7 +72,7 @@ fn begin(
     mut options: Options,
     sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
-    let (sender, inbox) = sync_channel(INBOX);
+    let (sender, inbox) = sync_channel(INBOX_CAPACITY);
     let wanted = Arc::<Wanted>::default();
     if let Some(piped) = options.stdin.take() {
         let formats = options.formats.clone();

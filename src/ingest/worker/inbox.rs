@@ -16,8 +16,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use tokens::Counter;
 
-/// Hints and requests that may wait; beyond, everything is looked at instead.
-pub(super) const INBOX: usize = 1024;
+/// The most hints and requests that may wait; beyond, everything is looked at instead.
+pub(super) const INBOX_CAPACITY: usize = 1024;
 
 /// What to read and how.
 pub struct Options {

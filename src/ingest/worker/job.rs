@@ -70,13 +70,13 @@ pub(crate) struct Opened(Option<OpenText>);
 struct OpenText {
     /// Its first page.
     of: TextRequest,
-    /// The log as it was.
+    /// The log's stamp when it was read.
     stamp: Stamp,
     pieces: Pieces,
 }
 
-/// A text is not kept if so many bytes of it are held.
-const HELD: usize = 32 << 20;
+/// The size at which a text is no longer kept, in bytes.
+const LARGEST_HELD_TEXT: usize = 32 << 20;
 
 impl Opened {
     /// The text, if it is the one that is open and can still be where it was: as it was read, if all of it is held;
@@ -102,7 +102,7 @@ impl Opened {
         let stamp = log.store.stamp()?;
         let mut pieces = log.store.text(log, wanted)?;
         let page = pieces.page(wanted.page)?;
-        if (stamp.is_sure() || pieces.is_in_log()) && pieces.held_bytes() <= HELD {
+        if (stamp.is_sure() || pieces.is_in_log()) && pieces.held_bytes() <= LARGEST_HELD_TEXT {
             self.0 = Some(OpenText { of, stamp, pieces });
         }
         Ok(page)
@@ -153,7 +153,7 @@ fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Delivery> {
 fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::Other => error.to_string(),
-        io::ErrorKind::NotFound => problem::GONE.to_owned(),
+        io::ErrorKind::NotFound => problem::LOG_GONE.to_owned(),
         _ => problem::unreadable(error, "read it"),
     }
 }

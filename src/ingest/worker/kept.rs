@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// The least time between two writes of the cache while the program runs.
-const PAUSE: Duration = Duration::from_secs(30);
+const WRITE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl Worker {
     /// Shows the sessions of a file that has not changed since they were kept. Returns whether there are any.
@@ -64,7 +64,7 @@ impl Worker {
         {
             None => ControlFlow::Continue(()),
             Some(cache) => {
-                self.next_save = now + PAUSE;
+                self.next_save = now + WRITE_INTERVAL;
                 let saved = cache.save();
                 match saved.and_then(|()| cache.save_earlier(&self.rules)) {
                     Ok(()) => ControlFlow::Continue(()),
@@ -83,7 +83,7 @@ impl Worker {
     /// Writes what was not written yet; the program ends.
     pub(crate) fn end(&mut self) {
         if let Some(cache) = &mut self.cache {
-            // Nobody is there to be told.
+            // Nobody listens any more.
             let _ = cache.save();
             let _ = cache.save_earlier(&self.rules);
         }

@@ -8,14 +8,14 @@ use model::window::Overrides;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many bytes more of a log take as long as [`SETTLED`] to settle.
-const SETTLING: u64 = 16 << 20;
+/// Each further part of a log of this size, in bytes, adds [`SETTLED`] to the time that it takes to settle.
+const SETTLING_BYTES: u64 = 16 << 20;
 
 /// The state of a file.
 pub(super) struct Known {
     pub(super) log: LogFile,
     pub(super) cursor: Option<Box<dyn Cursor>>,
-    /// As it was when last looked at.
+    /// The log's stamp when it was last looked at.
     pub(super) stamp: Option<Stamp>,
     /// Whether a write since would show in the stamp.
     pub(super) sure: bool,
@@ -65,8 +65,8 @@ pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
         && id_in(&*log.system, &facts.path) != facts.file
 }
 
-/// After how long an incomplete record at the end of a log of so many bytes counts as it is. If more comes of it, the
-/// log is read again: a long one must not be so every few seconds.
+/// How long after the last write an incomplete record at the end of a log of this many bytes counts as final. If more
+/// comes of it, the log is read again: a long one must not be so every few seconds.
 pub(super) fn settles_after(len: u64) -> Duration {
-    SETTLED * u32::try_from(1 + len / SETTLING).unwrap_or(u32::MAX)
+    SETTLED * u32::try_from(1 + len / SETTLING_BYTES).unwrap_or(u32::MAX)
 }

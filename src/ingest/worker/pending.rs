@@ -20,7 +20,7 @@ pub(super) enum LookAt {
 /// A file that is to be read whole.
 pub(super) struct Queued {
     pub(super) file: FileId,
-    /// With exact counts rather than estimates by length.
+    /// Whether it is read with exact counts rather than estimates by length.
     pub(super) exact: bool,
 }
 

@@ -17,8 +17,8 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex};
 use tokens::Counter;
 
-/// Logs that wait for each thread, so that none of them waits for the worker.
-const AHEAD: usize = 2;
+/// The number of logs that wait for each thread, so that no thread waits for the worker.
+const LOGS_PER_THREAD: usize = 2;
 
 /// A job on its way.
 struct Ticket {
@@ -62,7 +62,7 @@ impl Pool {
 
     /// Whether another job can be taken.
     pub(crate) fn has_room(&self) -> bool {
-        self.under_way.len() < self.threads * AHEAD
+        self.under_way.len() < self.threads * LOGS_PER_THREAD
     }
 
     /// Whether this file is being read.

@@ -1,7 +1,9 @@
 //! What the worker reads, and in which order.
 
 use super::pending::{Again, LookAt, Queued};
-use super::{InProgress, Known, LIVE_LOOK, PIECES, TURN, WALK, Worker, is_live};
+use super::{
+    InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
+};
 use crate::cache::LogKey;
 use crate::lanes::{Sessions, main_session};
 use crate::lines::Progress;
@@ -49,7 +51,7 @@ impl Worker {
             }
             // The system tells of each piece of a line: several are read at once.
             if entries.is_empty() && !more && !finish && cursor.is_incomplete() {
-                self.rest(file, PIECES);
+                self.rest(file, PIECES_TIME);
                 break;
             }
             if !entries.is_empty() {
@@ -80,8 +82,10 @@ impl Worker {
         };
         let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
         let measure = measure(&self.counter, looked_at);
-        let key = known.stamp.filter(|_| self.cache.is_some() && !looked_at);
-        let key = key.and_then(|stamp| LogKey::of(&known.log, stamp));
+        let key = known
+            .stamp
+            .filter(|_| self.cache.is_some() && !looked_at)
+            .and_then(|stamp| LogKey::of(&known.log, stamp));
         match known.log.store.tail(&known.log, measure, &self.rules) {
             Ok(reading) => self.rebuilt(file, reading, looked_at, key),
             Err(e) => self.failed(file, &e),
@@ -99,7 +103,7 @@ impl Worker {
         self.reporter.send(Update::Rebuilt { file, sessions })
     }
 
-    /// The sessions of a file, read anew.
+    /// The sessions of a file, read again.
     fn rebuilt(
         &mut self,
         file: FileId,
@@ -180,7 +184,7 @@ impl Worker {
                 }
             }
             Ok(None) => {
-                self.rest(file, LIVE_LOOK);
+                self.rest(file, LIVE_INTERVAL);
                 ControlFlow::Continue(())
             }
             Err(e) => self.failed(file, &e),
@@ -198,7 +202,7 @@ impl Worker {
             // What was read through already is not taken back for the sake of a quicker count, unless it lacks texts
             // and it takes long to read them.
             let is_whole = known.read == Coverage::Whole;
-            let has_texts = !known.lacks_texts || known.log.facts.len < LARGE;
+            let has_texts = !known.lacks_texts || known.log.facts.len < LARGE_LOG;
             let epoch_first = known.counted < Coverage::Epoch && !(is_whole && has_texts);
             self.reporter.at(&known.log.facts.path);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
@@ -276,9 +280,12 @@ impl Worker {
             let mut largest = newest.clone();
             largest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.len)));
             let mut seen = HashSet::new();
-            let both = newest.iter().zip(&largest);
-            let both = both.flat_map(|(newest, largest)| [newest.0, largest.0]);
-            let both = both.filter(|file| seen.insert(*file)).take(QUEUED);
+            let both = newest
+                .iter()
+                .zip(&largest)
+                .flat_map(|(newest, largest)| [newest.0, largest.0])
+                .filter(|file| seen.insert(*file))
+                .take(MOST_QUEUED);
             self.queue = both.map(|file| Queued { file, exact }).collect();
             if !self.queue.is_empty() {
                 return;
@@ -288,7 +295,7 @@ impl Worker {
 
     /// Reads on what is looked at.
     fn turn(&mut self, file: FileId, reading: io::Result<Reading>) -> ControlFlow<()> {
-        let until = Instant::now() + TURN;
+        let until = Instant::now() + TURN_TIME;
         let step = reading.and_then(|mut reading| {
             let progress = reading.step(&*self.counter, &mut || Instant::now() >= until)?;
             Ok((reading, progress))
@@ -307,7 +314,7 @@ impl Worker {
                 self.rebuilt(file, reading, true, None)
             }
             Ok((_, Progress::Restart)) => {
-                self.rest(file, LIVE_LOOK);
+                self.rest(file, LIVE_INTERVAL);
                 ControlFlow::Continue(())
             }
             Err(e) => self.failed(file, &e),
@@ -327,10 +334,10 @@ impl Worker {
     fn failed(&mut self, file: FileId, error: &io::Error) -> ControlFlow<()> {
         // Gone, or half written, is not a problem: the next look at it will see.
         if error.kind() == io::ErrorKind::WouldBlock {
-            self.rest(file, LIVE_LOOK);
+            self.rest(file, LIVE_INTERVAL);
             return ControlFlow::Continue(());
         }
-        self.rest(file, WALK);
+        self.rest(file, WALK_INTERVAL);
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
@@ -353,11 +360,11 @@ fn lasts(error: &io::Error) -> bool {
     ) && error.raw_os_error().is_none()
 }
 
-/// Files that are chosen at once.
-const QUEUED: usize = 256;
+/// The most files that are chosen at once.
+const MOST_QUEUED: usize = 256;
 
-/// A log that takes tens of milliseconds to read, in bytes.
-const LARGE: u64 = 8 << 20;
+/// The size from which on a log takes tens of milliseconds to read, in bytes.
+const LARGE_LOG: u64 = 8 << 20;
 
 /// The folder in which the session works, if these entries contain it.
 fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {

@@ -23,12 +23,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokens::Counter;
 
-/// A file that does not answer for so long does not answer. A query of a database may take 20 seconds.
-pub(crate) const STUCK: Duration = Duration::from_secs(30);
-/// How often that is looked at.
-const LOOK: Duration = Duration::from_secs(5);
-/// Threads that may be left alone.
-const MOST: u64 = 16;
+/// How long a file may take to answer. A query of a database may take 20 seconds.
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// How often the threads are checked for a file that does not answer.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// The most threads that may be given up.
+const MOST_ABANDONED: u64 = 16;
 
 /// What one thread that reads hands to the next.
 #[derive(Clone)]
@@ -112,7 +112,7 @@ impl Overseer {
     pub(crate) fn run(mut self) -> io::Result<()> {
         let run = move || {
             loop {
-                thread::sleep(LOOK);
+                thread::sleep(CHECK_INTERVAL);
                 if self.look(Instant::now()).is_break() {
                     return;
                 }
@@ -138,14 +138,15 @@ impl Overseer {
         self.away.retain(|away| !away.thread.is_finished());
         let is_back = self.away.len() < before;
         let at = lock(&shared.at).clone();
-        let stuck = at.filter(|at| now.saturating_duration_since(at.since) >= STUCK);
-        let stuck = stuck.and_then(|LookedAt { path, .. }| {
-            let mut roots = self.roots.iter();
-            let root = roots.find(|root| path.starts_with(root.path()))?;
-            Some((path, root.path().to_path_buf()))
-        });
+        let stuck = at
+            .filter(|at| now.saturating_duration_since(at.since) >= ANSWER_TIME)
+            .and_then(|LookedAt { path, .. }| {
+                let mut roots = self.roots.iter();
+                let root = roots.find(|root| path.starts_with(root.path()))?;
+                Some((path, root.path().to_path_buf()))
+            });
         let number = shared.current.load(Ordering::Relaxed);
-        let stuck = stuck.filter(|_| number < MOST);
+        let stuck = stuck.filter(|_| number < MOST_ABANDONED);
         if !is_back && stuck.is_none() {
             return ControlFlow::Continue(());
         }

@@ -1,6 +1,6 @@
 //! The thread that reads, turn by turn, with logs that count how they are looked at.
 
-use super::inbox::INBOX;
+use super::inbox::INBOX_CAPACITY;
 use super::*;
 use crate::discover::Found;
 use crate::discover::roots::SearchRoot;
@@ -62,7 +62,7 @@ impl Driven {
             counter: Arc::default(),
             cache: None,
         };
-        let (inbox, wakes) = sync_channel(INBOX);
+        let (inbox, wakes) = sync_channel(INBOX_CAPACITY);
         let mut worker = Worker::new(
             options,
             Arc::default(),
@@ -271,7 +271,7 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
     let item = sessions[0].1.items().last().unwrap().clone();
     let wanted = TextRequest::of(FileId(7), &item).unwrap();
     let (mut release, done): (Vec<Sender<()>>, _) = (Vec::new(), Arc::<Mutex<u64>>::default());
-    for stuck in 1..=texts::MOST {
+    for stuck in 1..=texts::MOST_THREADS {
         let (sender, receiver) = channel();
         release.push(sender);
         let done = Arc::clone(&done);
@@ -285,21 +285,22 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
             lock(&driven.worker.wanted.texts).is_empty()
         });
         lock(&driven.worker.wanted.texts).put(TextJob::Page(wanted));
-        if stuck == texts::MOST {
+        if stuck == texts::MOST_THREADS {
             break;
         }
         assert!(driven.worker.next_reader().is_some(), "it is woken for it");
-        driven.ahead += texts::SLOW;
+        driven.ahead += texts::LONGEST_TEXT_WAIT;
         driven.until("the text", |driven| lock(&driven.texts).len() == stuck);
     }
-    // There are only so many threads. The page waits until one of them comes back.
-    driven.ahead += texts::SLOW;
+    // The number of threads is limited. The page waits until one of them comes back.
+    driven.ahead += texts::LONGEST_TEXT_WAIT;
     driven.turn();
-    assert_eq!(driven.worker.readers.len(), texts::MOST);
+    assert_eq!(driven.worker.readers.len(), texts::MOST_THREADS);
     assert_eq!(driven.worker.next_reader(), None);
     release.clear();
     driven.until("the last text", |driven| {
-        lock(&driven.texts).len() == texts::MOST && *lock(&done) == texts::MOST as u64
+        lock(&driven.texts).len() == texts::MOST_THREADS
+            && *lock(&done) == texts::MOST_THREADS as u64
     });
     let texts = lock(&driven.texts);
     assert!(
@@ -459,7 +460,7 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
     remove();
     let _ = driven.worker.check(file);
     let known = driven.worker.known.get_mut(&file).unwrap();
-    *known.missing_since.as_mut().unwrap() -= GRACE;
+    *known.missing_since.as_mut().unwrap() -= REPLACEMENT_TIME;
     let _ = driven.worker.check(file);
     assert!(!is_shown(&driven));
     assert_eq!(*lock(&driven.problems), [""; 0]);

@@ -1,5 +1,5 @@
-//! Texts of items, read on a thread of their own, one at a time, since each may be large; while one does not come back,
-//! on another one.
+//! Texts of items. A thread reads them one at a time, since each may be large; while it does not come back, another
+//! thread reads the next.
 
 use super::Worker;
 use crate::log::file_id;
@@ -16,15 +16,15 @@ use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The next text is not kept waiting longer than this by one that is read. A gigabyte takes about a second.
-pub(super) const SLOW: Duration = Duration::from_secs(3);
-/// Threads that read texts at once, those that never come back included.
-pub(super) const MOST: usize = 4;
+/// How long the next text waits for one that is being read. A gigabyte takes about a second.
+pub(super) const LONGEST_TEXT_WAIT: Duration = Duration::from_secs(3);
+/// The most threads that read texts at once, those that never come back included.
+pub(super) const MOST_THREADS: usize = 4;
 
 /// A thread that reads a text.
 pub(super) struct TextReader {
     pub(super) since: Instant,
-    /// The text was read, and the worker is told.
+    /// The text was read, and the worker has been notified.
     is_done: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -36,8 +36,9 @@ impl Worker {
         self.readers.retain(|reader| {
             !reader.is_done.load(Ordering::Relaxed) && !reader.thread.is_finished()
         });
-        let is_slow = |reader: &TextReader| now.saturating_duration_since(reader.since) >= SLOW;
-        if self.readers.len() >= MOST || !self.readers.iter().all(is_slow) {
+        let is_slow =
+            |reader: &TextReader| now.saturating_duration_since(reader.since) >= LONGEST_TEXT_WAIT;
+        if self.readers.len() >= MOST_THREADS || !self.readers.iter().all(is_slow) {
             return;
         }
         let Some(job) = lock(&self.wanted.texts).take() else {
@@ -68,16 +69,18 @@ impl Worker {
 
     /// When another thread reads the next text, if one waits.
     pub(super) fn next_reader(&self) -> Option<Instant> {
-        let waits = self.readers.len() < MOST && !lock(&self.wanted.texts).is_empty();
+        let waits = self.readers.len() < MOST_THREADS && !lock(&self.wanted.texts).is_empty();
         let newest = self.readers.iter().map(|reader| reader.since).max();
-        newest.filter(|_| waits).map(|since| since + SLOW)
+        newest
+            .filter(|_| waits)
+            .map(|since| since + LONGEST_TEXT_WAIT)
     }
 
     fn origin(&self, file: FileId) -> Origin {
         match self.known.get(&file) {
             Some(known) => Origin::Log(known.log.clone()),
             None if file == file_id(Path::new(STDIN)) => Origin::None(NO_TEXT.to_owned()),
-            None => Origin::None(problem::GONE.to_owned()),
+            None => Origin::None(problem::LOG_GONE.to_owned()),
         }
     }
 }

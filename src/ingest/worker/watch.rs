@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What could not be watched is tried again after so long: limits are raised, and what used them up ends.
+/// The time after which what could not be watched is tried again: limits are raised, and what used them up ends.
 pub const RETRY: Duration = Duration::from_secs(60);
 
 /// A hint from the system.
@@ -125,7 +125,7 @@ fn hints_of(event: notify::Result<notify::Event>, hint: &impl Fn(Hint)) {
 /// What to do about an error of the watcher; empty: nothing is known to help.
 ///
 /// See inotify(7): the limits are those of `/proc/sys/fs/inotify`, and `inotify_init` fails with EMFILE for two
-/// reasons that cannot be told apart.
+/// reasons that cannot be distinguished.
 pub fn advice(error: &notify::Error) -> &'static str {
     const EMFILE: i32 = 24;
     const ENFILE: i32 = 23;

@@ -13,7 +13,7 @@ pub(crate) struct Job {
     pub(crate) log: LogFile,
     /// Its stamp when it was last looked at.
     pub(crate) stamp: Stamp,
-    /// With exact counts rather than estimates by length.
+    /// Whether it is read with exact counts rather than estimates by length.
     pub(crate) exact: bool,
     /// Whether its past is let go, since nobody writes to it.
     pub(crate) trim: bool,

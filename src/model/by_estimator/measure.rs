@@ -1,4 +1,4 @@
-//! What an item adds to a prompt by each rule.
+//! The tokens that an item adds to a prompt, by each rule.
 
 use super::rfc029::ByRfc029;
 use crate::history::Item;
@@ -35,12 +35,12 @@ pub(crate) struct Measured {
     pub(crate) outputs: i128,
     /// What [`crate::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(crate) fresh: i128,
-    /// By RFC 029.
+    /// The size by RFC 029.
     pub(crate) rfc029: ByRfc029,
 }
 
 impl Measured {
-    /// Of all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
+    /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
     pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Measured {
         let size = &item.size;
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
@@ -80,8 +80,8 @@ impl Measured {
         }
     }
 
-    /// The same with a reported output of so many tokens in place of its text. 0: another item of the
-    /// same output stands for all of it.
+    /// The same with a reported output of this many tokens in place of its text. 0: another item of the
+    /// same output already counts for all of it.
     pub(crate) fn reported(self, output: u64) -> Measured {
         let outputs = i128::from(output);
         Measured {
@@ -91,14 +91,14 @@ impl Measured {
         }
     }
 
-    /// By [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
+    /// The size by [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
     pub(crate) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }
 }
 
 /// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
-/// the least that was.
+/// the fewest that can have been on offer.
 pub(crate) fn schema_framing(offered: i128, called: i128) -> i128 {
     PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }

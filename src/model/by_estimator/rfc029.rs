@@ -1,4 +1,4 @@
-//! The rule of RFC 029 as its extension has it (wycats/SferaDev, packages/vscode-ai-gateway,
+//! The rule of RFC 029, as implemented in its extension (wycats/SferaDev, packages/vscode-ai-gateway,
 //! `src/tokens/counter.ts` and `hybrid-estimator.ts`).
 //!
 //! The last prompt that was reported is known, its output is not: the response is counted as a new
@@ -31,7 +31,7 @@ pub(crate) struct ByRfc029 {
 }
 
 impl ByRfc029 {
-    /// Of an item, after `before`, for a model.
+    /// The size of an item, after `before`, for a model.
     pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> ByRfc029 {
         let size = &item.size;
         let model = model.unwrap_or_default();

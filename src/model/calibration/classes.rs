@@ -1,4 +1,4 @@
-//! What items of one kind of framing cost beyond their text.
+//! The cost of items beyond their text, by kind of framing.
 
 use crate::Kind;
 use crate::small::short;
@@ -39,7 +39,7 @@ struct Cost {
 }
 
 impl Classes {
-    /// Those of the models table.
+    /// The classes of the models table.
     pub(super) fn new(prior: BTreeMap<Class, f64>) -> Classes {
         let costs = prior.values().map(|prior| Cost {
             prior: *prior,

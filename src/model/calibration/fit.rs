@@ -4,7 +4,7 @@
 //! without `zip`, whose length is otherwise a call.
 
 use super::classes::ClassIx;
-use super::{Calibration, OUTLIER, PARTS, Parts, Settled, dot};
+use super::{Calibration, OUTLIER_RESIDUALS, PARTS, Parts, Settled, dot};
 
 impl Calibration {
     /// Each report is a fit over all deltas in memory: it is most of what reading with an exact count costs
@@ -25,7 +25,7 @@ impl Calibration {
                 });
             }
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..FIT_ROUNDS {
             self.fit_prices(&points);
             self.fit_classes(&points);
             for point in &mut points {
@@ -40,10 +40,10 @@ impl Calibration {
     /// a typical size.
     fn fit_prices(&mut self, points: &[Point<'_>]) {
         let prior = self.prior.price_times(self.scale);
-        let yard = self.yard(TYPICAL[0] * prior[0], 1);
+        let yard = self.yard(TYPICAL_DELTA[0] * prior[0], 1);
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
-        for (i, typical) in TYPICAL.into_iter().enumerate() {
+        for (i, typical) in TYPICAL_DELTA.into_iter().enumerate() {
             left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
             right[i] = left[i][i] * prior[i];
         }
@@ -78,7 +78,7 @@ impl Calibration {
 
     /// What is left after the prices, by class, pulled towards the prior's.
     fn fit_classes(&mut self, points: &[Point<'_>]) {
-        let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
+        let usual = self.yard(TYPICAL_DELTA[0] * self.prior.per_token, 1);
         let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
         let mut sums: Vec<(ClassIx, f64, f64)> = Vec::new();
         for point in points {
@@ -110,7 +110,7 @@ impl Calibration {
         let residuals = points.iter().map(|point| point.residual(self.price).abs());
         let mut residuals: Vec<f64> = residuals.collect();
         if residuals.is_empty() {
-            (self.p90, self.median) = (1.0, 1.0 / OUTLIER);
+            (self.p90, self.median) = (1.0, 1.0 / OUTLIER_RESIDUALS);
             return;
         }
         // The prior's own quantiles count as some residuals do.
@@ -121,7 +121,7 @@ impl Calibration {
             *residuals.select_nth_unstable_by(at, f64::total_cmp).1
         };
         self.p90 = trust * quantile(0.9) + (1.0 - trust);
-        self.median = trust * quantile(0.5) + (1.0 - trust) / OUTLIER;
+        self.median = trust * quantile(0.5) + (1.0 - trust) / OUTLIER_RESIDUALS;
     }
 }
 
@@ -145,11 +145,11 @@ impl Point<'_> {
     }
 }
 
-/// The weight of a residual, in yards: far ones weigh less.
+/// The weight of a residual, which is in yards: large residuals weigh less.
 #[inline]
 fn huber(residual: f64) -> f64 {
-    if residual.abs() > HUBER {
-        HUBER / residual.abs()
+    if residual.abs() > HUBER_YARDS {
+        HUBER_YARDS / residual.abs()
     } else {
         1.0
     }
@@ -185,11 +185,11 @@ const PRIOR_WEIGHT: f64 = 5.0;
 /// The weight of the models table's price of a class, in settled deltas.
 const CLASS_PRIOR_WEIGHT: f64 = 6.0;
 /// Residuals beyond this many yards weigh less (Huber).
-const HUBER: f64 = 0.35;
+const HUBER_YARDS: f64 = 0.35;
 /// Rounds of re-weighting: the weights settle within three.
-const ROUNDS: usize = 3;
+const FIT_ROUNDS: usize = 3;
 /// A typical delta, which represents the prior.
-const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
+const TYPICAL_DELTA: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
 /// The most that a mark costs more or less than its local count.
 const MOST_MARK_SKEW: f64 = 3.0;
 /// The most that a digit or letter costs more or less than its local count.

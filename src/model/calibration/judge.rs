@@ -17,14 +17,14 @@ impl Calibration {
         is_other
     }
 
-    /// Finds the most likely account of the deltas; what becomes of thinking has to be so much more
-    /// likely. Returns whether it is another one than before.
+    /// Finds the most likely hypothesis about the deltas. Another rule for thinking must be more likely by `margin`.
+    /// Returns whether the hypothesis has changed.
     pub(super) fn judge(&mut self, margin: f64) -> bool {
         let thinking = self.thinking;
-        let mut newest = self.seen.iter().rev().take(JUDGED);
-        // Where no delta depends on thinking, accounts differ by less than what is decisive.
-        if margin < DECISIVE || newest.any(Settled::depends_on_thinking) {
-            let fits = Thinking::ALL.map(|thinking| self.account(thinking));
+        let mut newest = self.seen.iter().rev().take(JUDGED_DELTAS);
+        // Where no delta depends on thinking, hypotheses differ by less than what is decisive.
+        if margin < DECISIVE_MARGIN || newest.any(Settled::depends_on_thinking) {
+            let fits = Thinking::ALL.map(|thinking| self.best_fit(thinking));
             let likelihood = |of: Thinking| fits[of.index()].likelihood;
             for other in Thinking::ALL {
                 if likelihood(other) > likelihood(self.thinking) + margin {
@@ -32,30 +32,30 @@ impl Calibration {
                 }
             }
         }
-        if self.seen.len() > JUDGED {
+        if self.seen.len() > JUDGED_DELTAS {
             // What a token costs is learned by now.
             self.doubt = 0.0;
             return self.thinking != thinking;
         }
         let (usual, free) = self.fits(self.thinking);
         let gain = free.likelihood - usual.likelihood;
-        let is_far = (free.scale / self.usual).ln().abs() > FAR * self.prior.spread;
+        let is_far = (free.scale / self.usual).ln().abs() > SCALE_DISTANCE * self.prior.spread;
         let needed = if self.scale == self.usual {
-            DECISIVE_SCALE
+            DECISIVE_SCALE_MARGIN
         } else {
-            -DECISIVE_SCALE
+            -DECISIVE_SCALE_MARGIN
         };
         self.scale = if is_far && gain > needed {
             free.scale
         } else {
             self.usual
         };
-        self.doubt = if is_far && gain > LIKELY {
+        self.doubt = if is_far && gain > DOUBT_MARGIN {
             (free.scale - self.scale).abs()
         } else {
             0.0
         };
-        let is_other_scale = (self.scale / self.settled_scale).ln().abs() > OTHER_SCALE;
+        let is_other_scale = (self.scale / self.settled_scale).ln().abs() > SCALE_CHANGE;
         if is_other_scale {
             self.settled_scale = self.scale;
         }
@@ -63,12 +63,12 @@ impl Calibration {
     }
 
     /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table
-    /// unless another is far more likely. Within a session the prices of items are learned beside it; the next session
-    /// begins without them.
+    /// unless another is far more likely. Within a session the prices of items are learned at the same time; the next
+    /// session begins without them.
     pub(crate) fn likely_scale(&self) -> f64 {
         let (usual, free) = self.fits(self.thinking);
-        let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
-        if differs && free.likelihood - usual.likelihood > DECISIVE_SCALE {
+        let differs = (free.scale / self.usual).ln().abs() > SCALE_CHANGE;
+        if differs && free.likelihood - usual.likelihood > DECISIVE_SCALE_MARGIN {
             free.scale
         } else {
             self.usual
@@ -83,8 +83,8 @@ impl Calibration {
         (usual, free)
     }
 
-    /// The best account of the deltas in which this becomes of thinking.
-    fn account(&self, thinking: Thinking) -> Fit {
+    /// The best fit of the hypotheses with this rule for thinking.
+    fn best_fit(&self, thinking: Thinking) -> Fit {
         let (usual, free) = self.fits(thinking);
         let best = if free.likelihood > usual.likelihood {
             free
@@ -93,10 +93,10 @@ impl Calibration {
         };
         // The table's word is worth some deltas; where it has none, what the log shows.
         let against = match (self.prior.thinking, self.hidden) {
-            (Thinking::Stays, true) if thinking != Thinking::Never => HIDDEN,
+            (Thinking::Stays, true) if thinking != Thinking::Never => HIDDEN_PENALTY,
             (Thinking::Stays, true) => 0.0,
-            (Thinking::Stays, false) if thinking != Thinking::Stays => UNSAID,
-            (table, _) if thinking != table => TABLE,
+            (Thinking::Stays, false) if thinking != Thinking::Stays => UNLISTED_PENALTY,
+            (table, _) if thinking != table => TABLE_PENALTY,
             _ => 0.0,
         };
         Fit {
@@ -112,24 +112,24 @@ impl Calibration {
             reported: d.reported[thinking.index()],
             floor: self.prior.spread_floor / 2.0 * (d.items.max(1) as f64).sqrt(),
         };
-        let newest = self.seen.iter().rev().take(JUDGED);
+        let newest = self.seen.iter().rev().take(JUDGED_DELTAS);
         newest.map(point).collect()
     }
 }
 
-/// The newest deltas, from which the most likely account is found.
-const JUDGED: usize = 40;
-/// An account that is so much more likely, as a logarithm, takes the place of another.
-pub(super) const DECISIVE: f64 = 3.0;
-const DECISIVE_SCALE: f64 = 4.0;
-/// An account that is so much more likely widens the interval of what is expected.
-const LIKELY: f64 = 1.0;
-/// How much less likely an account is that contradicts the models table; that the table does not have;
-/// in which thinking is sent back that the log does not show.
-const TABLE: f64 = 2.5;
-const UNSAID: f64 = 1.5;
-const HIDDEN: f64 = 1.0;
-/// A tokenizer this far from its prior, as a share of the prior's 90 % error, is another one.
-const FAR: f64 = 0.5;
-/// A scale that differs by less, as a logarithm, is no reason to settle anything again.
-const OTHER_SCALE: f64 = 0.05;
+/// How many of the newest deltas the most likely hypothesis is found from.
+const JUDGED_DELTAS: usize = 40;
+/// How much more likely, as a logarithm, a hypothesis must be to replace another.
+pub(super) const DECISIVE_MARGIN: f64 = 3.0;
+const DECISIVE_SCALE_MARGIN: f64 = 4.0;
+/// How much more likely a free scale must be to widen the interval of what is expected.
+const DOUBT_MARGIN: f64 = 1.0;
+/// How much less likely a hypothesis is: if it contradicts the models table; if the table says nothing of it;
+/// if it sends back thinking that the log does not show.
+const TABLE_PENALTY: f64 = 2.5;
+const UNLISTED_PENALTY: f64 = 1.5;
+const HIDDEN_PENALTY: f64 = 1.0;
+/// A scale this far from its prior, as a share of the prior's 90 % error, shows another tokenizer.
+const SCALE_DISTANCE: f64 = 0.5;
+/// The change of the scale, as a logarithm, above which deltas are settled again.
+const SCALE_CHANGE: f64 = 0.05;

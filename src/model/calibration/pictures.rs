@@ -9,7 +9,7 @@ impl Calibration {
         self.pictures
     }
 
-    /// From now on it is this.
+    /// Sets what becomes of pictures from now on.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) {
         self.pictures = pictures;
     }

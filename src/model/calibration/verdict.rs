@@ -1,11 +1,11 @@
-//! Which account of a session's deltas is the most likely: whether thinking is sent back, and whether the
+//! Finds the most likely hypothesis about a session's deltas: whether thinking is sent back, and whether the
 //! model's tokenizer is the one that the models table has.
 //!
-//! Each account expects a delta to be `scale` times its prior estimate, with an error in proportion to it.
-//! How large that error is, is part of the account: a few deltas that fit to a token weigh more than many
-//! that fit roughly. Single deltas that no account explains decide nothing (Cauchy).
+//! Each hypothesis expects a delta to be `scale` times its prior estimate, with an error in proportion to it.
+//! How large that error is, is part of the hypothesis: a few deltas that fit to a token weigh more than many
+//! that fit roughly. Single deltas that no hypothesis explains decide nothing (Cauchy).
 
-/// One delta under one account.
+/// One delta under one hypothesis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
     /// What the prior expects, in tokens.
@@ -16,7 +16,7 @@ pub(super) struct Point {
     pub(super) floor: f64,
 }
 
-/// The best fit of an account.
+/// The best fit of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fit {
     /// What was reported, as a multiple of what the prior expects.
@@ -31,7 +31,10 @@ impl Fit {
         let of = |error: &f64| points.iter().map(|p| p.likelihood(scale, *error)).sum();
         Fit {
             scale,
-            likelihood: ERRORS.iter().map(of).fold(f64::NEG_INFINITY, f64::max),
+            likelihood: ERROR_SHARES
+                .iter()
+                .map(of)
+                .fold(f64::NEG_INFINITY, f64::max),
         }
     }
 
@@ -70,11 +73,11 @@ impl Point {
     }
 }
 
-/// Errors of an account that are considered, as shares of an estimate.
-const ERRORS: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
-/// No tokenizer is further from its prior.
+/// Errors of a hypothesis that are considered, as shares of an estimate.
+const ERROR_SHARES: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
+/// The largest scale of a tokenizer, relative to its prior.
 const MOST_SCALE: f64 = 2.5;
-/// A prior is not believed to be more exact.
+/// The least spread of a prior: none is believed to be more exact.
 const LEAST_SPREAD: f64 = 0.05;
-/// No single delta makes an account less likely by more.
+/// The most that a single delta makes a hypothesis less likely.
 const MOST_SURPRISE: f64 = 8.0;

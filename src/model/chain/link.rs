@@ -25,7 +25,7 @@ pub(super) struct Link {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Held {
     items: Vec<u32>,
-    /// By node: where its items are in the list.
+    /// Where the items of each node are in the list.
     ranges: Vec<Stretch>,
 }
 

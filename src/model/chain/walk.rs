@@ -1,6 +1,6 @@
 //! Makes another branch the live one.
 //!
-//! The first walk is through all records since the last reset. It leaves behind where each is as seen from its
+//! The first walk visits all records since the last reset. It notes where each of them is as seen from its
 //! branch. The next one visits what its branch does not share with that, and what came since. So a turn that is
 //! tried again and again costs the length of a try each time, not that of the log.
 
@@ -8,23 +8,23 @@ use super::{BranchChange, Chain, NodeIx};
 use crate::event::{Key, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Where a record is as seen from a branch.
+/// How a record belongs to a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Membership {
     Off,
-    /// On the chain, or kept by the reset that it begins with.
+    /// The record is on the chain, or kept by the reset that the chain begins with.
     On,
     Beside,
 }
 
-/// A branch as it was walked. Parents are earlier nodes throughout.
+/// The result of a walk along a branch. All parents are earlier nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Walked {
     /// The last node of its chain.
     leaf: NodeIx,
     /// The nodes from this one on have a place here. Of those before it, only what the reset kept is on it.
     base: NodeIx,
-    /// The first node that may hang beside it.
+    /// The first node that may be attached to the branch.
     lowest: NodeIx,
     /// The places of the nodes from the base on, as far as there were any.
     places: Vec<Membership>,
@@ -32,9 +32,9 @@ pub(super) struct Walked {
     kept: Option<HashSet<NodeIx>>,
     /// How many nodes on it belong to each request.
     requests: HashMap<Key, usize>,
-    /// The nodes of parts that may hang beside a parent, by that.
+    /// Results, injected records and links, by the parent that they attach to.
     hanging: HashMap<NodeIx, Vec<NodeIx>>,
-    /// Nodes that may be live or not other than by their place.
+    /// Nodes whose `live` flag must be compared with their place again.
     touched: Vec<NodeIx>,
 }
 
@@ -204,7 +204,7 @@ impl Chain {
         Some(change)
     }
 
-    /// Makes live what of these nodes is on the branch or hangs beside it, and nothing else of them.
+    /// Makes those of these nodes live that are on the branch or attached to it, and none of the others.
     fn change_to(&mut self, touched: &[NodeIx], walked: &Walked) -> BranchChange {
         let mut change = BranchChange::default();
         for ix in touched.iter().copied() {
@@ -244,7 +244,7 @@ impl Chain {
         self.path.extend(joined);
     }
 
-    /// These nodes have left the live branch, but not because of another one.
+    /// Notes that these nodes have left the live branch, but not because of another one.
     pub(super) fn note_cut(&mut self, left: &[NodeIx]) {
         if let Some(walked) = &mut self.walked {
             walked.touched.extend(left);
@@ -265,8 +265,12 @@ impl Chain {
                 break;
             }
         }
-        let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
-        let lowest = lowest.unwrap_or(0);
+        let lowest = on
+            .iter()
+            .copied()
+            .filter(|ix| *ix >= floor)
+            .min()
+            .unwrap_or(0);
         let beside = self.beside(&on, lowest);
         let walked = (!self.has_later_parents)
             .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));
@@ -311,7 +315,7 @@ impl Chain {
         walked
     }
 
-    /// What belongs to a branch though it hangs beside it.
+    /// The nodes that belong to a branch because they are attached to it.
     fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
         // By node from the lowest on; nodes before it are few.
         let mut places = vec![Membership::Off; self.nodes.len() - lowest];
@@ -358,7 +362,7 @@ impl Chain {
         beside
     }
 
-    /// Walks have visited so many more nodes.
+    /// Counts the nodes that walks have visited.
     fn note_visited(&mut self, nodes: usize) {
         #[cfg(test)]
         {

@@ -13,8 +13,8 @@ pub struct Price {
     pub scale: f64,
 }
 
-/// The most and, as its inverse, the least that is believed.
-const MOST: f64 = 2.5;
+/// The largest believed price, as a factor; its inverse is the smallest.
+const MOST_PRICE_FACTOR: f64 = 2.5;
 
 impl Fact for Price {
     fn origin(&self) -> &Origin {
@@ -45,6 +45,6 @@ impl Earlier {
         let mut scales: Vec<f64> = of_model.map(|price| price.scale).collect();
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
-        middle.filter(|scale| (1.0 / MOST..=MOST).contains(scale))
+        middle.filter(|scale| (1.0 / MOST_PRICE_FACTOR..=MOST_PRICE_FACTOR).contains(scale))
     }
 }

@@ -161,7 +161,7 @@ fn by_default_nothing_is_noted_or_expected() {
     assert_eq!(none.beginning_like(&beginning(2, 2, 2)), None);
 }
 
-/// A session of nine requests whose tool results cost so many tokens for a local one.
+/// A session of nine requests whose tool results cost this many tokens for a local one.
 fn priced(known: &Earlier, n: i64, factor: u64) -> Log {
     let mut log = session(known, n).report(1_500);
     let mut prompt = 1_500;

@@ -1,7 +1,7 @@
 //! What each estimator would have decided: to compact or not.
 //!
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
-//! goes on as it was: an estimator that would have compacted decides again at the next request.
+//! goes on unchanged: an estimator that would have compacted decides again at the next request.
 
 use super::held::{At, Held};
 use super::prediction::Prediction;
@@ -73,7 +73,7 @@ pub(super) fn decisions(
     decisions
 }
 
-/// The decision at a compaction: due, whatever is known of the trigger.
+/// The decision at a compaction, which is due whatever is known of the trigger.
 fn at_compaction(
     session: &Session,
     held: &Held,
@@ -82,14 +82,17 @@ fn at_compaction(
     trigger: u64,
 ) -> Option<Decision> {
     let last = reset.request.checked_sub(1)?;
-    let before = ix.checked_sub(1);
-    let before = before.map_or(0, |ix| session.resets()[ix].request);
+    let before = ix
+        .checked_sub(1)
+        .map_or(0, |ix| session.resets()[ix].request);
     // As with requests: where there was something to predict from.
     let predicted = predictions.binary_search_by_key(&last, |prediction| prediction.request);
     let is_predicted = last >= before && predicted.is_ok();
     let real = reset.counted.map_or(reset.before, |counted| counted.at);
-    let own = reset.counted.and_then(|counted| counted.ours);
-    let own = own.unwrap_or(reset.ours);
+    let own = reset
+        .counted
+        .and_then(|counted| counted.ours)
+        .unwrap_or(reset.ours);
     is_predicted.then(|| {
         let (expected, _) = held.expected(session, At::Reset(ix), last, own);
         Decision {
@@ -99,7 +102,7 @@ fn at_compaction(
     })
 }
 
-/// The trigger with each model, as all of the session shows it.
+/// The trigger with each model, by all of the session.
 struct Triggers<'s> {
     session: &'s Session,
     known: HashMap<Option<&'s str>, Option<u64>>,

@@ -179,8 +179,10 @@ impl Held {
         let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
         let mut from = after(item.record);
         let gone = item.left.map(|left| left.record);
-        let away = item.away.iter().map(|away| (away.gone, Some(away.back)));
-        let away = away.map(|(gone, back)| (Some(gone), back));
+        let away = item
+            .away
+            .iter()
+            .map(|away| (Some(away.gone), Some(away.back)));
         for (gone, back) in away.chain([(gone, None)]) {
             let to = gone.map_or(resets.len(), after);
             if from < to {

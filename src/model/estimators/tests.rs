@@ -52,7 +52,7 @@ impl Talk {
         });
     }
 
-    /// A record of one item of so many o200k tokens, at 4 characters each.
+    /// A record of one item of this many o200k tokens, at 4 characters each.
     fn item(&mut self, role: Role, kind: Kind, tokens: u64) {
         self.node(role, kind, tokens, None);
     }
@@ -174,7 +174,7 @@ fn the_rules_that_the_documents_argue_about() {
 }
 
 #[test]
-fn after_a_reset_the_sums_begin_anew() {
+fn after_a_reset_the_sums_begin_again() {
     let mut talk = Talk::new();
     talk.item(Role::User, Kind::Text, 50);
     talk.response(1, "m-1", 9_000, 150);

@@ -370,12 +370,12 @@ impl ItemBuilder<'_, '_> {
     }
 }
 
-/// Adds a number to one of a size's.
+/// Adds a number to one of the numbers of a size.
 fn add(to: &mut u32, number: u64) {
     *to = to.saturating_add(count(number));
 }
 
-/// No text is a terabyte long; a larger number is forged.
+/// The largest believed size of a text, a terabyte: a larger number is forged.
 const MOST_UNSEEN: u64 = 1 << 40;
 
 /// Appends `text` to a preview: on one line, white space collapsed, without control and format

@@ -84,7 +84,7 @@ impl std::ops::AddAssign for Size {
     }
 }
 
-/// A number as a [`Size`] has it.
+/// A number in the 32 bits of a [`Size`].
 pub fn count(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -70,10 +70,10 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
 /// How well the forecasts of many sessions fit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct BacktestSummary {
-    /// Over all points.
+    /// The fit of all points.
     #[serde(flatten)]
     pub all: Fit,
-    /// By the number of requests before the compaction.
+    /// The fit of the points with this number of requests before the compaction.
     pub at: BTreeMap<usize, Fit>,
 }
 

@@ -293,7 +293,7 @@ impl Log {
         })));
     }
 
-    /// An epoch that grows evenly up to 160,000 in so many requests.
+    /// An epoch that grows evenly up to 160,000 in this many requests.
     fn epoch(&mut self, requests: u64) {
         for n in 0..requests {
             if n % 10 == 0 {

@@ -1,4 +1,4 @@
-//! What stays of the items of a session that is not looked at.
+//! The items that stay in memory while nobody looks at their session.
 
 use super::{Items, OfNode};
 use crate::chain::Chain;
@@ -8,7 +8,7 @@ use std::collections::{HashSet, TryReserveError};
 use std::ops::Range;
 
 impl Items {
-    /// Makes room for so many items more.
+    /// Makes room for this many more items.
     pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
         self.list.try_reserve(items)
     }
@@ -62,8 +62,11 @@ impl Items {
         let mut calibrations = std::mem::take(&mut self.calibrations);
         calibrations.forget_deltas();
         let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
-        let unsettled = kept.iter().filter(|item| item.settled.is_none());
-        let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
+        let unsettled: HashSet<u64> = kept
+            .iter()
+            .filter(|item| item.settled.is_none())
+            .map(|item| item.hash)
+            .collect();
         // No item that is left has the index of the one that was settled.
         sizes_by_hash.retain(|hash, known| {
             known.of = ItemIx::MAX;

@@ -19,7 +19,7 @@ impl OfNode {
         }
     }
 
-    /// Before all items of a node.
+    /// The place before all items of a node.
     pub(super) fn first(node: u32) -> OfNode {
         OfNode { node, item: 0 }
     }
@@ -39,7 +39,7 @@ pub(crate) struct OlderSize {
     pub(crate) size: PreviousSize,
 }
 
-/// What a report showed that a content costs.
+/// The cost of a content, by a report.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct ContentSize {
     /// The item that it was reported for.

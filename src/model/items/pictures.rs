@@ -25,13 +25,13 @@ impl Items {
         Expected::between(base, sum, errors)
     }
 
-    /// These items left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was believed.
+    /// Learns from items that left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was
+    /// believed.
     pub(crate) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
         if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
             return false;
         }
-        let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
         let pictures = self.calibrations.current().pictures_by(&samples, rest);
         self.set_pictures(pictures)
     }

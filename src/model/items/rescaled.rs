@@ -1,4 +1,4 @@
-//! What is settled shares a smaller number anew, in proportion to its sizes so far.
+//! Settled items share a smaller number, in proportion to their sizes so far.
 //!
 //! That is a walk through the context each time a reported prompt drops without a compaction. In a log where
 //! prompts drop again and again, the sizes in between would not be kept: they are worked out once, when
@@ -141,7 +141,7 @@ impl Items {
     }
 }
 
-/// So many drops are kept at least: the size of one item that leaves is worked out from all since it came.
+/// The least number of drops that are kept: the size of one item that leaves is worked out from all since it came.
 const MOST_DROPS: usize = 4_096;
 
 /// Divides a sum in proportion to weights, to the token.

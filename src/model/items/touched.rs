@@ -26,7 +26,7 @@ impl Touched {
         self.forgotten + self.newest.len() as u64
     }
 
-    /// Those since there were `count`; `None`: they were forgotten.
+    /// Those after the first `count`; `None` if they are no longer kept.
     fn since(&self, count: u64) -> Option<&[ItemIx]> {
         let from = usize::try_from(count.checked_sub(self.forgotten)?).ok()?;
         self.newest.get(from..)
@@ -40,7 +40,7 @@ impl Touched {
 }
 
 impl Items {
-    /// Notes that an item is not what it was.
+    /// Notes that an item has left, come back or changed.
     pub(super) fn touch(&mut self, ix: ItemIx) {
         self.touched.note(ix);
     }
@@ -50,7 +50,7 @@ impl Items {
         self.touched.count()
     }
 
-    /// The items that have since there were `touches`; `None`: they were forgotten.
+    /// The items touched after the first `touches` touches; `None` if those are no longer kept.
     pub(crate) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
         Some(self.touched.since(touches)?.iter().copied())
     }
@@ -66,5 +66,5 @@ impl Items {
     }
 }
 
-/// The most touched items that are noted, for whoever asks again soon.
+/// The most touched items that are kept. Sums that were brought up to date recently need only the newest.
 const MOST_TOUCHED: usize = 8_192;

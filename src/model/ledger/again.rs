@@ -11,7 +11,7 @@ use crate::history::{ItemIx, Request, RequestIx};
 use crate::items::parts;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most revisions of a session.
+/// The most revisions that a session makes.
 const MOST_REVISIONS: u32 = 12;
 
 /// What a revision is going to change.
@@ -90,8 +90,10 @@ impl Ledger {
             let first = sent.partition_point(|(_, start)| *start <= node);
             let without = sent.partition_point(|(from, start)| *start <= node || *from <= node);
             let entered = requests.get(first).filter(|_| first < without);
-            let left = requests.get(without).copied();
-            let left = left.or((node < sent_next).then_some(next));
+            let left = requests
+                .get(without)
+                .copied()
+                .or((node < sent_next).then_some(next));
             self.items.revise_thinking(ix, entered.copied(), left);
         }
     }

@@ -1,10 +1,10 @@
-//! What the items of a prompt cost together, by its report: how much of what is left for them they explain.
+//! The cost of the items of a prompt together: how much of the unexplained part of its report goes to them.
 
 use crate::Source;
 use crate::calibration::Calibration;
 use crate::history::Item;
 
-/// What the items of a delta cost together, where `rest` tokens of it are left for so many of them and `sum`
+/// What the items of a delta cost together: `rest` tokens of it are left for `items` items, and `sum`
 /// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
 /// something left the context without a record of it.
 pub(super) fn cost_in_delta(
@@ -16,7 +16,9 @@ pub(super) fn cost_in_delta(
 ) -> (u64, Source) {
     let is_single = items == 1;
     let scale = rest as f64 / sum.max(1.0);
-    let is_open = is_single && calibration.is_open() && (1.0 / OPEN..OPEN).contains(&scale);
+    let is_open = is_single
+        && calibration.is_open()
+        && (1.0 / UNPROVEN_FACTOR..UNPROVEN_FACTOR).contains(&scale);
     let fits = is_open || fits(calibration, rest, sum, items, is_whole);
     match u64::try_from(rest) {
         Ok(rest) if fits && is_single => (rest, Source::Derived),
@@ -25,8 +27,8 @@ pub(super) fn cost_in_delta(
     }
 }
 
-/// Adds to the estimates of a delta's items, which leave `rest` tokens of it, what nothing else explains:
-/// it belongs to the items of which the log has a part only.
+/// Adds the part of `rest` that the estimates of a delta's items do not explain: it belongs to the items of
+/// which the log contains only a part.
 pub(super) fn add_unexplained<'i>(
     estimates: &mut [f64],
     items: impl Iterator<Item = &'i Item>,
@@ -34,13 +36,15 @@ pub(super) fn add_unexplained<'i>(
 ) {
     let excess = rest as f64 - estimates.iter().sum::<f64>();
     let all = items.zip(estimates);
-    let partial = all.filter(|(item, _)| item.size.partial);
-    let partial: Vec<&mut f64> = partial.map(|(_, estimate)| estimate).collect();
+    let partial: Vec<&mut f64> = all
+        .filter(|(item, _)| item.size.partial)
+        .map(|(_, estimate)| estimate)
+        .collect();
     let share = excess.max(0.0) / partial.len() as f64;
     partial.into_iter().for_each(|estimate| *estimate += share);
 }
 
-/// What the items of the first report cost together, where there is so much room beside what is known.
+/// How much of `room`, the unexplained part of the first report, goes to its items.
 pub(super) fn cost_in_first_prompt(room: u64, sum: f64, is_whole: bool) -> u64 {
     if is_whole && room as f64 <= sum * MOST_EXCESS {
         room
@@ -64,7 +68,7 @@ pub(super) fn fits(
 }
 
 /// How far a single item may be from its estimate until reports have shown whether the prior fits.
-const OPEN: f64 = 2.0;
+const UNPROVEN_FACTOR: f64 = 2.0;
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.

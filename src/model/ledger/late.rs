@@ -1,4 +1,4 @@
-//! What a log makes necessary again and again is put off: the shares in a response of very many lines, and in the
+//! Puts off work that a log makes necessary again and again: the shares in a response of very many lines, and in the
 //! agent's own number where that comes with every message.
 
 use super::Ledger;
@@ -37,9 +37,9 @@ impl Late {
         self.output = false;
     }
 
-    /// Whether the newest response has so many lines that they are settled together.
+    /// Whether the newest response has too many lines to settle each of them on its own.
     pub(super) fn is_long_response(&self) -> bool {
-        self.lines > LONG_RESPONSE
+        self.lines > LONG_RESPONSE_LINES
     }
 
     pub(super) fn note_agents(&mut self, tokens: u64) {
@@ -130,5 +130,6 @@ impl Ledger {
     }
 }
 
-/// Responses have a line for each of their blocks, rarely more than ten; a line counts once or twice.
-const LONG_RESPONSE: u32 = 256;
+/// The lines of a response from which on it is long. A response has a line for each of its blocks, rarely more than
+/// ten; a line counts once or twice.
+const LONG_RESPONSE_LINES: u32 = 256;

@@ -5,7 +5,7 @@ use crate::history::ItemIx;
 use std::collections::{BTreeSet, TryReserveError};
 
 impl Ledger {
-    /// Makes room for so many items and requests more.
+    /// Makes room for this many more items and requests.
     pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(items)?;
         if self.requests.is_empty() {

@@ -7,8 +7,8 @@ use crate::event::Key;
 use crate::history::RequestIx;
 use serde::{Deserialize, Serialize};
 
-/// Less than this, in tokens, is lost in the error of what was unlogged.
-const LEAST: u64 = 500;
+/// The smallest return that counts, in tokens: less is lost in the error of the unlogged part.
+const LEAST_RETURN: u64 = 500;
 
 /// What became of such text after the resets so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -20,9 +20,9 @@ pub(super) struct Returning {
 }
 
 impl Returning {
-    /// A request's prompt was larger than expected by `excess` tokens, after `lost` were lost with a reset.
+    /// Notes that a request's prompt was larger than expected by `excess` tokens, after `lost` were lost with a reset.
     pub(super) fn note(&mut self, request: Key, lost: u64, excess: f64) {
-        if lost < LEAST || self.last.replace(request) == Some(request) {
+        if lost < LEAST_RETURN || self.last.replace(request) == Some(request) {
             return;
         }
         let lost = lost as f64;
@@ -51,7 +51,7 @@ impl Ledger {
         let is_usual = self.returning.came > self.returning.stayed_away;
         let anchor = self.anchor.filter(|_| is_usual);
         let lost = anchor.map_or(0, |anchor| self.lost_with_reset(anchor));
-        if lost < LEAST { 0 } else { lost }
+        if lost < LEAST_RETURN { 0 } else { lost }
     }
 
     /// An expected prompt with it; without it is possible.

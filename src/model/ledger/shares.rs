@@ -36,7 +36,7 @@ impl Ledger {
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
-    /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` beside them.
+    /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let Request { start, prompt, .. } = self.requests[ix];

@@ -29,8 +29,11 @@ impl Timeline {
                     change.1 += if item.is_prefix() { tokens } else { 0 };
                 }
             };
-            let ends = item.away.iter().map(|away| away.gone);
-            let ends = ends.chain([item.left.map_or(u32::MAX, |left| left.record)]);
+            let ends = item
+                .away
+                .iter()
+                .map(|away| away.gone)
+                .chain([item.left.map_or(u32::MAX, |left| left.record)]);
             let begins = item.away.iter().map(|away| away.back);
             for (begin, end) in [item.record].into_iter().chain(begins).zip(ends) {
                 at(begin, 1, size_at(begin));

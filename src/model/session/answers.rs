@@ -1,4 +1,4 @@
-//! What is answered for the session as it is now: from what was computed beforehand, from running sums, or by a walk
+//! Answers for the session at its newest record: from what was computed beforehand, from running sums, or by a walk
 //! through the context.
 
 use super::Session;

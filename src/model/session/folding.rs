@@ -23,7 +23,7 @@ impl Session {
         self.is_misfolded() || (has_folded && !self.counts_by_sums())
     }
 
-    /// Whether the size of the context goes by the sums of its items.
+    /// Whether the size of the context is computed from the sums of its items.
     fn counts_by_sums(&self) -> bool {
         let by_report = |base| matches!(base, Base::Prompt | Base::Total | Base::Logged);
         self.rules().estimator == Estimator::Calibrated
@@ -35,7 +35,7 @@ impl Session {
         let Some(mut folded) = self.state.take_folded() else {
             return;
         };
-        if self.chain().len() >= folded.front + ENOUGH && !folded.is_over {
+        if self.chain().len() >= folded.front + NODES_TO_FOLD && !folded.is_over {
             folded.is_over = self.fold_into(&mut folded).is_none();
         }
         self.state.set_folded(Some(folded));
@@ -46,10 +46,10 @@ impl Session {
         let is_plain = self.state.has_items_alone() && self.counts_by_sums();
         let last = self.chain().end_of_branch().filter(|_| is_plain)?;
         if folded.last.is_none() {
-            let first = self.items().iter().take(FIRST);
+            let first = self.items().iter().take(KEPT_FIRST_ITEMS);
             folded.front = first.map(|item| item.node as usize + 1).max()?;
             let mut front = 0..folded.front;
-            if folded.front >= ENOUGH || !front.all(|node| self.chain().is_live(node)) {
+            if folded.front >= NODES_TO_FOLD || !front.all(|node| self.chain().is_live(node)) {
                 return None;
             }
         }
@@ -76,11 +76,11 @@ impl Session {
     }
 }
 
-/// So many of the first items are kept.
-const FIRST: usize = if cfg!(test) { 8 } else { 64 };
+/// How many of the first items are kept.
+const KEPT_FIRST_ITEMS: usize = if cfg!(test) { 8 } else { 64 };
 
-/// Nodes are folded when there are so many.
-const ENOUGH: usize = if cfg!(test) { 20 } else { 16 << 10 };
+/// The number of nodes at which they are folded.
+const NODES_TO_FOLD: usize = if cfg!(test) { 20 } else { 16 << 10 };
 
 #[cfg(test)]
 mod tests {
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!((folded.turns, folded.records), (whole.turns, whole.records));
         assert_eq!(folded.model(), whole.model());
         let first = |session: &Session| {
-            let first = session.items().iter().take(FIRST);
+            let first = session.items().iter().take(KEPT_FIRST_ITEMS);
             first.map(|item| item.logged.clone()).collect::<Vec<_>>()
         };
         assert_eq!(first(folded), first(whole));
@@ -168,7 +168,7 @@ mod tests {
         let both = both((0..1_000).map(says).collect());
         assert!(!both[0].has_misfolded());
         assert!(
-            both[0].items().len() < FIRST + 2 * ENOUGH,
+            both[0].items().len() < KEPT_FIRST_ITEMS + 2 * NODES_TO_FOLD,
             "{}",
             both[0].items().len()
         );

@@ -1,4 +1,4 @@
-//! What a context is just before a reset.
+//! The size of a context just before a reset.
 
 use super::Session;
 use crate::Source;

@@ -1,5 +1,5 @@
-//! A session as the cache has it: trimmed, without any text, and with what lists show of it computed beforehand.
-//! A session that was put away is the same with its texts.
+//! A session from the cache: trimmed, without any text, and with what lists show of it computed beforehand.
+//! A session that was put away is the same, but with its texts.
 //!
 //! The parts that lists do not show stay bytes until they are needed.
 
@@ -12,8 +12,8 @@ use crate::window::Rules;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Prompts that are at hand without decoding all requests.
-const PROMPTS: usize = 16;
+/// The number of prompts that are at hand without decoding all requests.
+const RECENT_PROMPTS: usize = 16;
 
 /// What lists show of a session that was read from the cache or put away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Session {
             sizes: Sizes::now(&self.state),
             low: self.calibrated_context().low,
             is_unreported: self.is_unreported(),
-            prompts: self.newest_prompts(PROMPTS),
+            prompts: self.newest_prompts(RECENT_PROMPTS),
             newest_reset: self.resets().last().cloned(),
             requests: self.requests().len(),
             is_named_by_text: self.is_named_by_text(lane),
@@ -96,11 +96,11 @@ impl Session {
         Some(Session { state, ..session })
     }
 
-    /// The sizes of the newest prompts, in tokens, oldest first; so many at most.
+    /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
         let newest = |len: usize| len.saturating_sub(most)..;
         match &self.stored {
-            Some(stored) if most <= PROMPTS => {
+            Some(stored) if most <= RECENT_PROMPTS => {
                 stored.prompts[newest(stored.prompts.len())].to_vec()
             }
             _ => {

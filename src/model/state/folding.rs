@@ -1,4 +1,4 @@
-//! What stands for items that were forgotten (see [`Folded`]).
+//! What replaces items that were forgotten (see [`Folded`]).
 
 use super::State;
 use crate::event::{Event, Key};

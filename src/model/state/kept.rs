@@ -1,4 +1,4 @@
-//! What stays of the state where nobody looks at the session or writes to it.
+//! The part of the state that stays in memory while nobody looks at the session or writes to it.
 
 use super::State;
 use crate::history::Item;

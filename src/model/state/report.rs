@@ -77,5 +77,5 @@ impl State {
     }
 }
 
-/// A prefix is believed to be up to 8/5 of the usual one, and that to be at least so many tokens.
+/// The usual prefix counts as at least this many tokens; a first report is taken for prefix up to 8/5 of that.
 const LEAST_USUAL_PREFIX: u64 = 20_000;

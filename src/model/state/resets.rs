@@ -1,4 +1,4 @@
-//! Compactions, clears, and histories that the agent has written anew.
+//! Compactions, clears, and histories that the agent has rewritten.
 
 use super::State;
 use crate::Gone;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A summary in the place of records that the log no longer has.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Summary {
-    /// Of its text.
+    /// The hash of its text.
     pub(crate) hash: u64,
     pub(crate) place: Place,
     pub(crate) record: u32,
@@ -26,7 +26,7 @@ impl State {
         let lost = left.any(|node| self.chain.items(*node).next().is_some());
         let is_reset = why == Gone::Compaction && lost;
         if why != Gone::Rewind {
-            self.written_anew = Some(self.requests().len());
+            self.rewritten_at = Some(self.requests().len());
         }
         if is_reset {
             self.add_reset(before, &change);

@@ -30,7 +30,7 @@ pub(super) struct CourseStep {
 
 #[derive(Debug)]
 pub(super) enum Change {
-    /// The context grew, or shrank, by so many tokens.
+    /// The context grew, or shrank, by this many tokens.
     By(i64),
     /// The user emptied it, and it went on from this size.
     To(u64),
@@ -101,7 +101,7 @@ fn difference(now: u64, before: u64) -> i64 {
     signed(now).saturating_sub(signed(before))
 }
 
-/// Adds what the agent's own count gained beside the prompts.
+/// Adds what the agent's own count gained besides the prompts.
 fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let counts = Counts::until(session, steps.len());
     let reported = counts.prompts.iter().zip(session.requests());
@@ -150,7 +150,7 @@ fn fill_messages(session: &Session, steps: &mut [CourseStep]) {
     }
 }
 
-/// What every epoch begins with: what no log shows, and what the harness puts in. The least that was
+/// The tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
 /// seen: some epochs begin with restored files and such as well.
 fn prefix(session: &Session, requests: RequestIx) -> u64 {
     let resets = session.resets().iter().map(|reset| reset.request);

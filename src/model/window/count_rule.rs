@@ -1,4 +1,4 @@
-//! How agents count their contexts, as the models table has it.
+//! How agents count their contexts, by the models table.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct CountRule {
     /// Tokens of its system prompt and tools, for [`Base::Text`], which leaves them out.
     #[serde(default)]
     pub prefix: u64,
-    /// Bytes a token of all text in the context, which is its count from when it writes its history anew
+    /// Bytes a token of all text in the context, which is its count from when it rewrites its history
     /// until the next report; 0: it does not do so.
     #[serde(default)]
     pub anew_bytes_per_token: u64,

@@ -4,7 +4,7 @@ use super::policy::part;
 use super::{Seen, matches};
 use serde::Deserialize;
 
-/// More tokens than any window has.
+/// The largest accepted number of tokens: no window is larger.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// The user's windows and policies; the first that matches a session holds.
@@ -50,9 +50,9 @@ pub struct CustomPolicy {
 /// A rule for agents and frameworks that have none in the models table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// At a share of the window, above 0 and up to 1.
+    /// It compacts at a share of the window, above 0 and up to 1.
     Share(f64),
-    /// At so many tokens, or at the window where that is smaller.
+    /// It compacts at this many tokens, or at the window where that is smaller.
     Budget(u64),
     /// By the number of messages: at more than `keep` + `over`, all but `keep` are summarised. It has no
     /// trigger in tokens.
@@ -62,7 +62,7 @@ pub enum Rule {
         /// How many more may come before it fires.
         over: u64,
     },
-    /// The oldest messages are dropped until the context fits so many tokens, or the window.
+    /// The oldest messages are dropped until the context fits this many tokens, or the window.
     DropOldest(Option<u64>),
     /// It never compacts by itself.
     Never,
@@ -130,7 +130,7 @@ impl Rule {
     }
 }
 
-/// A row of either table, as it is written.
+/// A row of either table in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

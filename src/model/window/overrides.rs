@@ -17,13 +17,13 @@ pub struct Overrides {
     pub compact_window: Option<u64>,
     /// The most output per request: this much is reserved for it, if that is less than usual.
     pub output: Option<u64>,
-    /// In place of the policy's reserve.
+    /// Replaces the policy's reserve.
     pub reserve: Option<u64>,
-    /// In place of the policy's share of the window: 0 to 1.
+    /// Replaces the policy's share of the window: 0 to 1.
     pub share: Option<f64>,
     /// Percent of what the output leaves of the window, 1 to 100: can only lower the trigger.
     pub percent: Option<f64>,
-    /// In place of the policy's budget: it fires at so many tokens, whatever the window.
+    /// Replaces the policy's budget: it fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
     /// The trigger is no higher than this.
     pub limit: Option<u64>,

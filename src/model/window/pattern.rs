@@ -7,7 +7,7 @@ pub(super) fn matches_model(pattern: &str, id: &str) -> bool {
     matches(pattern, id) || (bare.len() < id.len() && matches(pattern, bare))
 }
 
-/// Makers as Bedrock writes them before a model, perhaps with a region before that.
+/// The makers that Bedrock writes before a model, perhaps after a region.
 const MAKERS: [&str; 10] = [
     "ai21.",
     "amazon.",

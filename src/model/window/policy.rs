@@ -38,7 +38,7 @@ pub struct Policy {
     pub output: u64,
     /// The window that compaction uses unless another is configured, in tokens; none: the model's.
     pub compact_window: Option<u64>,
-    /// It fires at so many tokens, whatever the window.
+    /// It fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
     /// Whether it compacts when the window is full, unless a smaller one is configured for compaction.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub struct Policy {
     /// Whether `prefix` counts what some logs show of it too: a system prompt, a tool list.
     #[serde(default)]
     pub prefix_whole: bool,
-    /// The share of the history that it keeps as it was, the newest part: 0 to 1.
+    /// The newest share of the history, which it keeps unchanged: 0 to 1.
     #[serde(default)]
     pub keep_share: f64,
     /// Tokens of the newest history that it keeps as they were.

@@ -46,7 +46,7 @@ impl PriceRow {
     }
 }
 
-/// A row as it is written.
+/// A row of the table in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

@@ -4,17 +4,17 @@ use crate::source::Bytes;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::io::{self, BufReader, Read};
 
-/// The most bytes that a decoder holds: 8 MiB is the most that `zstd` uses unless it is told otherwise.
-const WINDOW: u64 = 32 << 20;
-/// The first bytes of a frame, and of one that holds nothing of the content, but for the latter's last four bits.
-const MAGIC: u32 = 0xfd2f_b528;
-const SKIPPABLE: u32 = 0x184d_2a50;
+/// The most bytes that a decoder holds: by default, `zstd` uses 8 MiB at most.
+const LARGEST_WINDOW: u64 = 32 << 20;
+/// The first bytes of a frame, and of a frame without content, whose last four bits vary.
+const FRAME_MAGIC: u32 = 0xfd2f_b528;
+const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 
 type Decoder = StreamingDecoder<BufReader<Bytes>, FrameDecoder>;
 
 /// A file that is being decoded.
 pub(super) struct Frames {
-    /// The frame that is read; `None`: there is none left.
+    /// The frame that is being read; `None`: all frames were read.
     frame: Option<Decoder>,
 }
 
@@ -55,12 +55,12 @@ fn next_frame(mut file: BufReader<Bytes>) -> io::Result<Option<Decoder>> {
             return Ok(None);
         }
         match magic.try_into().map_or(0, u32::from_le_bytes) {
-            MAGIC => {
+            FRAME_MAGIC => {
                 file.seek_relative(-4)?;
-                let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
+                let decoder = StreamingDecoder::new_with_max_window_size(file, LARGEST_WINDOW);
                 return decoder.map(Some).map_err(|why| invalid(&why.to_string()));
             }
-            magic if magic & !0xf == SKIPPABLE => {
+            magic if magic & !0xf == SKIPPABLE_MAGIC => {
                 let mut size = [0; 4];
                 file.read_exact(&mut size)?;
                 let size = u64::from(u32::from_le_bytes(size));

@@ -104,7 +104,7 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     let mut document = file.cursor();
     document.rewritten(&ByLength).unwrap().unwrap();
     let checkpoint = |document: &DocumentCursor| document.checkpoint.as_ref().unwrap().elements;
-    assert_eq!(checkpoint(&document), 30 - LATE);
+    assert_eq!(checkpoint(&document), 30 - MUTABLE_TAIL);
 
     said[29] = message(29, "more");
     said.extend([message(30, "new")]);
@@ -112,7 +112,7 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     let mut open = file.source().open().unwrap().0;
     assert!(matches!(
         document.read_on(&mut open, &ByLength).unwrap(),
-        Continued::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - LATE
+        Continued::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - MUTABLE_TAIL
     ));
 }
 
@@ -214,7 +214,7 @@ proptest! {
                     said[at] = message(at, &text);
                 }
                 2 if !said.is_empty() => {
-                    let at = said.len() - 1 - at % said.len().min(LATE);
+                    let at = said.len() - 1 - at % said.len().min(MUTABLE_TAIL);
                     said[at] = message(at, &text);
                 }
                 _ => {
@@ -231,7 +231,7 @@ proptest! {
     }
 }
 
-/// A document of Cline's with so many messages of the user's.
+/// A document of Cline with this many messages of the user.
 fn cline(count: usize) -> String {
     let message = |n| format!(r#"{{"id":"m{n}","role":"user","content":"text {n}","ts":{n}}}"#);
     let messages: Vec<String> = (0..count).map(message).collect();

@@ -12,7 +12,7 @@ fn nested((open, close): (&str, &str), depth: usize) -> String {
     [open.repeat(depth), "7".to_owned(), close.repeat(depth)].concat()
 }
 
-/// Reads with a stack of so many KiB.
+/// Reads with a stack of this many KiB.
 fn with_stack(kib: usize, read: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(kib << 10).spawn(read);
     thread.unwrap().join().unwrap();

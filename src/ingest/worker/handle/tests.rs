@@ -7,7 +7,7 @@ use crate::log::file_id;
 use crate::reader::read_whole;
 use crate::store::pipe::Piped;
 use crate::testing::{HANG, TOY, some_time, toy_log};
-use crate::worker::stuck::STUCK;
+use crate::worker::stuck::ANSWER_TIME;
 use agents::builtin::ouro::OURO;
 use files::paths::User;
 use files::waiting::wait_for;
@@ -501,7 +501,7 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     hang(1);
     let _ = watching.overseer.look(some_time());
     assert!(watching.overseer.has_all(), "it may still answer");
-    let _ = watching.overseer.look(some_time() + STUCK);
+    let _ = watching.overseer.look(some_time() + ANSWER_TIME);
     assert!(!watching.overseer.has_all());
     watching.until_seen("problem");
     append(&well, "{\"toy\":2}\n");
