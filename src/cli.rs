@@ -115,8 +115,9 @@ pub struct Print {
 }
 
 fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
-    let names = FORMATS.iter();
-    let names = names.map(|format| PossibleValue::new(format.name).help(format.help));
+    let names = FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name).help(format.help));
     PossibleValuesParser::new(names).map(|name| named_format(&name))
 }
 

@@ -17,10 +17,10 @@ use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
 use tui::Start;
 
-/// The files that reports have open at once: logs in several threads, and databases with what is beside them.
-const FOR_REPORTS: usize = 12;
-/// The same for the screens, with the terminal, signals and the watch.
-const FOR_SCREENS: usize = 24;
+/// How many files reports have open at once: logs in several threads, and databases with their journals.
+const FILES_FOR_REPORTS: usize = 12;
+/// How many files the screens have open at once: those, the terminal, signals and the watch on folders.
+const FILES_FOR_SCREENS: usize = 24;
 
 /// Runs a command, or the monitor if there is none. Reports are written to `out`, problems that do not end
 /// the command to `err`.
@@ -32,7 +32,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     let env = &user.env;
     let mut options = cli.monitor;
     let Some(mut command) = cli.command else {
-        files::check_room(FOR_SCREENS)?;
+        files::check_room(FILES_FOR_SCREENS)?;
         return monitor::run(&Setup::load(cli.config, user)?, options);
     };
     command.add_options(&mut options);
@@ -44,23 +44,20 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     }
     // Completions are needed even if the configuration is wrong.
     if let Command::Completions { shell } = command {
-        // Written at once: the generator panics where it cannot write.
+        // The script is written from memory: the generator panics where it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut script);
         return Ok(out.write_all(&script)?);
     }
-    files::check_room(FOR_REPORTS)?;
+    files::check_room(FILES_FOR_REPORTS)?;
     let setup = Setup::load(cli.config, user)?;
-    let checked = match &command {
-        Command::Agents {
-            command: Some(AgentsCommand::Check(cli)),
-            ..
-        } => Some(cli.mapping.as_ref()),
-        _ => None,
-    };
+    // A check is of the mappings too, unless it names one.
+    let checks_mappings = matches!(
+        &command,
+        Command::Agents { command: Some(AgentsCommand::Check(cli)), .. } if cli.mapping.is_none()
+    );
     for LeftOut { path, error, .. } in &setup.left_out {
-        // A check is of the mappings too, unless it names one.
-        if checked == Some(None) {
+        if checks_mappings {
             bail!("{error:#}");
         }
         writeln!(err, "{}: it is left out: {error:#}", path.display())?;
@@ -83,7 +80,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
         }
         Command::Audit(Audit { all, worst }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
-            // Past `err`, which would make its escapes visible.
+            // This bypasses `err`, which would make the escapes visible.
             let mut terminal = std::io::stderr();
             let progress: Option<&mut dyn Write> = if terminal.is_terminal() {
                 Some(&mut terminal)
@@ -134,7 +131,7 @@ pub fn screens(cli: Cli, user: &User) -> Result<Start> {
     Plan::new(&setup, cli.monitor)?.start()
 }
 
-/// How to write a report. For people, the characters are those of their locale.
+/// How to write a report. A report for people has the characters of their locale.
 fn style(print: &Print, env: &Env) -> Style {
     let mut style = print.style();
     if style.format.for_people && locale::is_ascii(env) {

@@ -1,5 +1,5 @@
-//! The configuration: the schema of its file, and the files beside it. Options of the command line
-//! override the environment, which overrides the file.
+//! The configuration: the schema of its file, and the files next to it. Options of the command line override the
+//! environment, which overrides the file.
 
 mod files;
 mod keys;
@@ -26,8 +26,8 @@ use tui::theme::Fills;
 pub struct Config {
     /// Folders to search besides the agents' own.
     pub roots: Vec<PathBuf>,
-    /// The user's models table, relative to this file's folder. `None`: `models.toml` beside this file, if it
-    /// exists.
+    /// The user's models table, relative to this file's folder. `None`: `models.toml` next to this file, if
+    /// it exists.
     pub models: Option<PathBuf>,
     /// Windows that the user sets; the first row that matches a session applies.
     pub window: Vec<CustomWindow>,

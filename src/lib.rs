@@ -41,8 +41,8 @@
 //! | [`commands`] | in this crate: runs a command, puts all the others together | everything |
 //!
 //! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
-//! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate, `circles.rs` beside
-//! it that no files import each other in a circle.
+//! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate; `circles.rs` in the
+//! same folder checks that no files import each other in a circle.
 //!
 //! Where to find things:
 //!

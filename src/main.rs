@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The same error without colours: its text repeats arguments, and their escapes are to be told from its own.
+/// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own.
 fn without_styles(usage: clap::Error) -> clap::Error {
     let plain = Cli::command().styles(Styles::plain());
     plain.try_get_matches().err().unwrap_or(usage)
@@ -58,7 +58,7 @@ fn without_styles(usage: clap::Error) -> clap::Error {
 fn ended(failed: Option<&io::Error>, err: &mut dyn Write) -> ExitCode {
     match failed {
         None => ExitCode::SUCCESS,
-        // The reader of our output has gone: not an error.
+        // That the reader of our output has gone is no error.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Some(error) => {
             let _ = writeln!(err, "ctxgauge: could not write to standard output: {error}");

@@ -4,17 +4,17 @@ use anyhow::{Result, bail};
 use files::paths::Env;
 
 /// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
-/// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). Where none is, the
-/// terminal is taken for one with UTF-8: containers and remote shells set none.
+/// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
+/// containers and remote shells, the terminal is assumed to use UTF-8.
 pub(super) fn is_ascii(env: &Env) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| env.get(name));
-    let Some(locale) = locale.filter(|_| cfg!(unix)) else {
-        return false;
-    };
-    let locale = locale.to_string_lossy().to_ascii_lowercase();
-    !locale.contains("utf-8") && !locale.contains("utf8")
+    cfg!(unix)
+        && set.is_some_and(|locale| {
+            let locale = locale.to_string_lossy().to_ascii_lowercase();
+            !locale.contains("utf-8") && !locale.contains("utf8")
+        })
 }
 
 /// An error if the terminal has no cursor to move.

@@ -19,8 +19,8 @@ use tui::runtime::state::StateFile;
 use tui::theme::{ColourDepth, Glyphs, Themes};
 use tui::{self, Logs, Start};
 
-/// Updates that may wait for the screens; beyond, the reading of logs waits.
-const UPDATES: usize = 256;
+/// How many updates may wait for the screens; if there are more, the reading of logs waits.
+const WAITING_UPDATES: usize = 256;
 
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
 pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
@@ -68,16 +68,14 @@ impl Plan<'_> {
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
         }
-        let broken = broken.flatten().into_iter();
-        let broken = broken.zip(state_file.as_ref().map(|file| file.path().to_owned()));
-        let mut problems: Vec<(PathBuf, String)> =
-            broken.map(|(what, path)| (path, what)).collect();
-        let mappings = setup.left_out.iter();
-        let mappings = mappings.map(|LeftOut { path, error, .. }| (path, error));
-        let left_out = mappings.chain(left_out.iter().map(|(path, error)| (path, error)));
-        problems.extend(
-            left_out.map(|(path, error)| (path.clone(), format!("it is left out: {error:#}"))),
-        );
+        let mut problems = Vec::new();
+        if let (Some(file), Some(what)) = (&state_file, broken.flatten()) {
+            problems.push((file.path().to_owned(), what));
+        }
+        let left_out = left_out.iter().map(|(path, error)| (path, error));
+        for (path, error) in setup.left_out.iter().map(LeftOut::reason).chain(left_out) {
+            problems.push((path.clone(), format!("it is left out: {error:#}")));
+        }
         problems.extend(setup.problems());
         Ok(Plan {
             setup,
@@ -95,11 +93,14 @@ impl Plan<'_> {
     pub(super) fn start(self) -> Result<Start> {
         let setup = self.setup;
         locale::check_terminal(&setup.user.env)?;
-        let roots = self.context.roots.iter();
-        let looked_in = roots.map(|root| setup.user.folders.display(root.path()));
-        let looked_in = looked_in.collect();
+        let looked_in = self
+            .context
+            .roots
+            .iter()
+            .map(|root| setup.user.folders.display(root.path()))
+            .collect();
         let rules = Arc::clone(&self.context.rules);
-        let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
+        let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
         let note = estimator_note(self.options.estimate.estimator.unwrap_or_default());
         let demo = Demo::new(Arc::clone(&rules), note.clone(), sender);
         let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
@@ -133,7 +134,7 @@ impl Plan<'_> {
     }
 }
 
-/// Says so if the numbers are not those of the default estimator.
+/// Names the estimator and its rule; empty for the default estimator.
 fn estimator_note(estimator: Estimator) -> String {
     if estimator == Estimator::default() {
         String::new()
@@ -142,8 +143,8 @@ fn estimator_note(estimator: Estimator) -> String {
     }
 }
 
-/// The themes, one of them selected: by option, else by the environment, else as chosen on screen, else by
-/// the configuration.
+/// The themes, one of them selected: the first of the option, the environment, the choice on screen and the
+/// configuration that names one decides.
 fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<UserThemes> {
     let config = &setup.config;
     // The convention of no-color.org: set and not empty.
@@ -164,7 +165,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             chosen.context("`theme` in the configuration")?;
         }
         if let Some(name) = chosen {
-            // It may have been removed since.
+            // The theme may have been removed since.
             let _ = themes.choose(name);
         }
     }

@@ -1,4 +1,4 @@
-//! What options and configuration come to: formats, models table, search roots, themes.
+//! Turns options and the configuration into formats, a models table and search roots.
 
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
@@ -39,6 +39,13 @@ pub(super) struct LeftOut {
     pub(super) error: anyhow::Error,
 }
 
+impl LeftOut {
+    /// The file, and what is wrong with it.
+    pub(super) fn reason(&self) -> (&PathBuf, &anyhow::Error) {
+        (&self.path, &self.error)
+    }
+}
+
 impl Setup {
     /// Reads the configuration: the named file, or the default one if it exists.
     pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
@@ -50,8 +57,8 @@ impl Setup {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {
                 Ok(format) => formats.push(format),
                 Err(error) => {
-                    let name = path.file_stem().unwrap_or_default();
-                    let name = name.to_string_lossy().into_owned();
+                    let stem = path.file_stem().unwrap_or_default();
+                    let name = stem.to_string_lossy().into_owned();
                     left_out.push(LeftOut { path, name, error });
                 }
             }
@@ -68,7 +75,7 @@ impl Setup {
         })
     }
 
-    /// The user's models table, and what of it is not used, and why.
+    /// The rows of the user's models table that are not used: its path and the reason for each.
     pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
         let file = self.file.as_deref().unwrap_or(Path::new(""));
         let path = config::models_file(&self.config, file);
@@ -84,9 +91,10 @@ impl Setup {
             rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
         rules.custom = self.config.custom();
-        let proven = formats.iter();
-        let proven = proven.filter_map(|format| Some((format.id, format.tier.proven()?)));
-        rules.proven = proven.collect();
+        rules.proven = formats
+            .iter()
+            .filter_map(|format| Some((format.id, format.tier.proven()?)))
+            .collect();
         for agent in rules.custom.agents() {
             let is_left_out = self.left_out.iter().any(|mapping| mapping.name == agent);
             if !is_left_out && !formats.iter().any(|format| format.id == agent) {
@@ -99,7 +107,7 @@ impl Setup {
         Ok(rules)
     }
 
-    /// What a report on one file is made from.
+    /// The context of a report on one file.
     pub(super) fn context(&self, only: &Only, estimate: &Estimate) -> Result<ReportContext> {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
@@ -128,8 +136,8 @@ impl Setup {
         })
     }
 
-    /// The same for all logs below the given paths; without paths, for those in the agents' own folders
-    /// and in the folders that options and configuration add.
+    /// The context of a report on all logs below the given paths or, without paths, in the agents' own folders and the
+    /// folders that options and configuration add.
     pub(super) fn context_of(
         &self,
         paths: &[PathBuf],
@@ -148,7 +156,7 @@ impl Setup {
         Ok(context)
     }
 
-    /// The mapping of this path, or of this name beside the configuration.
+    /// The mapping at this path, or the one of this name in the configuration's folder.
     pub(super) fn named_mapping(&self, path: &Path) -> Result<&'static Format> {
         read_mapping(&config::named_mapping(self.file.as_deref(), path)?)
     }

@@ -1,4 +1,5 @@
-//! Standard output and standard error: what cannot be written, and what must not reach a terminal.
+//! Standard output and standard error: they remember or drop what cannot be written, and keep escape sequences from the
+//! terminal.
 
 use super::locale;
 use files;
@@ -19,8 +20,8 @@ pub fn stdout() -> Output<Stdout> {
     Output::new(Stdout(io::stdout().lock()))
 }
 
-/// Standard output, which looks for its reader whenever it is flushed: who writes nothing would never notice that
-/// the reader has gone.
+/// Standard output that checks for its reader when it is flushed: without a write nobody would notice that the reader
+/// has gone.
 pub struct Stdout(StdoutLock<'static>);
 
 impl Write for Stdout {
@@ -62,7 +63,7 @@ impl<W: Write> Write for Output<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.out.write(bytes);
         match done {
-            // It is tried again.
+            // The caller tries again.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             done => self.keep(done),
         }

@@ -1,14 +1,14 @@
-//! Reading the user's files: the configuration, and small files in folders beside it.
+//! Reads the user's files: the configuration, and small files in folders next to it.
 
 use anyhow::{Context, Result};
 use files;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// The largest file of the user's, in bytes: configurations, mappings, themes and models tables have kilobytes.
-const LARGEST: u64 = 4 << 20;
+/// The largest file that is read, in bytes: configurations, mappings, themes and models tables have kilobytes.
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// A file `NAME.toml` in a folder beside the configuration.
+/// A file `NAME.toml` in a folder next to the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFile {
     /// Its path.
@@ -19,8 +19,8 @@ pub struct UserFile {
     pub text: String,
 }
 
-/// The user's mappings of log formats: `agents/NAME.toml` beside the configuration file `config`. A file that cannot
-/// be read is an error of its own.
+/// The user's mappings of log formats: `agents/NAME.toml` next to the configuration file `config`. A file that cannot
+/// be read is an error in the list.
 ///
 /// # Errors
 ///
@@ -29,7 +29,7 @@ pub fn mappings(config: Option<&Path>) -> Result<Vec<(PathBuf, Result<UserFile>)
     all(config, "agents")
 }
 
-/// The mapping at this path; if there is none, the one of this name beside the configuration file `config`.
+/// The mapping at this path; if there is none, the one of this name next to the configuration file `config`.
 ///
 /// # Errors
 ///
@@ -40,14 +40,14 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
     match named {
         Some(named) if !path.exists() && named.exists() => user_file(named),
         _ => {
-            let text = files::read_named(path, LARGEST).with_context(|| unreadable(path))?;
+            let text = files::read_named(path, MAX_FILE_BYTES).with_context(|| unreadable(path))?;
             Ok(named_file(path.to_owned(), text))
         }
     }
 }
 
-/// The files `NAME.toml` of a folder beside the configuration, ordered by name; none if there is no such
-/// folder. A file that cannot be read is an error of its own.
+/// The files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder. A file
+/// that cannot be read is an error in the list.
 pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
     let paths = paths(config, folder)?.into_iter();
     Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
@@ -75,13 +75,13 @@ fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
 }
 
 fn user_file(path: PathBuf) -> Result<UserFile> {
-    let text = files::read_text(&path, LARGEST).with_context(|| unreadable(&path))?;
+    let text = files::read_text(&path, MAX_FILE_BYTES).with_context(|| unreadable(&path))?;
     Ok(named_file(path, text))
 }
 
 fn named_file(path: PathBuf, text: String) -> UserFile {
-    let name = path.file_stem().unwrap_or_default();
-    let name = name.to_string_lossy().into_owned();
+    let stem = path.file_stem().unwrap_or_default();
+    let name = stem.to_string_lossy().into_owned();
     UserFile { path, name, text }
 }
 
@@ -101,8 +101,8 @@ pub(super) fn parse<T: DeserializeOwned>(
 /// Reads a file. `None`: it does not exist, and need not.
 pub(super) fn read(path: &Path, required: Required) -> Result<Option<String>> {
     let text = match required {
-        Required::Yes => files::read_named(path, LARGEST),
-        Required::No => files::read_text(path, LARGEST),
+        Required::Yes => files::read_named(path, MAX_FILE_BYTES),
+        Required::No => files::read_text(path, MAX_FILE_BYTES),
     };
     match text {
         Err(error) if required == Required::No && files::is_absent(&error) => Ok(None),

@@ -18,8 +18,8 @@ pub fn rules() -> Result<Rules> {
     parse(assets::MODELS).context("the built-in models table is invalid; please report this")
 }
 
-/// The user's models table: the one that the configuration names, or `models.toml` beside the configuration
-/// file `file`, if there is one.
+/// The user's models table: the one that the configuration names, or `models.toml` next to the configuration file
+/// `file`, if there is one.
 ///
 /// # Errors
 ///
@@ -60,10 +60,9 @@ fn read(text: &str) -> Result<Rules> {
         // Its errors name the line.
         return Ok(parse(text)?);
     }
-    // Rules are read from text alone: what would read them from a table too takes a tenth of a megabyte. The lines
-    // of this text are not those of the file.
-    let rules = parse(&table.to_string());
-    let mut rules = rules.map_err(|error| anyhow!("{}", error.message()))?;
+    // The code that reads rules from a table would take a tenth of a megabyte, so the table becomes text again. Its
+    // lines are not those of the file: errors must not name them.
+    let mut rules = parse(&table.to_string()).map_err(|error| anyhow!("{}", error.message()))?;
     rules.refused = refused.into_iter().map(|row| row.to_string()).collect();
     Ok(rules)
 }

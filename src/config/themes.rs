@@ -1,4 +1,4 @@
-//! The user's themes: files beside the configuration.
+//! The user's themes: files in a folder next to the configuration.
 
 use super::files::{self, UserFile, invalid};
 use anyhow::{Context, Result};
@@ -14,7 +14,7 @@ pub struct UserThemes {
     pub left_out: Vec<(PathBuf, anyhow::Error)>,
 }
 
-/// The built-in themes, and those in `themes/NAME.toml` beside the configuration file `config`.
+/// The built-in themes, and those in `themes/NAME.toml` next to the configuration file `config`.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! The only way in which the program opens files: what is there must be a file, and no larger than expected.
 //!
 //! A named pipe, a device, a socket or a folder can be in the place of any file that the program reads, also by a
-//! link. To open a pipe waits for a writer, and `/dev/zero` never ends. So whatever is opened is looked at before
-//! and after. The length that the system states is only a hint: what is read is counted.
+//! link. Opening a pipe waits for a writer, and `/dev/zero` never ends. So each file is checked before it is opened
+//! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
 pub mod paths;
 mod pipe;
@@ -32,7 +32,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
     let file = options.open(path)?;
-    admit(&file.metadata()?)?;
+    check_is_file(&file.metadata()?)?;
     Ok(file)
 }
 
@@ -43,104 +43,97 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// If it is not a file; the error names what it is.
 pub fn look(path: &Path) -> io::Result<Metadata> {
     let meta = fs::metadata(path)?;
-    admit(&meta)?;
+    check_is_file(&meta)?;
     Ok(meta)
 }
 
-/// The bytes of the file at a path, which must not be more than `most`.
+/// The bytes of the file at a path, at most `limit`.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::FileTooLarge`] if there are more; and as [`open`].
-pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_all(open(path)?, most)
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_all(open(path)?, limit)
 }
 
-/// The bytes of an opened file, which must not be more than `most`.
+/// The bytes of an open file, at most `limit`.
 ///
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let expected = file.metadata()?.len();
-    read_at_most(file, expected, most)
+    read_at_most(file, expected, limit)
 }
 
-/// The bytes of something that is opened, which must not be more than `most`; about `expected` are.
+/// The bytes of a source, at most `limit`. `expected` is the length that is to be expected.
 ///
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_at_most(source: impl Read, expected: u64, most: u64) -> io::Result<Vec<u8>> {
-    if expected > most {
-        return Err(too_large(most));
+pub fn read_at_most(source: impl Read, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
+    if expected > limit {
+        return Err(too_large(limit));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     source
-        .take(most.saturating_add(1))
+        .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        Err(too_large(most))
+    if bytes.len() as u64 > limit {
+        Err(too_large(limit))
     } else {
         Ok(bytes)
     }
 }
 
-/// The text of the file at a path, which must not be more than `most` bytes.
+/// The text of the file at a path, at most `limit` bytes.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::InvalidData`] if it is not UTF-8; and as [`read`].
-pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    text(read(path, most)?)
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    text(read(path, limit)?)
 }
 
-/// The text of a file that the user names: also of a pipe, and of `/dev/null`, which is empty.
+/// The text of a file that the user names. It may also be a pipe, or `/dev/null`, which is empty.
 ///
 /// # Errors
 ///
 /// As [`read_text`] and [`open_pipe`].
-pub fn read_named(path: &Path, most: u64) -> io::Result<String> {
+pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
     if path == Path::new("/dev/null") {
         return Ok(String::new());
     }
     if !is_pipe(path) {
-        return read_text(path, most);
+        return read_text(path, limit);
     }
-    let mut bytes = Vec::new();
-    let pipe = open_pipe(path)?;
-    pipe.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        Err(too_large(most))
-    } else {
-        text(bytes)
-    }
+    text(read_at_most(open_pipe(path)?, 0, limit)?)
 }
 
-/// Copies the file at a path into a new one, which only the user may read. Returns the number of bytes, which must
-/// not be more than `most`.
+/// Copies the file at a path, at most `limit` bytes, into a new file that only the user may read. Returns the number
+/// of bytes.
 ///
 /// # Errors
 ///
-/// As [`read`]; and if the copy cannot be written, or exists.
-pub fn copy(from: &Path, to: &Path, most: u64) -> io::Result<u64> {
+/// As [`read`]; and if the copy exists already or cannot be written.
+pub fn copy(from: &Path, to: &Path, limit: u64) -> io::Result<u64> {
     let file = open(from)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut copy = options.open(to)?;
-    let copied = io::copy(&mut file.take(most.saturating_add(1)), &mut copy)?;
+    let copied = io::copy(&mut file.take(limit.saturating_add(1)), &mut copy)?;
     copy.flush()?;
-    if copied > most {
-        Err(too_large(most))
+    if copied > limit {
+        Err(too_large(limit))
     } else {
         Ok(copied)
     }
 }
 
-/// The real path of what a format keeps beside a log. From the last folder that both are in, no link leads out of
-/// that folder: whoever can write beside a log cannot make the program read other files.
+/// The real path of a file that a format keeps beside a log. Links may not lead out of the last folder that contains
+/// both: whoever can write beside a log cannot make the program read other files.
 ///
 /// # Errors
 ///
@@ -159,19 +152,19 @@ pub fn real_beside(real: Real<'_>, log: &Path, path: &Path) -> io::Result<PathBu
         // The log was reached through it.
         real(or_here(path))
     } else {
-        real_below(real, &common(log, path), path)
+        real_below(real, &common_folder(log, path), path)
     }
 }
 
 /// Finds the real path of what is at a path.
 pub type Real<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
-/// From here on, a write beyond the limit of the size of files (`ulimit -f`) is an error, and not the end of the program.
-/// Call it before any thread is started: threads inherit it. Child processes begin without it.
+/// Makes a write beyond the limit of the size of files (`ulimit -f`) an error instead of the end of the program. Call
+/// it before any thread is started: threads inherit it, child processes do not.
 #[cfg(unix)]
 pub fn outlive_size_limit() {
     use nix::sys::signal::{SigSet, Signal};
-    // It fails for an unknown number only.
+    // It fails only for an unknown number.
     let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
 }
 
@@ -179,7 +172,7 @@ pub fn outlive_size_limit() {
 #[cfg(not(unix))]
 pub fn outlive_size_limit() {}
 
-/// The real path of what is in a folder. No link in it leads out of the folder.
+/// The real path of a file in a folder. Links may not lead out of the folder.
 ///
 /// # Errors
 ///
@@ -202,7 +195,7 @@ pub fn real_below(real: Real<'_>, folder: &Path, path: &Path) -> io::Result<Path
     }
 }
 
-/// Opens what is directly in a folder. If it is a link, it must not lead out of the folder.
+/// Opens a file that is directly in a folder. If it is a link, it must not lead out of the folder.
 ///
 /// # Errors
 ///
@@ -216,11 +209,11 @@ pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
     }
 }
 
-/// Where the file at a path is to be written, so that a link to it stays one.
+/// The path at which to write the file at `path`, so that a link to it stays a link.
 ///
 /// # Errors
 ///
-/// If something else than a file is there.
+/// If there is something that is not a file.
 pub fn target(path: &Path) -> io::Result<PathBuf> {
     match look(path) {
         Ok(_) => fs::canonicalize(path),
@@ -233,7 +226,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Checks that so many more files can be opened. Libraries panic where there are no descriptors left.
+/// Checks that this many more files can be opened. Libraries panic when no descriptors are left.
 ///
 /// # Errors
 ///
@@ -259,7 +252,7 @@ pub fn check_room(files: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nothing is at a path: nothing of its name, or a file where a folder of it would be.
+/// Whether an error says that nothing is at a path: there is nothing of this name, or one of its folders is a file.
 pub fn is_absent(error: &io::Error) -> bool {
     let kind = error.kind();
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -290,14 +283,16 @@ fn leads_out() -> io::Error {
     )
 }
 
-/// The last folder that two paths are both in.
-fn common(one: &Path, other: &Path) -> PathBuf {
-    let both = one.components().zip(other.components());
-    let same = both.take_while(|(a, b)| a == b);
-    same.map(|(part, _)| part).collect()
+/// The last folder that contains both paths.
+fn common_folder(one: &Path, other: &Path) -> PathBuf {
+    one.components()
+        .zip(other.components())
+        .take_while(|(a, b)| a == b)
+        .map(|(part, _)| part)
+        .collect()
 }
 
-/// A path as the system takes it: the folder of a bare name is the one that the program works in.
+/// The folder, or the working directory for the empty path that is the folder of a bare name.
 fn or_here(folder: &Path) -> &Path {
     if folder == Path::new("") {
         Path::new(".")
@@ -307,7 +302,7 @@ fn or_here(folder: &Path) -> &Path {
 }
 
 /// Refuses what is not a file.
-fn admit(meta: &Metadata) -> io::Result<()> {
+fn check_is_file(meta: &Metadata) -> io::Result<()> {
     if meta.is_file() {
         Ok(())
     } else {
@@ -348,13 +343,13 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-fn too_large(most: u64) -> io::Error {
-    let most = if most >= 1 << 20 {
-        format!("{} MiB", most >> 20)
+fn too_large(limit: u64) -> io::Error {
+    let limit = if limit >= 1 << 20 {
+        format!("{} MiB", limit >> 20)
     } else {
-        format!("{most} bytes")
+        format!("{limit} bytes")
     };
-    let what = format!("it has more than {most}, which is more than such a file can have");
+    let what = format!("it has more than {limit}, which is more than such a file can have");
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 

@@ -89,7 +89,7 @@ pub struct Folders {
     pub config: Option<PathBuf>,
     /// The folder of programs for what they remember.
     pub state: Option<PathBuf>,
-    /// The folder of programs for what they can make again.
+    /// The folder of programs for files that they can make again.
     pub cache: Option<PathBuf>,
 }
 
@@ -124,7 +124,7 @@ impl Folders {
         Some(self.cache.as_ref()?.join(NAME))
     }
 
-    /// A path as people write it: with `~` for the home folder.
+    /// The path as people write it, with `~` for the home folder.
     pub fn display(&self, path: &Path) -> String {
         let home = self.home.as_ref();
         match home.and_then(|home| path.strip_prefix(home).ok()) {

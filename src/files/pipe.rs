@@ -55,8 +55,8 @@ pub fn check_reader<W>(_: &W) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens the pipe at a path. If nobody has it open to write, waits two seconds for a writer; once there is one, its
-/// bytes are waited for as long as it takes.
+/// Opens the pipe at a path. If nobody has it open for writing, waits two seconds for a writer. Once there is one,
+/// waits for its bytes as long as it takes.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Waiting in tests: for a condition, with one deadline for all. The tests of all crates wait so.
+//! Waiting in tests: for a condition, with one deadline for all. The tests of all crates use it.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The time between two looks.
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Looks until there is what the test awaits, and returns it.
+/// Looks until there is what the test awaits; returns that.
 ///
 /// # Panics
 ///
@@ -22,6 +22,6 @@ pub fn wait_for<T, E: Display>(awaited: &str, mut look: impl FnMut() -> Result<T
             Ok(found) => return found,
             Err(was) => assert!(Instant::now() < end, "no {awaited}; there was: {was}"),
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(LOOK_INTERVAL);
     }
 }

@@ -1,10 +1,10 @@
-//! ASCII in the place of glyphs.
+//! ASCII characters that replace glyphs.
 
-/// Replaces a character that has no stand-in, such as one of a log.
+/// Replaces a character that has no stand-in, such as one from a log.
 pub const UNKNOWN: char = '?';
 
-/// ASCII for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and all others of
-/// the same kinds.
+/// The ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so have
+/// others of the same kinds.
 pub const fn stand_in(glyph: char) -> char {
     match glyph {
         // Blocks: full, in eighths from below, in eighths from the left, halves.

@@ -1,5 +1,5 @@
-//! Text as it is shown: characters that control a terminal, reorder a line or pile up in one cell have visible
-//! ones in their places.
+//! Text as it is shown: characters that control a terminal, reorder a line or pile up in one cell are replaced by
+//! visible ones.
 
 use super::ascii::stand_in;
 use model::event::is_unsafe_to_show;
@@ -8,11 +8,11 @@ use unicode_width::UnicodeWidthChar;
 
 /// Replaces a character that must not reach a terminal and has no control picture.
 pub const REPLACEMENT: char = '\u{fffd}';
-/// The most characters without a width that are shown in one cell. Tibetan stacks have seven.
+/// The most characters without a width that are shown in one cell. Tibetan stacks have up to seven.
 pub const MOST_MARKS: usize = 8;
 
-/// A character as it is shown: what could control a terminal or reorder a line has a picture in its
-/// place, `␛` for an escape.
+/// A character as it is shown: one that could control a terminal or reorder a line is replaced by a picture, such as
+/// `␛` for an escape.
 pub fn visible(c: char) -> char {
     match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(REPLACEMENT),
@@ -50,7 +50,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// What is shown for the next character: the first mark too many is replaced, the others are left out.
+    /// What is shown for the next character. The first mark beyond the limit is replaced; later ones are left out.
     pub fn pass(&mut self, c: char) -> Option<char> {
         if !is_mark(c) {
             self.in_a_row = 0;
@@ -74,7 +74,7 @@ pub enum Written {
     Ascii,
 }
 
-/// Writes text with control characters made visible, except tabs and newlines. What is not UTF-8 is replaced.
+/// Writes text with control characters made visible, except tabs and newlines. Bytes that are not UTF-8 are replaced.
 #[derive(Debug)]
 pub struct Inert<W: Write> {
     out: W,

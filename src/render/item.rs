@@ -26,7 +26,7 @@ pub const fn sign(source: Source) -> &'static str {
     }
 }
 
-/// The item's tool; without one, its kind. Text of a log: not safe to print.
+/// The item's tool or, without one, its kind. This is log text: not safe to print.
 pub fn label(item: &Item) -> Cow<'_, str> {
     match item.tool.as_deref() {
         Some(tool) => tool.into(),
@@ -34,8 +34,8 @@ pub fn label(item: &Item) -> Cow<'_, str> {
     }
 }
 
-/// The item's preview, without the tool's name that begins a call. Text of a log: not safe to print.
-/// Hidden content, such as most thinking, has a note in its place.
+/// The item's preview, without the tool's name that begins a call. This is log text: not safe to print.
+/// A note replaces hidden content, such as most thinking.
 pub fn preview(item: &Item) -> &str {
     let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
     let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));

@@ -1,7 +1,7 @@
-//! How numbers, ages, sources and texts of a log are written: one rendering for screens and reports.
+//! Numbers, ages, sources and log text as strings, in one rendering for screens and reports.
 //!
-//! Pure functions from values of the model to strings. [`text`] makes log text safe to print; nothing of a
-//! log may reach a terminal or a report without it.
+//! These are pure functions from values of the model to strings. [`text`] makes log text safe to print; no log text
+//! may reach a terminal or a report without it.
 
 pub mod ascii;
 pub mod inert;
@@ -13,7 +13,7 @@ pub mod sparkline;
 pub mod text;
 pub mod unknown;
 
-/// Stands in the place of a value that is not known.
+/// Shown instead of a value that is not known.
 pub const NONE: &str = "—";
 
 /// The text, or [`NONE`].

@@ -1,21 +1,23 @@
-//! The agent's own count in words, where it differs from what is in the context.
+//! The agent's own count in words, where it differs from the size of the context.
 
 use super::number;
 use model::context::Context;
 
-/// How far the agent's count may differ from the context without a word, as a share of the context.
-const DIFFERENCE: f64 = 0.01;
+/// The largest difference between the agent's count and the context that is not mentioned, as a share of the context.
+const IGNORED_SHARE: f64 = 0.01;
 
-/// A sentence on what the agent counts and why it differs from the context, such as `Codex counts 231k of
-/// 245k: 14k are old reasoning that is no longer sent`; `None`: it differs by 1 % or less. `label` is the
-/// agent's name on screens.
+/// A sentence that says what the agent counts and why this differs from the context, such as `Codex counts 231k of
+/// 245k: 14k are old reasoning that is no longer sent`; `None`: it differs by 1 % or less. `label` is the agent's name
+/// on screens.
 pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option<String> {
     let own = context.own?;
     let difference = own.tokens.abs_diff(context.used) as f64;
-    if context.used == 0 || difference <= context.used as f64 * DIFFERENCE {
+    if context.used == 0 || difference <= context.used as f64 * IGNORED_SHARE {
         return None;
     }
-    let of = trigger.map(|trigger| format!(" of {}", number::short(trigger)));
+    let of = trigger.map_or_else(String::new, |trigger| {
+        format!(" of {}", number::short(trigger))
+    });
     let reasoning = number::short(own.earlier_reasoning);
     let why = match (own.earlier_reasoning, own.not_sent) {
         (0, _) => String::new(),
@@ -25,7 +27,6 @@ pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option
         _ => format!(": {reasoning} are old reasoning, counted twice"),
     };
     let (agent, counted) = (capitalised(label), number::short(own.tokens));
-    let of = of.unwrap_or_default();
     Some(format!("{agent} counts {counted}{of}{why}"))
 }
 

@@ -1,4 +1,4 @@
-//! Unlogged text that comes and goes, in a few words.
+//! A part of the context that no log shows and that comes and goes, in a few words.
 
 use super::number;
 use model::recurring::RecurringPart;

@@ -1,15 +1,15 @@
 //! The growth of the last requests as bars.
 
-/// The bars, lowest first. The highest leaves a hair's breadth to the row above.
+/// The bars, the lowest first. The highest one leaves a gap below the row above.
 const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 
-/// The growth that makes the highest bar: the window's tenth part. Rows share this scale, so that a
-/// session which grows fast looks it.
-const TALLEST: u64 = 10;
+/// Growth by the window divided by this has the highest bar. Rows share this scale, so that a session that grows fast
+/// looks so.
+const HIGHEST_BAR_DIVISOR: u64 = 10;
 
-/// One bar a growth, oldest first. The scale is a square root: a request of half a percent still shows.
+/// One bar for each growth, the oldest first. The scale is a square root: a request of half a percent still shows.
 pub fn bars(growth: &[u64], window: u64) -> String {
-    let tallest = (window / TALLEST).max(1) as f64;
+    let tallest = (window / HIGHEST_BAR_DIVISOR).max(1) as f64;
     growth
         .iter()
         .map(|grown| {

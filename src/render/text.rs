@@ -32,11 +32,11 @@ pub fn width(text: &str) -> usize {
 
 /// The inert text in at most `columns`, with `…` where it was cut.
 pub fn cut(text: &str, columns: usize) -> String {
-    // Combining marks have no width: without a limit any number would fit.
-    let most = columns.saturating_mul(4).saturating_add(16);
+    // Combining marks have no width: without a limit any number of them would fit.
+    let most_chars = columns.saturating_mul(4).saturating_add(16);
     let end = text
         .char_indices()
-        .nth(most)
+        .nth(most_chars)
         .map_or(text.len(), |(at, _)| at);
     let head = inert(&text[..end]);
     if end == text.len() && head.width() <= columns {
@@ -74,11 +74,12 @@ pub fn right(text: &str, columns: usize) -> String {
 
 /// The end of the text that fits into `columns`.
 pub fn tail(text: &str, columns: usize) -> &str {
-    let starts = text.char_indices().rev().map(|(at, _)| at);
-    let from = starts
-        .take_while(|at| width(&text[*at..]) <= columns)
-        .last();
-    from.map_or("", |at| &text[at..])
+    text.char_indices()
+        .rev()
+        .map(|(at, _)| &text[at..])
+        .take_while(|end| width(end) <= columns)
+        .last()
+        .unwrap_or_default()
 }
 
 /// A model's id without vendor, path and date.

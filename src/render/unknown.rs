@@ -1,4 +1,4 @@
-//! Records of types that their decoder does not know, as a warning.
+//! A warning of records whose type their decoder does not know.
 
 use super::number::counted;
 use super::text::inert;
@@ -9,15 +9,25 @@ pub fn warning(session: &Session) -> Option<String> {
     if session.unknown.is_empty() {
         return None;
     }
-    let all = session.unknown.values();
-    let records = counted(all.fold(0, |sum, n| sum.saturating_add(*n)), "record");
-    let names = session.unknown.iter().map(|(kind, n)| match n {
-        1 => inert(kind).into_owned(),
-        n => format!("{} {n}", inert(kind)),
-    });
-    let names = names.collect::<Vec<_>>().join(", ");
-    let version = session.meta.version.as_deref();
-    let version = version.map_or(String::new(), |version| format!(" {}", inert(version)));
+    let sum = session
+        .unknown
+        .values()
+        .copied()
+        .fold(0, u64::saturating_add);
+    let records = counted(sum, "record");
+    let names: Vec<String> = session
+        .unknown
+        .iter()
+        .map(|(kind, n)| match n {
+            1 => inert(kind).into_owned(),
+            n => format!("{} {n}", inert(kind)),
+        })
+        .collect();
+    let names = names.join(", ");
+    let version = match session.meta.version.as_deref() {
+        Some(version) => format!(" {}", inert(version)),
+        None => String::new(),
+    };
     let agent = session.agent;
     Some(format!(
         "{records} of unknown type ({agent}{version}): {names}"

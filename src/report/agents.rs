@@ -18,7 +18,7 @@ pub struct Agent {
     pub id: &'static str,
     /// The folders of its logs.
     pub roots: Vec<Root>,
-    /// The same as people write them, whatever is there.
+    /// Those folders as people write them, whether they exist or not.
     #[serde(skip)]
     pub places: Vec<String>,
     /// How many sessions were found.
@@ -27,7 +27,7 @@ pub struct Agent {
     pub newest: Option<Timestamp>,
     /// The rule by which it compacts.
     pub compacts_at: String,
-    /// What its decoder was tried with.
+    /// Which logs its decoder was tried with.
     pub tier: &'static str,
     /// The newest version whose logs were compared with known counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,12 +59,11 @@ pub struct Root {
 /// If `out` cannot be written to.
 pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result<()> {
     let found = context.find();
-    let wanted = |format: &&&'static Format| match context.forced {
-        Some(forced) => forced.id == format.id,
-        None => true,
-    };
-    let formats = context.formats.iter().filter(wanted);
-    let mut agents: Vec<Agent> = formats
+    let is_wanted = |id: &str| context.forced.is_none_or(|forced| forced.id == id);
+    let mut agents: Vec<Agent> = context
+        .formats
+        .iter()
+        .filter(|format| is_wanted(format.id))
         .map(|format| Agent::new(format, context, &found))
         .collect();
     agents.sort_by_key(|agent| {
@@ -81,11 +80,13 @@ impl Agent {
     }
 
     fn new(format: &'static Format, context: &ReportContext, found: &Found) -> Agent {
-        let logs = found.files.iter();
-        let logs = logs.filter(|log| log.facts.agent == format.id);
-        let roots = context.roots.iter().filter_map(|spot| {
-            spot.agent().filter(|of| of.id == format.id)?;
-            let path = spot.path();
+        let logs = found
+            .files
+            .iter()
+            .filter(|log| log.facts.agent == format.id);
+        let roots = context.roots.iter().filter_map(|root| {
+            root.agent().filter(|agent| agent.id == format.id)?;
+            let path = root.path();
             let inside = |log: &&LogFile| log.facts.path.starts_with(path);
             Some(Root {
                 path: path.display().to_string(),

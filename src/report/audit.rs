@@ -29,10 +29,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use summary::Tally;
 use tokens::Counter;
 
-/// Logs are read by so many threads: the tokenizer keeps one busy, reading files the other.
+/// How many threads read logs: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
 
-/// What an audit found, as `ctxgauge.audit/1` has it.
+/// The result of an audit: the schema `ctxgauge.audit/1`.
 #[derive(Serialize)]
 pub struct Audit {
     /// How many logs were read.
@@ -53,13 +53,13 @@ pub struct Audit {
     pub forecast: Option<BacktestSummary>,
     /// The estimator that `worst` is about.
     #[serde(skip)]
-    pub by: Estimator,
+    pub estimator: Estimator,
     /// The requests that were predicted worst.
     pub worst: Vec<Miss>,
 }
 
-/// Replays all logs and compares the estimators; with `worst`, lists so many requests that the selected one
-/// predicted worst. Prints what could not be read on `err`, and the progress on a terminal.
+/// Replays all logs and compares the estimators. Lists the `worst` requests that the selected estimator predicted
+/// worst. Prints on `err` which logs could not be read, and the progress on a terminal.
 ///
 /// # Errors
 ///
@@ -80,20 +80,20 @@ pub fn run(
             names(&context.formats)
         );
     }
-    let by = context.rules.estimator;
+    let estimator = context.rules.estimator;
     let mut results = Results {
-        by,
-        most: worst,
+        estimator,
+        most_misses: worst,
         ..Results::default()
     };
     let mut line = ProgressLine::new(progress, found.files.len());
-    // What later sessions have shown was not known then.
+    // The replay must not use what later sessions have shown.
     let rules = Arc::new(Rules {
         earlier: Earlier::default(),
         ..Rules::clone(&context.rules)
     });
-    replay(&found.files, &rules, by, worst, |log, tried| {
-        match tried {
+    replay(&found.files, &rules, estimator, worst, |log, outcome| {
+        match outcome {
             Ok(sessions) => results.add(log, sessions),
             Err(error) => {
                 line.clear()?;
@@ -104,7 +104,7 @@ pub fn run(
         line.step(results.seen.len())
     })?;
     line.clear()?;
-    let audit = results.close(found.files.len());
+    let audit = results.into_audit(found.files.len());
     style.print(Output::Audit(&audit), out)?;
     context.check(&found.problems)
 }
@@ -125,7 +125,7 @@ type Outcome = io::Result<Vec<Replayed>>;
 fn replay(
     logs: &[LogFile],
     rules: &Arc<Rules>,
-    by: Estimator,
+    estimator: Estimator,
     worst: usize,
     mut take: impl FnMut(&LogFile, Outcome) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -135,7 +135,7 @@ fn replay(
         while let ix = next.fetch_add(1, Ordering::Relaxed)
             && let Some(log) = logs.get(ix)
         {
-            let outcome = replay_one(log, &counter, rules, by, worst);
+            let outcome = replay_one(log, &counter, rules, estimator, worst);
             if sender.send((ix, outcome)).is_err() {
                 return;
             }
@@ -165,13 +165,13 @@ fn replay_one(
     log: &LogFile,
     counter: &Counter,
     rules: &Arc<Rules>,
-    by: Estimator,
+    estimator: Estimator,
     worst: usize,
 ) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
-    let tried = sessions.iter().map(|(lane, session)| {
+    let replayed = sessions.iter().map(|(lane, session)| {
         let trial = estimators::trial(session);
-        let worst = Miss::worst(log, session, &trial.predictions, by, worst);
+        let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
         let name = |request: RequestIx| {
             let request = &session.requests()[request];
             let model = request.model.as_deref().unwrap_or("unknown");
@@ -194,7 +194,7 @@ fn replay_one(
             worst,
         }
     });
-    Ok(tried.collect())
+    Ok(replayed.collect())
 }
 
 /// Agent, model, and whether it is a main session.
@@ -203,11 +203,11 @@ type Group = (&'static str, String, bool);
 /// The results so far.
 #[derive(Default)]
 struct Results {
-    by: Estimator,
-    most: usize,
+    estimator: Estimator,
+    most_misses: usize,
     /// Every request counts once: forks and resumed sessions repeat the log that they continue.
     seen: HashSet<(&'static str, Key)>,
-    /// So does every decision: by its request, and whether it is about the compaction after it.
+    /// Every decision counts once too: by its request, and whether it is about the compaction after that.
     decided: HashSet<(&'static str, Key, bool)>,
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
@@ -244,10 +244,10 @@ impl Results {
         }
         self.worst
             .sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
-        self.worst.truncate(self.most);
+        self.worst.truncate(self.most_misses);
     }
 
-    fn close(mut self, logs: usize) -> Audit {
+    fn into_audit(mut self, logs: usize) -> Audit {
         // A fork may compact after a request that another log had first.
         self.tallies.retain(|_, tally| tally.requests() > 0);
         let groups = self.tallies.keys();
@@ -256,34 +256,34 @@ impl Results {
         let both = groups.map(|(agent, model, _)| (*agent, model.clone()));
         Audit {
             logs,
-            all: self.of(|_| true),
-            main: self.of(|(.., is_main)| *is_main),
-            groups: self.by(both, |(agent, model, _), is| {
-                (*agent, model) == (is.0, &is.1)
+            all: self.summary(|_| true),
+            main: self.summary(|(.., is_main)| *is_main),
+            groups: self.summaries(both, |(agent, model, _), name| {
+                (*agent, model) == (name.0, &name.1)
             }),
-            agents: self.by(agents, |(agent, ..), is| agent == is),
-            models: self.by(models, |(_, model, _), is| model == is),
+            agents: self.summaries(agents, |(agent, ..), name| agent == name),
+            models: self.summaries(models, |(_, model, _), name| model == name),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
-            by: self.by,
+            estimator: self.estimator,
             worst: self.worst,
         }
     }
 
-    /// The summary of the tallies that pass the test.
-    fn of(&self, test: impl Fn(&Group) -> bool) -> Summary {
+    /// The summary of the groups that pass the test.
+    fn summary(&self, test: impl Fn(&Group) -> bool) -> Summary {
         let tallies = self.tallies.iter().filter(|(group, _)| test(group));
         Summary::of(tallies.map(|(_, tally)| tally))
     }
 
-    /// A summary for each of these names.
-    fn by<N: Ord>(
+    /// For each of these names, the summary of the groups that pass the test with it.
+    fn summaries<N: Ord>(
         &self,
         names: impl Iterator<Item = N>,
         test: impl Fn(&Group, &N) -> bool,
     ) -> BTreeMap<N, Summary> {
         let names: BTreeSet<N> = names.collect();
         let summarised = |name| {
-            let summary = self.of(|group| test(group, &name));
+            let summary = self.summary(|group| test(group, &name));
             (name, summary)
         };
         names.into_iter().map(summarised).collect()

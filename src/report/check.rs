@@ -1,4 +1,4 @@
-//! The first records of a log as they were decoded: to try a mapping, or to see why a log reads as it does.
+//! The first records of a log as they are decoded: to try a mapping, or to see why a log is read as it is.
 
 use super::session::{find_one, unreadable};
 use super::{Output, ReportContext, Style};
@@ -9,6 +9,7 @@ use model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
 use render::number::tokens;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use tokens::Counter;
@@ -66,7 +67,7 @@ pub struct Item {
     pub preview: String,
 }
 
-/// Prints how the first `most` records of a log are decoded.
+/// Prints how the first records of a log, at most `limit`, are decoded.
 ///
 /// # Errors
 ///
@@ -74,12 +75,12 @@ pub struct Item {
 pub fn run(
     context: &ReportContext,
     path: &Path,
-    most: usize,
+    limit: usize,
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
     let log = find_one(context, path, None)?;
-    let entries = first_records(&log, &Counter::new(), most).with_context(|| unreadable(&log))?;
+    let entries = first_records(&log, &Counter::new(), limit).with_context(|| unreadable(&log))?;
     let mut records = Records {
         agent: log.format.id,
         path: log.facts.path.display().to_string(),
@@ -178,7 +179,7 @@ impl Item {
 
 fn facts(meta: &Meta) -> String {
     let size = |n: Option<u64>| n.map(|n| tokens(n).into_boxed_str());
-    let facts = [
+    named([
         ("id", meta.id.clone()),
         ("parent", meta.parent.clone()),
         ("title", meta.title.clone()),
@@ -187,22 +188,23 @@ fn facts(meta: &Meta) -> String {
         ("version", meta.version.clone()),
         ("window", size(meta.window)),
         ("trigger", size(meta.trigger)),
-    ];
-    let known = facts
-        .into_iter()
-        .filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
-    known.collect::<Vec<_>>().join(", ")
+    ])
 }
 
 fn numbers(usage: &Usage) -> String {
-    let numbers = [
+    named([
         ("prompt", Some(usage.prompt)),
         ("cached", Some(usage.cached)),
         ("output", usage.output),
         ("reasoning", usage.reasoning),
-    ];
-    let known = numbers
+    ])
+}
+
+/// The values that are known, each after its name.
+fn named<V: Display, const N: usize>(values: [(&str, Option<V>); N]) -> String {
+    let known: Vec<String> = values
         .into_iter()
-        .filter_map(|(name, number)| Some(format!("{name} {}", number?)));
-    known.collect::<Vec<_>>().join(", ")
+        .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
+        .collect();
+    known.join(", ")
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// A document: the name of its schema and what it holds.
+/// A document: the name of its schema, and its content.
 #[derive(Serialize)]
 struct Document<B> {
     schema: &'static str,
@@ -24,13 +24,13 @@ struct Document<B> {
     body: B,
 }
 
-/// The agents, as `ctxgauge.agents/1` has them.
+/// The agents: the schema `ctxgauge.agents/1`.
 #[derive(Serialize)]
 struct Agents<'a> {
     agents: &'a [super::agents::Agent],
 }
 
-/// The models table, as `ctxgauge.models/1` has it.
+/// The models table: the schema `ctxgauge.models/1`.
 #[derive(Serialize)]
 struct Models<'a> {
     models: &'a [ModelRow],
@@ -71,7 +71,7 @@ fn line(out: &mut dyn Write, schema: &'static str, body: impl Serialize) -> Resu
     Ok(writeln!(out)?)
 }
 
-/// Compact JSON whose strings are safe to print: what could control a terminal or reorder a line is escaped.
+/// Compact JSON whose strings are safe to print: characters that could control a terminal or reorder a line are escaped.
 struct Inert;
 
 impl Formatter for Inert {
@@ -94,7 +94,7 @@ impl Formatter for Inert {
     }
 }
 
-/// The escape for a character; outside of strings JSON is ASCII.
+/// Appends the escape of a character. Outside of strings JSON is ASCII already.
 pub(super) fn ascii(c: char, out: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         let _ = write!(out, "\\u{unit:04x}");

@@ -1,7 +1,7 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
-//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] writes any of them. Another
-//! format is an entry there and a file beside `text` and `json`.
+//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] can write all of them. A new format is an
+//! entry there, and a file next to those of `text` and `json`.
 
 pub mod agents;
 pub mod audit;
@@ -54,7 +54,7 @@ pub struct OutputFormat {
     /// Whether people read it.
     pub for_people: bool,
     write: fn(&Output<'_>, &mut dyn Write) -> Result<()>,
-    /// ASCII for a character that is none.
+    /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
 
@@ -118,7 +118,7 @@ impl Style {
     }
 }
 
-/// What reports are made from.
+/// The logs that reports are made from, and how they are read.
 pub struct ReportContext {
     /// The formats to recognise.
     pub formats: Vec<&'static Format>,
@@ -164,8 +164,8 @@ impl ReportContext {
         found
     }
 
-    /// An error if databases were locked, or a path that the user named is among the problems, which have been
-    /// printed already.
+    /// An error if databases were locked, or if a path that the user named is among the problems, which have already been
+    /// printed.
     fn check(&self, problems: &[(PathBuf, String)]) -> Result<()> {
         let is_busy = |(_, what): &&(PathBuf, String)| what == BUSY;
         let busy = problems.iter().filter(is_busy).count();
@@ -181,7 +181,7 @@ impl ReportContext {
     }
 }
 
-/// Prints what could not be read, a line each.
+/// Prints each path that could not be read, and why, on a line.
 ///
 /// # Errors
 ///
@@ -193,7 +193,7 @@ pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Re
     Ok(())
 }
 
-/// The ids of formats, for a sentence.
+/// The ids of formats as a list in a sentence.
 pub fn names(formats: &[&'static Format]) -> String {
     let names: Vec<&str> = formats.iter().map(|format| format.id).collect();
     names.join(", ")

@@ -98,7 +98,7 @@ pub fn run(
     context.check(&problems)
 }
 
-/// The usage of every response, each counted once even if several lines and files repeat it.
+/// The usage of all responses. Each is counted once, even if several lines and files repeat it.
 #[derive(Default)]
 pub struct Totals {
     agents: BTreeMap<&'static str, (&'static [Term], Responses)>,

@@ -1,6 +1,6 @@
 //! Waits for databases that their agents write to.
 //!
-//! A reader that a writer locks out for a moment tries again: where commits follow each other, a gap comes soon.
+//! A reader that a writer locks out tries again: there is soon a gap between two commits.
 
 use ingest::discover::{Found, Scanner};
 use ingest::log::LogFile;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two tries.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The time between two tries.
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What is said of a database that was locked all the time.
+/// The problem of a database that was locked all the time.
 pub const BUSY: &str = "its agent is writing to it, and did not let it be read for 2 s; try again";
 
 /// How long a command has waited.
@@ -23,20 +23,20 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Looks for logs, again while a database is locked.
+    /// Looks for logs; looks again while a database is locked.
     pub(super) fn look(&self, scanner: &mut Scanner) -> Found {
         loop {
             let found = scanner.look();
             let due = found.locked.iter().map(|(_, due)| *due).min();
             let Some(due) = due else { return found };
             let pause = due.saturating_duration_since(Instant::now());
-            if !self.wait(pause.max(PAUSE)) {
+            if !self.wait(pause.max(RETRY_INTERVAL)) {
                 return found;
             }
         }
     }
 
-    /// Reads a log, again while its database is locked.
+    /// Reads a log; tries again while its database is locked.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Patience {
         loop {
             match read() {
                 Err(e) if log.is_one_of_several() && is_busy(&e) => {
-                    // What is read waits too, and says so when that was long enough.
-                    if e.kind() == ErrorKind::ResourceBusy || !self.wait(PAUSE) {
+                    // The reader of the database waits too, and reports it as busy when it has waited long enough.
+                    if e.kind() == ErrorKind::ResourceBusy || !self.wait(RETRY_INTERVAL) {
                         return Err(io::Error::new(ErrorKind::ResourceBusy, BUSY));
                     }
                 }
@@ -59,7 +59,7 @@ impl Patience {
         }
     }
 
-    /// Waits, unless it was long enough.
+    /// Waits, unless the command has waited long enough. Returns whether it waited.
     fn wait(&self, pause: Duration) -> bool {
         let ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         let waited = self.milliseconds.fetch_add(ms, Ordering::Relaxed);

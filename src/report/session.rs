@@ -1,4 +1,4 @@
-//! Reports on one session: once, or whenever it has changed.
+//! Reports on one session: once, or each time that it has changed.
 
 use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
 use ingest::discover::settings::SettingsReader;
+use ingest::lanes::Sessions;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::store::pipe::{self, Piped, STDIN};
@@ -22,7 +23,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tokens::Counter;
 
-/// One session, and what is shown beside it.
+/// One session, and what a report shows with it.
 pub struct Report<'a> {
     /// The session.
     pub session: &'a Session,
@@ -76,9 +77,7 @@ pub fn run(
         (log, sessions)
     };
     let file = log.facts.file;
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    fleet.apply(Update::Found(Box::new(log.facts.clone())));
-    fleet.apply(Update::Rebuilt { file, sessions });
+    let mut fleet = fleet_of(context, &log, sessions);
     let key = find_session(&fleet, file, wanted)?;
     let others = fleet.of_file(file).count() - 1;
     let session = fleet.get_mut(key).context("the log holds no session")?;
@@ -90,7 +89,7 @@ pub fn run(
     }
     style.print(Output::Session(&report), out)?;
     if let Some(folder) = &context.cache {
-        // What the next sessions begin with is a guess without it.
+        // Without it, only the guess for the first request of later sessions is worse.
         let _ = earlier::save(folder, &context.rules.earlier);
     }
     Ok(())
@@ -111,9 +110,9 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone. If the file
-/// goes, `err` gets a line, and it is followed again when it is back. What is wrong with it goes to `err` too. A pipe,
-/// or standard input (`-`), is followed until it ends.
+/// Follows the session of a file and reports each time that it has changed, until the reader of `out` has gone. If the
+/// file goes away, `err` gets a line, and the file is followed again when it is back. Problems with it go to `err` too.
+/// A pipe, or standard input (`-`), is followed until it ends.
 ///
 /// # Errors
 ///
@@ -135,7 +134,7 @@ pub fn follow(
         log: &log,
         is_gone: false,
     };
-    let (sender, updates) = sync_channel(UPDATES);
+    let (sender, updates) = sync_channel(WAITING_UPDATES);
     let sink = move |delivery| match sender.send(delivery) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
@@ -154,7 +153,7 @@ pub fn follow(
     handle.look_at(followed.file);
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     loop {
-        let first = match updates.recv_timeout(QUIET) {
+        let first = match updates.recv_timeout(READER_CHECK) {
             Ok(delivery) => delivery,
             // The reader of `out` may have gone meanwhile.
             Err(RecvTimeoutError::Timeout) => {
@@ -172,7 +171,7 @@ pub fn follow(
                 changed |= is_change(&update);
                 fleet.apply(update);
             }
-            // What waits is part of the same change.
+            // Updates that are waiting are part of the same change.
             next = updates.try_recv().ok();
         }
         if followed.file != before {
@@ -188,11 +187,7 @@ pub fn follow(
             && session.coverage == Coverage::Whole
             && changed
         {
-            style.print(
-                Output::Change(&Report::new(context, session, &log.facts)),
-                out,
-            )?;
-            out.flush()?;
+            print_change(context, session, &log.facts, style, out)?;
         }
     }
     Ok(())
@@ -228,11 +223,8 @@ fn follow_pipe(
             return ControlFlow::Continue(());
         };
         printed = find_session(&fleet, facts.file, wanted).and_then(|key| {
-            let Some(session) = fleet.get(key) else {
-                return Ok(());
-            };
-            style.print(Output::Change(&Report::new(context, session, facts)), out)?;
-            Ok(out.flush()?)
+            let session = fleet.get(key);
+            session.map_or(Ok(()), |it| print_change(context, it, facts, style, out))
         });
         match printed {
             Ok(()) => ControlFlow::Continue(()),
@@ -241,6 +233,19 @@ fn follow_pipe(
     };
     pipe::follow(piped, &context.formats, &counter, &context.rules, give);
     printed
+}
+
+/// Prints a followed session after a change.
+fn print_change(
+    context: &ReportContext,
+    session: &Session,
+    facts: &FileFacts,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let report = Report::new(context, session, facts);
+    style.print(Output::Change(&report), out)?;
+    Ok(out.flush()?)
 }
 
 /// The file that is followed.
@@ -273,7 +278,7 @@ impl Followed<'_> {
                     writeln!(err, "'{}' is back", path.display())?;
                 }
             }
-            // That it is not there is written once.
+            // That the file is gone is written once, above.
             Delivery::Problem { path: of, .. }
                 if of == path && self.log.system.stat(path).is_err() => {}
             Delivery::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
@@ -290,13 +295,13 @@ fn is_change(update: &Update) -> bool {
     )
 }
 
-/// Updates that may wait to be printed; beyond, the reading of logs waits.
-const UPDATES: usize = 256;
-/// After so long without news it is seen whether anybody still reads.
-const QUIET: Duration = Duration::from_secs(1);
+/// How many updates may wait to be printed; if there are more, the reading of logs waits.
+const WAITING_UPDATES: usize = 256;
+/// After this long without an update, it is checked whether anybody still reads the reports.
+const READER_CHECK: Duration = Duration::from_secs(1);
 
-/// The session of a file with this id, or whose id begins with `wanted`, or whose name contains it;
-/// without `wanted`, the session that the file is named for.
+/// The session of a file whose id is `wanted` or begins with it, or whose name contains it. Without `wanted`, the main
+/// session of the file.
 fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<SessionKey> {
     let Some(wanted) = wanted else {
         let lane = Lane::Main;
@@ -305,12 +310,8 @@ fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<Ses
     let word = wanted.to_lowercase();
     let mut matching = Vec::new();
     for (key, session) in fleet.of_file(file) {
-        let id = session
-            .meta
-            .id
-            .as_deref()
-            .unwrap_or_default()
-            .to_lowercase();
+        let id = session.meta.id.as_deref().unwrap_or_default();
+        let id = id.to_lowercase();
         if id == word {
             return Ok(key);
         }
@@ -318,18 +319,11 @@ fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<Ses
             matching.push(key);
         }
     }
-    match &matching[..] {
-        [key] => Ok(*key),
-        [] => bail!("the file has no session '{wanted}'; `ctxgauge ls` lists the names"),
-        several => bail!(
-            "{} sessions of the file match '{wanted}'; give more of the name, or the id",
-            several.len()
-        ),
-    }
+    only_match(&matching, "file", wanted)
 }
 
-/// The log at a path; in a folder, the newest that does not belong to a sub-agent. In a database, the session
-/// that is wanted, or again the newest.
+/// The log at a path. In a folder, it is the newest that does not belong to a sub-agent; in a database, the session that
+/// is wanted or, without one, the newest.
 pub(super) fn find_one(
     context: &ReportContext,
     path: &Path,
@@ -345,19 +339,19 @@ pub(super) fn find_one(
     }
 }
 
-/// The same, of a database as soon as it has a session.
+/// The log at a path, as [`find_one`] finds it. Waits until a database has a session.
 fn wait_for_one(context: &ReportContext, path: &Path, wanted: Option<&str>) -> Result<LogFile> {
     while path.is_file() {
         if let Some(log) = look_for_one(context, path, wanted)? {
             return Ok(log);
         }
-        std::thread::sleep(WAIT);
+        std::thread::sleep(LOOK_INTERVAL);
     }
     find_one(context, path, wanted)
 }
 
-/// How often a database is looked at until it has a session.
-const WAIT: Duration = Duration::from_millis(100);
+/// The time between two looks into a database that has no session yet.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 fn look_for_one(
     context: &ReportContext,
@@ -386,7 +380,7 @@ fn look_for_one(
     }
 }
 
-/// The session of a database with this id, or whose id begins with `wanted`, or whose name contains it.
+/// The session of a database whose id is `wanted` or begins with it, or whose name contains it.
 fn find_in_database(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
     let word = wanted.to_lowercase();
     let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
@@ -398,18 +392,31 @@ fn find_in_database(context: &ReportContext, logs: &[LogFile], wanted: &str) -> 
         let Ok(sessions) = context.patience.read(log, tail) else {
             return false;
         };
-        let file = log.facts.file;
-        let mut fleet = Fleet::new(Arc::clone(&context.rules));
-        fleet.apply(Update::Found(Box::new(log.facts.clone())));
-        fleet.apply(Update::Rebuilt { file, sessions });
-        find_session(&fleet, file, Some(wanted)).is_ok()
+        let fleet = fleet_of(context, log, sessions);
+        find_session(&fleet, log.facts.file, Some(wanted)).is_ok()
     };
     let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
-    match matching[..] {
-        [log] => Ok(log.clone()),
-        [] => bail!("the database has no session '{wanted}'; `ctxgauge ls` lists the names"),
-        ref several => bail!(
-            "{} sessions of the database match '{wanted}'; give more of the name, or the id",
+    only_match(&matching, "database", wanted).cloned()
+}
+
+/// A fleet of the sessions of one log.
+fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    fleet.apply(Update::Found(Box::new(log.facts.clone())));
+    fleet.apply(Update::Rebuilt {
+        file: log.facts.file,
+        sessions,
+    });
+    fleet
+}
+
+/// The session that matches `wanted`, which must be the only one. `place` is what holds the sessions.
+fn only_match<T: Copy>(matching: &[T], place: &str, wanted: &str) -> Result<T> {
+    match matching {
+        [session] => Ok(*session),
+        [] => bail!("the {place} has no session '{wanted}'; `ctxgauge ls` lists the names"),
+        several => bail!(
+            "{} sessions of the {place} match '{wanted}'; give more of the name, or the id",
             several.len()
         ),
     }

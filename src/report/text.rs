@@ -13,7 +13,7 @@ use render::inert::Inert;
 use render::{ascii, text};
 use std::io::Write;
 
-/// Writes the report. Its parts are made safe to print where they are written; nothing else gets out.
+/// Writes the report. Each part is made safe to print where it is written, and [`Inert`] makes sure of it.
 pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
     let out = &mut Inert::new(out);
     match output {
@@ -32,13 +32,13 @@ pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// ASCII of the same width for a character that is none.
+/// Appends ASCII characters as wide as the character that they replace.
 pub(super) fn ascii(c: char, out: &mut String) {
     let width = text::width(c.encode_utf8(&mut [0; 4]));
     out.extend(std::iter::repeat_n(ascii::stand_in(c), width));
 }
 
-/// The columns that the widest of these texts takes, and at least so many that columns rarely move.
+/// The width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.
 fn widest(texts: impl Iterator<Item = String>) -> usize {
     texts.map(|each| text::width(&each)).fold(12, usize::max)
 }

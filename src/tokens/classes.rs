@@ -41,23 +41,25 @@ pub(super) const ASCII: [u8; 256] = {
     table
 };
 
-/// Characters in a block of the table.
-const BLOCK: usize = 128;
+/// How many characters a block of the table has.
+const BLOCK_CHARS: usize = 128;
 
-/// The classes of all characters: of 8,704 blocks about 200 differ.
+/// The classes of all characters. Of the 8,704 blocks about 200 differ.
 struct Table {
-    /// By block: which of `blocks` it is.
+    /// For each block, its index in `blocks`.
     index: Vec<u16>,
-    blocks: Vec<[u8; BLOCK]>,
+    blocks: Vec<[u8; BLOCK_CHARS]>,
 }
 
 /// The class of a character.
 pub(super) fn class(c: char) -> u8 {
     static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
     let (table, at) = (&*TABLE, c as usize);
-    let block = table.index.get(at / BLOCK);
-    let block = block.and_then(|block| table.blocks.get(usize::from(*block)));
-    block.map_or(OTHER, |block| block[at % BLOCK])
+    table
+        .index
+        .get(at / BLOCK_CHARS)
+        .and_then(|block| table.blocks.get(usize::from(*block)))
+        .map_or(OTHER, |block| block[at % BLOCK_CHARS])
 }
 
 impl Table {
@@ -83,9 +85,9 @@ impl Table {
             index: Vec::new(),
             blocks: Vec::new(),
         };
-        let (mut next, size) = (0, BLOCK as u32);
-        for from in (0..=u32::from(char::MAX)).step_by(BLOCK) {
-            let mut block = [OTHER; BLOCK];
+        let (mut next, size) = (0, BLOCK_CHARS as u32);
+        for from in (0..=u32::from(char::MAX)).step_by(BLOCK_CHARS) {
+            let mut block = [OTHER; BLOCK_CHARS];
             while let Some((first, last, class)) = ranges.get(next) {
                 if *first >= from + size {
                     break;
@@ -98,7 +100,7 @@ impl Table {
                 }
                 next += 1;
             }
-            // Blocks that are alike are mostly neighbours, such as those of Han.
+            // Equal blocks are mostly neighbours, such as those of Han: the search begins at the end.
             let known = table.blocks.iter().rposition(|known| *known == block);
             let at = known.unwrap_or_else(|| {
                 table.blocks.push(block);

@@ -1,11 +1,11 @@
-//! Token counts as tiktoken-rs makes them, behind one type: o200k, and cl100k beside it where an estimator needs
-//! it, with caches and guards.
+//! Token counts that equal those of tiktoken-rs, behind one type, with caches and guards. It counts o200k tokens, and
+//! cl100k tokens too where an estimator needs them.
 //!
-//! tiktoken-rs has the vocabularies and counts words. It takes them from a text by regular expressions, at 20 to
-//! 25 MB a second; so `split` takes them, and the count of a word is remembered. Measured on one core,
-//! `o200k_base`: 100 ms and 45 MB to begin with, then 100 to 500 MB of code, JSON or
-//! prose a second, 10 MB of base64. So nothing is loaded before it is
-//! needed, and no long text is counted twice while its count is remembered.
+//! tiktoken-rs has the vocabularies and counts the tokens of words. Its regular expressions split a text into words
+//! at 20 to 25 MB a second, so `split` does that here, and the count of a word is remembered. Measured on one core
+//! with `o200k_base`: 100 ms and 45 MB to load it, then 100 to 500 MB of code, JSON or prose a second, or 10 MB of
+//! base64. So a vocabulary is loaded when it is first needed, and a long text is not counted again while its count is
+//! remembered.
 
 mod classes;
 mod split;
@@ -22,25 +22,25 @@ use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 use words::Words;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most bytes that are split at once, and so the longest word that tiktoken-rs gets. Version 0.12 panics
+/// The most bytes that are split at once, and therefore the longest word that tiktoken-rs gets. Version 0.12 panics
 /// on 1,000,000 spaces in a row (the stack of its regular expressions); a sixteenth of that is far below.
-const PIECE: usize = 64 << 10;
-/// A good place to cut is searched this far back from the end of a piece.
-const SEARCH: usize = 4 << 10;
-/// Shorter texts are counted faster than they are remembered.
-const WORTH_REMEMBERING: usize = 256;
-/// Counts in one generation of the cache. Two are held: 64k counts, 1 MB.
-const GENERATION: usize = 32 << 10;
+const PIECE_BYTES: usize = 64 << 10;
+/// How far back from the end of a piece a good place to cut is searched.
+const CUT_SEARCH_BYTES: usize = 4 << 10;
+/// The shortest text whose count is remembered: counting a shorter one is faster.
+const REMEMBERED_BYTES: usize = 256;
+/// How many counts a generation of the cache holds. There are two generations: 64k counts, 1 MB.
+const GENERATION_COUNTS: usize = 32 << 10;
 
 /// Counts o200k tokens exactly. Shared between threads.
 pub struct Counter {
     o200k: Vocabulary,
-    /// If cl100k tokens are counted too.
+    /// `None`: cl100k tokens are not counted.
     cl100k: Option<Vocabulary>,
-    seen: Mutex<Seen>,
+    cache: Mutex<CountCache>,
 }
 
-/// What splits texts, counts their words, and has counted words.
+/// Splits texts into words, counts the tokens of words, and remembers those counts.
 struct Vocabulary {
     pattern: Pattern,
     load: fn() -> &'static CoreBPE,
@@ -52,7 +52,7 @@ struct Vocabulary {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     o200k: u32,
-    /// The same as `o200k` where it is not counted.
+    /// Equals `o200k` if cl100k tokens are not counted.
     cl100k: u32,
 }
 
@@ -67,14 +67,14 @@ impl Add for Counts {
     }
 }
 
-/// Counts by hash of the text, in two generations: when the young one is full, the old one is dropped.
+/// The counts of texts, by a text's hash, in two generations: when the young one is full, the old one is dropped.
 #[derive(Default)]
-struct Seen {
+struct CountCache {
     young: HashMap<u64, Counts>,
     old: HashMap<u64, Counts>,
 }
 
-impl Seen {
+impl CountCache {
     fn get(&mut self, hash: u64) -> Option<Counts> {
         if let Some(count) = self.young.get(&hash) {
             return Some(*count);
@@ -85,7 +85,7 @@ impl Seen {
     }
 
     fn put(&mut self, hash: u64, count: Counts) {
-        if self.young.len() >= GENERATION {
+        if self.young.len() >= GENERATION_COUNTS {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(hash, count);
@@ -97,7 +97,7 @@ impl Default for Counter {
         Counter {
             o200k: Vocabulary::new(Pattern::O200k, o200k_base_singleton),
             cl100k: None,
-            seen: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 }
@@ -108,7 +108,7 @@ impl Counter {
         Counter::default()
     }
 
-    /// One that counts cl100k tokens too, which takes twice the time.
+    /// A counter of cl100k tokens too, which takes twice the time.
     pub fn with_cl100k() -> Counter {
         Counter {
             cl100k: Some(Vocabulary::new(Pattern::Cl100k, cl100k_base_singleton)),
@@ -116,7 +116,7 @@ impl Counter {
         }
     }
 
-    /// One that counts what this estimator needs.
+    /// A counter of the tokens that this estimator needs.
     pub fn for_estimator(estimator: Estimator) -> Counter {
         if estimator.counts_cl100k() {
             Counter::with_cl100k()
@@ -142,33 +142,34 @@ impl Counter {
         std::iter::once(&self.o200k).chain(&self.cl100k)
     }
 
-    /// The o200k tokens of a text, in 64 KiB pieces: a piece's end may add one token where it has to
-    /// cut a word. `None`: the tokenizer failed on it.
+    /// The o200k tokens of a text, which is counted in pieces of 64 KiB: the end of a piece that cuts a word may add
+    /// one token. `None`: the tokenizer failed on the text.
     pub fn count(&self, text: &str) -> Option<u64> {
         Some(self.counts(text)?.o200k.into())
     }
 
     fn counts(&self, text: &str) -> Option<Counts> {
-        if text.len() < WORTH_REMEMBERING {
+        if text.len() < REMEMBERED_BYTES {
             return self.encode(text);
         }
         let hash = xxh3_64(text.as_bytes());
         // A poisoned cache is still a cache: no count is half written.
-        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = seen().get(hash);
-        if known.is_some() {
-            return known;
+        let cache = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cache().get(hash) {
+            return Some(known);
         }
         let mut parts = pieces(text).map(|piece| self.encode(piece));
         let counts = parts.try_fold(Counts::default(), |sum, part| Some(sum + part?))?;
-        seen().put(hash, counts);
+        cache().put(hash, counts);
         Some(counts)
     }
 
     fn encode(&self, text: &str) -> Option<Counts> {
         let o200k = self.o200k.count(text)?;
-        let cl100k = self.cl100k.as_ref();
-        let cl100k = cl100k.map_or(Some(o200k), |cl100k| cl100k.count(text))?;
+        let cl100k = match &self.cl100k {
+            Some(vocabulary) => vocabulary.count(text)?,
+            None => o200k,
+        };
         Some(Counts { o200k, cl100k })
     }
 }
@@ -195,7 +196,7 @@ impl Vocabulary {
         let (mut at, mut sum) = (0, 0_u32);
         while at < bytes.len() {
             let end = split.word_end(at);
-            // Every byte is a token.
+            // A word of one byte is one token.
             if end == at + 1 {
                 sum = sum.saturating_add(1);
                 at = end;
@@ -219,8 +220,7 @@ impl Vocabulary {
 
 /// The tokens of a word.
 fn tokens(bpe: &CoreBPE, word: &str) -> Option<u32> {
-    // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all known
-    // causes.
+    // This is the last resort: a panic's message would be drawn over the screen. `pieces` avoids all known causes.
     let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(word).len()));
     u32::try_from(tokens.ok()?).ok()
 }
@@ -246,7 +246,7 @@ impl Measure for Counter {
     }
 }
 
-/// Cuts a text into pieces the tokenizer can take.
+/// Cuts a text into pieces that the tokenizer can take.
 fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         if text.is_empty() {
@@ -261,27 +261,27 @@ fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
 /// Where the first piece ends: after a line or before a word's space, where o200k never joins both
 /// sides; inside a word only if there is neither.
 fn cut(text: &str) -> usize {
-    if text.len() <= PIECE {
+    if text.len() <= PIECE_BYTES {
         return text.len();
     }
     let bytes = text.as_bytes();
-    let from = PIECE - SEARCH;
+    let from = PIECE_BYTES - CUT_SEARCH_BYTES;
     let line_end = |at: &usize| bytes[at - 1] == b'\n' && is_word(bytes[*at]);
     let word_end =
         |at: &usize| bytes[*at] == b' ' && is_word(bytes[at - 1]) && is_word(bytes[at + 1]);
-    (from..PIECE)
+    (from..PIECE_BYTES)
         .rev()
         .find(line_end)
-        .or_else(|| (from..PIECE).rev().find(word_end))
+        .or_else(|| (from..PIECE_BYTES).rev().find(word_end))
         .unwrap_or_else(|| {
-            (from..=PIECE)
+            (from..=PIECE_BYTES)
                 .rev()
                 .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(PIECE)
+                .unwrap_or(PIECE_BYTES)
         })
 }
 
-/// Whether it is certainly part of a word: an ASCII letter or digit. White space and punctuation may join.
+/// Whether a byte is certainly part of a word: an ASCII letter or digit. White space and punctuation may join others.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }

@@ -1,9 +1,9 @@
-//! Splits a text into words as o200k and cl100k do, before they look for tokens in each.
+//! Splits a text into words as o200k and cl100k do before they look for tokens in each word.
 //!
-//! By hand what the regular expressions of tiktoken-rs 0.12 say (`tiktoken_ext/openai_public.rs`), alternative
-//! by alternative, because their look-ahead makes them backtrack: 20 MB a second. The patterns are repeated at
-//! the functions. Every text is split completely, in time linear in its length: no character is looked
-//! at more than three times.
+//! The code follows the regular expressions of tiktoken-rs 0.12 (`tiktoken_ext/openai_public.rs`) alternative by
+//! alternative. Their look-ahead makes the expressions themselves backtrack, at 20 MB a second. The patterns are
+//! repeated at the functions. Every text is split completely, in time linear in its length: no character is looked at
+//! more than three times.
 
 use super::classes::{ASCII, BLANK, EITHER, LOWER, MARK, NEWLINE, NUMBER, OTHER, UPPER, class};
 
@@ -15,7 +15,7 @@ pub(super) enum Pattern {
 }
 
 const LETTER: u8 = UPPER | LOWER | EITHER;
-/// `[^\r\n\p{L}\p{N}]`: what may stand before the letters of a word.
+/// `[^\r\n\p{L}\p{N}]`: what may precede the letters of a word.
 const PREFIX: u8 = MARK | BLANK | OTHER;
 /// `[^\s\p{L}\p{N}]`
 const SIGN: u8 = MARK | OTHER;
@@ -73,9 +73,8 @@ impl<'t> Split<'t> {
             .unwrap_or_else(|| self.white(at))
     }
 
-    /// The end of the letters of an o200k word that begin here; `None`: there are none. A mark before
-    /// them ends at `mark`: it is a word by itself, by the first alternative, where only the second takes it
-    /// as a prefix.
+    /// The end of the letters of an o200k word that begin here; `None`: there are none. `mark` is the end of a mark
+    /// before them: by the first alternative the mark is a word by itself, and only the second takes it as a prefix.
     #[inline]
     fn cased(self, from: usize, mark: Option<usize>) -> Option<usize> {
         let mut at = self.ascii(from, UPPER);
@@ -200,7 +199,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// The end of the characters of these classes.
+    /// The end of the run of characters of these classes.
     #[inline]
     fn run(self, mut at: usize, mask: u8) -> usize {
         loop {
@@ -217,7 +216,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// The end of the ASCII characters of these classes.
+    /// The end of the run of ASCII characters of these classes.
     #[inline]
     fn ascii(self, at: usize, mask: u8) -> usize {
         let rest = self.bytes.get(at..).unwrap_or_default();

@@ -138,7 +138,7 @@ fn characters_of_all_scripts_are_split_as_tiktoken_splits_them() {
 fn cuts_between_words_cost_nothing() {
     let line = "the quick brown fox; jumps(over) the_lazy dog, 12345 times\n    and again\n";
     let text = line.repeat(4000);
-    assert!(text.len() > 4 * PIECE);
+    assert!(text.len() > 4 * PIECE_BYTES);
     assert_eq!(Counter::new().count(&text), Some(whole(&text)));
     let one_line = text.replace('\n', " ");
     assert_eq!(Counter::new().count(&one_line), Some(whole(&one_line)));
@@ -149,18 +149,18 @@ fn the_same_text_is_counted_once_and_the_cache_is_bounded() {
     let counter = Counter::new();
     let text = "some text that is longer than what is worth remembering ".repeat(8);
     let first = counter.count(&text);
-    assert_eq!(counter.seen.lock().unwrap().young.len(), 1);
+    assert_eq!(counter.cache.lock().unwrap().young.len(), 1);
     assert_eq!(counter.count(&text), first);
-    let mut seen = Seen::default();
+    let mut seen = CountCache::default();
     let counts = |hash: u64| Counts {
         o200k: hash as u32,
         cl100k: 0,
     };
-    for hash in 0..(5 * GENERATION as u64) {
+    for hash in 0..(5 * GENERATION_COUNTS as u64) {
         seen.put(hash, counts(hash));
-        assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION);
+        assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION_COUNTS);
     }
-    let newest = 5 * GENERATION as u64 - 1;
+    let newest = 5 * GENERATION_COUNTS as u64 - 1;
     assert_eq!(seen.get(newest), Some(counts(newest)));
     assert_eq!(seen.get(0), None);
 }

@@ -1,16 +1,16 @@
-//! How many tokens a word has: remembered, because most words of a text are few.
+//! Remembers how many tokens a word has: most of a text consists of a few words.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Words that are remembered: 512 kB, most of a core's second cache.
+/// How many words are remembered. They take 512 kB, most of a core's second cache.
 const SLOTS: usize = 1 << 16;
-/// Odd, and without a pattern: the fractions of the golden ratio and of e.
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-const ODD_TOO: u64 = 0xb7e1_5162_8aed_2a6b;
+/// The multipliers of the hash: odd and without a pattern, from the fractions of the golden ratio and of e.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+const SECOND_MULTIPLIER: u64 = 0xb7e1_5162_8aed_2a6b;
 
-/// The counts of words by their hash, in pairs of slots. A slot is one number, so threads share it without a
-/// lock: the hash but for its lowest eight bits, which the slot's place implies, and the count in these.
+/// The counts of words by their hash, in pairs of slots. A slot is one number, so threads share it without a lock. It
+/// has the hash in its upper bits and the count in its lowest eight: the slot's place implies those of the hash.
 pub(super) struct Words {
     slots: Box<[AtomicU64]>,
 }
@@ -30,14 +30,14 @@ impl Words {
         for slot in self.pair(hash) {
             let held = slot.load(Ordering::Relaxed);
             if (held ^ hash) & !0xff == 0 {
-                // An empty slot may look like it.
+                // An empty slot may look like a match; its count is 0.
                 return Some((held & 0xff) as u32).filter(|count| *count > 0);
             }
         }
         None
     }
 
-    /// Remembers a count, at the cost of the older word of the pair. Counts above 255 are not remembered.
+    /// Remembers a count in place of the older one of the pair. Counts above 255 are not remembered.
     pub(super) fn put(&self, hash: u64, count: u32) {
         if let ([young, old], 1..=255) = (self.pair(hash), count) {
             old.store(young.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -52,7 +52,8 @@ impl Words {
     }
 }
 
-/// The hash of the word in these bytes: unique up to seven bytes, else as good as 64 bits are.
+/// The hash of the word in these bytes. Words of up to seven bytes have hashes of their own; for longer ones it is as
+/// good as 64 bits can be.
 #[inline]
 pub(super) fn hash(bytes: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
@@ -67,8 +68,8 @@ pub(super) fn hash(bytes: &[u8], from: usize, to: usize) -> u64 {
             u64::from_le_bytes(eight)
         }
     };
-    // Each step can be undone, so no two words meet.
-    let word = (word | (len as u64) << 56).wrapping_mul(ODD);
-    let word = (word ^ word >> 32).wrapping_mul(ODD_TOO);
+    // Each step can be undone, so no two words have the same hash.
+    let word = (word | (len as u64) << 56).wrapping_mul(MULTIPLIER);
+    let word = (word ^ word >> 32).wrapping_mul(SECOND_MULTIPLIER);
     word ^ word >> 32
 }

@@ -1,4 +1,4 @@
-//! Where the screens' sessions come from: logs that are followed, or the demo.
+//! The logs of the screens: those that are found and followed, or the demo.
 
 use ingest::store::pipe::Piped;
 use ingest::{self, Delivery, Handle, TextJob, demo};
@@ -21,10 +21,10 @@ pub(super) struct Demo {
     logs: Arc<[demo::Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    /// What the banner says without a demo.
+    /// The text of the banner without a demo.
     note: String,
     sender: Sender<Delivery>,
-    /// Whether there is a log: then the demo ends.
+    /// Whether a log was found, which ends the demo.
     found: Arc<AtomicBool>,
 }
 
@@ -63,7 +63,7 @@ impl Demo {
         demo::start(Arc::clone(&self.logs), rules, counter, until_found)
     }
 
-    /// The line above it; `why` is put before it.
+    /// The text of the banner of the demo, after `why`.
     pub(super) fn banner(&self, why: &str) -> String {
         let separator = if self.note.is_empty() { "" } else { " · " };
         format!("{why}this is a demo{separator}{}", self.note)
@@ -100,12 +100,12 @@ impl Logs for Demo {
 /// Logs that are read and followed.
 pub(super) struct Followed {
     handle: Handle,
-    /// What is shown where there is none.
+    /// What is shown if there are no logs.
     demo: Demo,
 }
 
 impl Followed {
-    /// Starts to read them. If there is none after the first look, the demo is played if `or_demo`.
+    /// Starts to read the logs. If `or_demo` and the first scan finds none, the demo is played.
     pub(super) fn start(
         context: ReportContext,
         piped: Option<Piped>,

@@ -1,4 +1,4 @@
-//! Rows of the user's models table whose numbers cannot be true: they are not used, and the others are.
+//! Leaves out the rows of the user's models table whose numbers cannot be true; the other rows are used.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ const MOST_TOKENS: f64 = 1e9;
 /// A row that is not used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// The line of the number, counted from 1; `None`: not found, in a table that is written in another way.
+    /// The line of the number, counted from 1; `None`: it was not found, since the table is written in another way.
     pub(super) line: Option<usize>,
     /// The number, and what is allowed.
     pub(super) why: String,
@@ -28,7 +28,7 @@ impl fmt::Display for Refused {
 /// The numbers that a field may have, and the words for them.
 type Allowed = (RangeInclusive<f64>, &'static str);
 
-/// What a field of a row may be; `None`: it is no number.
+/// The numbers that a field of a row may have; `None`: the field is no number.
 fn allowed(list: &str, field: &str) -> Option<Allowed> {
     let size = Some((1.0..=MOST_TOKENS, "1 to 1,000,000,000 tokens"));
     let tokens = Some((0.0..=MOST_TOKENS, "0 to 1,000,000,000 tokens"));
@@ -57,7 +57,7 @@ fn allowed(list: &str, field: &str) -> Option<Allowed> {
     }
 }
 
-/// Takes the rows out of a table whose numbers cannot be true. `text` is the table as it is written.
+/// Removes the rows with numbers that cannot be true from a table. `text` is the table as it is written.
 pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
     let mut refused = Vec::new();
     for list in ["model", "policy", "price"] {
@@ -118,9 +118,8 @@ fn odd(list: &str, row: &Value) -> Option<(String, String)> {
         }
     }
     let tools = row.get("per_tool").filter(|_| list == "tokenizer");
-    let mut tools = tools.and_then(Value::as_table).into_iter().flatten();
-    let (name, value) = tools
-        .find(|(_, value)| number(value).is_some_and(|number| !(-1e6..=1e6).contains(&number)))?;
+    let is_odd = |value: &Value| number(value).is_some_and(|n| !(-1e6..=1e6).contains(&n));
+    let (name, value) = tools?.as_table()?.iter().find(|(_, value)| is_odd(value))?;
     let why = format!("`per_tool.{name}` is -1,000,000 to 1,000,000, not {value}");
     Some(("per_tool".to_owned(), why))
 }
@@ -133,7 +132,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The line of a field in the `nth` part of a text with this header, or else that of the header.
+/// The line of a field in the `nth` section with this header or, if the field is not found, of the header.
 fn line_of(text: &str, header: &str, nth: usize, field: &str) -> Option<usize> {
     let is_header = |line: &str| line.trim_start().starts_with('[');
     let lines = text.lines().enumerate();

@@ -5,7 +5,7 @@ use model::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Predictions, reduced to what a summary needs: 56 bytes each; and decisions.
+/// Predictions, reduced to the 56 bytes that a summary needs of each, and decisions.
 #[derive(Debug, Default)]
 pub struct Tally {
     errors: [Vec<f32>; ESTIMATORS],
@@ -66,12 +66,12 @@ pub struct Summary {
     pub unexplained: f64,
 }
 
-/// How often there was to decide whether to compact: see [`model::estimators::Decision`].
+/// How many decisions there were on whether to compact: see [`model::estimators::Decision`].
 #[derive(Debug, Clone, Copy, Default, Serialize, AddAssign)]
 pub struct Decisions {
-    /// The trigger was reached.
+    /// Those where the trigger was reached.
     pub due: usize,
-    /// It was not.
+    /// Those where it was not.
     pub not_due: usize,
 }
 
@@ -99,11 +99,11 @@ pub struct Errors {
     pub worst: f64,
     /// How often it would have compacted below the trigger.
     pub false_alarms: usize,
-    /// The same as a share of all that were not due; NaN of none.
+    /// That number as a share of the decisions that were not due; NaN if there were none.
     pub false_alarm_rate: f64,
     /// How often it would not have compacted although the trigger was reached.
     pub missed: usize,
-    /// The same as a share of all that were due; NaN of none.
+    /// That number as a share of the decisions that were due; NaN if there were none.
     pub missed_rate: f64,
 }
 
@@ -117,7 +117,7 @@ pub struct Width {
 }
 
 impl Summary {
-    /// The summary of all these together.
+    /// One summary of all these tallies.
     pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
         let requests: usize = tallies.clone().map(Tally::requests).sum();
         let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {
@@ -190,7 +190,7 @@ impl Errors {
     }
 }
 
-/// The smallest value that at least this share of all does not exceed; NaN (in JSON null) of none.
+/// The smallest value that at least this share of all values does not exceed; NaN (in JSON null) without values.
 fn quantile(sorted: &[f32], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     let value = sorted.get(rank.max(1) - 1);

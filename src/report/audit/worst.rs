@@ -1,4 +1,4 @@
-//! The requests that were predicted worst, with the items in between, so that the cause can be found.
+//! The requests that were predicted worst, with the items since the report before, so that the cause can be found.
 
 use ingest::log::LogFile;
 use jiff::Timestamp;
@@ -63,17 +63,17 @@ pub struct Piece {
 }
 
 impl Miss {
-    /// The requests of a session that one estimator predicted worst, at most `most`.
+    /// The requests of a session that one estimator predicted worst, at most `limit`.
     pub(super) fn worst(
         log: &LogFile,
         session: &Session,
         predictions: &[Prediction],
         by: Estimator,
-        most: usize,
+        limit: usize,
     ) -> Vec<Miss> {
         let mut order: Vec<&Prediction> = predictions.iter().collect();
         order.sort_by(|a, b| b.error(by).abs().total_cmp(&a.error(by).abs()));
-        order.truncate(most);
+        order.truncate(limit);
         let miss = |prediction: &Prediction| {
             let request = &session.requests()[prediction.request];
             let (came, went) = between(session, prediction.request);

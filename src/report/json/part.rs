@@ -1,6 +1,6 @@
-//! Parts of JSON documents as tables.
+//! A macro that writes parts of JSON documents as tables.
 
-/// Defines a part of a document by its keys, each with its type and its value: the type and its `new`.
+/// Defines a part of a document by its keys, each with its type and its value: a struct, and its function `new`.
 macro_rules! part {
     ($name:ident $(<$of:tt>)? ($($arg:ident: $type:ty),* $(,)?) {
         $($(#[$meta:meta])* $key:ident: $kind:ty = $value:expr,)*

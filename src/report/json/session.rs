@@ -181,7 +181,7 @@ part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
     source: Source = item.2,
 }}
 
-/// The items: each is made as it is written, since a log may have a million.
+/// The items. Each is made when it is written, since a log may have a million.
 struct Messages<'a> {
     session: &'a Session,
     carried: Carried<'a>,
@@ -220,7 +220,7 @@ part! { MessagePart<'a>(
     preview: &'a str = &item.preview,
 }}
 
-/// The requests, in the same way.
+/// The requests. Each is made when it is written.
 struct Calls<'a>(&'a [Request]);
 
 impl Serialize for Calls<'_> {
@@ -305,7 +305,7 @@ fn by_role<V>(value: impl Fn(Role) -> V) -> BTreeMap<&'static str, V> {
     roles.map(|role| (role.name(), value(role))).collect()
 }
 
-/// The number in whole parts of one: as an integer if one is not divided.
+/// The number rounded to a multiple of 1 / `parts`; an integer if `parts` is 1.
 fn rounded(x: f64, parts: f64) -> serde_json::Number {
     let whole = (x * parts).round();
     if parts > 1.0 {

@@ -1,4 +1,4 @@
-//! The ends of all logs and what each response has cost, read on all cores; unchanged logs come from the cache.
+//! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache.
 
 use super::Sums;
 use crate::ReportContext;
@@ -26,12 +26,12 @@ pub(super) struct Gathered {
     pub(super) responses: io::Result<Responses>,
 }
 
-/// The usage of responses, each once.
+/// The usage of responses, each counted once.
 #[derive(Default)]
 pub(super) struct Responses(pub(super) HashMap<Key, Billed>);
 
 impl Responses {
-    /// Those of a log.
+    /// The responses of a log.
     fn read(log: &LogFile) -> io::Result<Responses> {
         let mut responses = Responses::default();
         each_usage(log, &mut |entry| responses.add(&entry))?;
@@ -44,7 +44,7 @@ impl Responses {
         postcard::to_stdvec(&all).ok()
     }
 
-    /// Those that were stored.
+    /// The responses that were stored.
     fn restore(stored: &[u8]) -> Option<Responses> {
         let all: Vec<(Key, Billed)> = postcard::from_bytes(stored).ok()?;
         Some(Responses(all.into_iter().collect()))
@@ -72,7 +72,7 @@ struct Caches {
     totals: Option<Cache>,
 }
 
-/// What is to be kept of a log.
+/// What a cache is to keep of a log.
 #[derive(Default)]
 struct Fresh {
     key: Option<LogKey>,
@@ -80,8 +80,8 @@ struct Fresh {
     totals: Option<Vec<u8>>,
 }
 
-/// Reads all logs, and passes on what was read of each, with its index and in no order. Returns which cache could not
-/// be written.
+/// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not be
+/// written, and why.
 pub(super) fn gather(
     context: &ReportContext,
     sums: Sums,
@@ -94,7 +94,7 @@ pub(super) fn gather(
         totals: open(Part::Totals).filter(|_| sums == Sums::Totals),
     };
     let counter = Counter::for_estimator(context.rules.estimator);
-    // The largest first: none of them is begun when all others are done.
+    // The largest come first, so that none of them is begun when all others are done.
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
     let next = AtomicUsize::new(0);
@@ -108,7 +108,7 @@ pub(super) fn gather(
     };
     let mut kept = Vec::new();
     thread::scope(|scope| {
-        let (sender, results) = sync_channel(WAITING);
+        let (sender, results) = sync_channel(WAITING_RESULTS);
         for _ in 0..threads() {
             let sender = sender.clone();
             let (read, caches) = (&read, &caches);
@@ -132,11 +132,11 @@ pub(super) fn gather(
     caches.keep(kept)
 }
 
-/// Results that wait to be taken.
-const WAITING: usize = 16;
+/// How many results may wait to be taken.
+const WAITING_RESULTS: usize = 16;
 
 impl Caches {
-    /// What a log's end shows and, for totals, all of its responses.
+    /// Reads the end of a log and, for totals, all of its responses.
     fn read(
         &self,
         log: &LogFile,
@@ -150,7 +150,7 @@ impl Caches {
         let key = fresh.key.as_ref();
         let is_known = found(&self.ends, key).is_some();
         let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
-        // The name of a session may be a text, which the cache does not have.
+        // The name of a session may be a text of the log, which the cache does not have.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
         let sessions = match ends.filter(is_named) {
             Some(sessions) => sessions,
@@ -205,8 +205,8 @@ fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<&'c [u8]>
     cache.as_ref()?.get(key?)
 }
 
-/// The sessions of a log, from its end. Of a small log without usage reports all text is counted: nothing
-/// else of it is known.
+/// The sessions of a log, from its end. In a small log without usage reports all text is counted: no other size is
+/// known.
 fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Sessions> {
     let sessions = tail_only(log, rules)?;
     let unreported = |(_, session): &(Lane, Session)| session.is_unreported();

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
 
 const COLUMNS: usize = 80;
-/// The columns before what is said of an agent, with two spaces on each side.
-const NAMES: usize = 15;
+/// The columns of the names of facts, with two spaces on each side.
+const NAME_COLUMNS: usize = 15;
 const NO_PLACE: &str = "no default folder: name files or folders";
 
 pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
@@ -31,7 +31,7 @@ pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     )
 }
 
-/// The agents of which nothing was found, a line each.
+/// The agents of which nothing was found, each on a line.
 fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     if agents.is_empty() {
         return Ok(());
@@ -39,12 +39,11 @@ fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     writeln!(out, "not found here; where their logs would be:")?;
     let names = widest(agents.iter().map(|agent| agent.id.to_owned()));
     for agent in agents {
-        let places = if agent.places.is_empty() {
-            NO_PLACE.to_owned()
-        } else {
-            agent.places.join(", ")
+        let places = match &agent.places[..] {
+            [] => NO_PLACE,
+            places => &places.join(", "),
         };
-        let places = cut(&places, COLUMNS.saturating_sub(names + 4));
+        let places = cut(places, COLUMNS.saturating_sub(names + 4));
         writeln!(out, "  {}  {places}", left(agent.id, names))?;
     }
     writeln!(out)
@@ -63,8 +62,8 @@ fn write_head(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
 
 /// Where its logs are, what is known, and when it compacts.
 fn write_knowledge(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
-    let here = agent.roots.iter().filter(|root| root.exists);
-    let here: Vec<String> = here.map(place).collect();
+    let roots = agent.roots.iter().filter(|root| root.exists);
+    let here: Vec<String> = roots.map(place).collect();
     let logs = match (here.is_empty(), agent.places.is_empty()) {
         (false, _) => here.join(", "),
         (true, false) => format!("{} (missing)", agent.places.join(", ")),
@@ -82,7 +81,7 @@ fn write_knowledge(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     entry(out, "compacts at", &agent.compacts_at)
 }
 
-/// A folder, and what is in it.
+/// A folder, and how many sessions it has.
 fn place(root: &Root) -> String {
     match root.sessions {
         0 => format!("{} (empty)", root.short),
@@ -105,9 +104,9 @@ fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     entry(out, "trust", &trust)
 }
 
-/// A line, or several if it is long.
+/// A named fact on a line, or on several if it is long.
 fn entry(out: &mut dyn Write, name: &str, what: &str) -> io::Result<()> {
-    let options = Options::new(COLUMNS - NAMES).word_splitter(WordSplitter::NoHyphenation);
+    let options = Options::new(COLUMNS - NAME_COLUMNS).word_splitter(WordSplitter::NoHyphenation);
     let what = inert(what);
     let mut name = name;
     for line in textwrap::wrap(&what, options.break_words(false)) {

@@ -8,16 +8,16 @@ use render::text::inert;
 use render::{NONE, or_none};
 use std::io::{self, Write};
 
-/// What the tables show.
+/// Explains the columns of the tables.
 const LEGEND: &str = "\
 error: |predicted - reported| in % of the reported prompt
 false: would have compacted below the agent's trigger; missed: not at it.
 Decided at each request and where the agent compacted by itself: by its own
 count in sessions in which it did, else by the reported prompt";
-/// Columns of a line of the tables.
-const WIDTH: usize = 80;
+/// The columns of a line.
+const LINE_COLUMNS: usize = 80;
 /// How many items of one request are listed, the largest first.
-const SHOWN: usize = 20;
+const LISTED_ITEMS: usize = 20;
 
 pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     let (logs, requests) = (audit.logs, audit.all.requests);
@@ -43,7 +43,7 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
         writeln!(
             out,
             "\nworst predictions by {}, with the items added (+) and removed (-)",
-            audit.by
+            audit.estimator
         )?;
     }
     for miss in &audit.worst {
@@ -53,7 +53,7 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     for estimator in Estimator::ALL {
         let (name, rule, from) = (estimator.name(), estimator.rule(), estimator.from());
         let line = format!("  {name:<13} {rule}");
-        let room = WIDTH.saturating_sub(line.chars().count() + 3);
+        let room = LINE_COLUMNS.saturating_sub(line.chars().count() + 3);
         if from.chars().count() <= room {
             writeln!(out, "{line} ({from})")?
         } else {
@@ -140,11 +140,11 @@ fn write_miss(out: &mut dyn Write, miss: &Miss) -> io::Result<()> {
     for (sign, pieces) in [('+', &miss.came), ('-', &miss.went)] {
         let mut largest: Vec<&Piece> = pieces.iter().collect();
         largest.sort_by_key(|piece| std::cmp::Reverse(piece.tokens));
-        for piece in largest.iter().take(SHOWN) {
+        for piece in largest.iter().take(LISTED_ITEMS) {
             write_piece(out, sign, piece)?;
         }
-        if pieces.len() > SHOWN {
-            writeln!(out, "  {sign} and {} more", pieces.len() - SHOWN)?;
+        if pieces.len() > LISTED_ITEMS {
+            writeln!(out, "  {sign} and {} more", pieces.len() - LISTED_ITEMS)?;
         }
     }
     Ok(())
@@ -161,12 +161,12 @@ fn write_piece(out: &mut dyn Write, sign: char, piece: &Piece) -> io::Result<()>
     )
 }
 
-/// A share in percent, to three digits and to whole percents.
+/// A share in percent, with three significant digits but no fewer than whole percents.
 fn share(share: f64) -> String {
     format!("{} %", digits(share))
 }
 
-/// The same without the sign.
+/// The number of [`share`], without `%`.
 fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = match percent.abs() {
@@ -186,7 +186,7 @@ fn signed(share_of: f64) -> String {
     format!("{sign}{}", digits(share_of))
 }
 
-/// A share in percent, to a tenth of one where it is not all.
+/// A share in percent: to a tenth, `100` for all, [`NONE`] for no number.
 fn rate(share: f64) -> String {
     match share {
         _ if share.is_nan() => NONE.to_owned(),

@@ -9,8 +9,10 @@ use render::{NONE, or_none};
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> {
-    let rows = sessions.fleet.recent().into_iter();
-    let rows: Vec<[String; 5]> = rows
+    let rows: Vec<[String; 5]> = sessions
+        .fleet
+        .recent()
+        .into_iter()
         .filter_map(|row| columns(&sessions.fleet, row))
         .collect();
     let widths = [0, 1, 2, 3].map(|column| {
@@ -34,7 +36,7 @@ pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> 
     Ok(())
 }
 
-/// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
+/// A session's agent, its name, model, gauge and headroom. The agent of a sub-agent is indented.
 fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
@@ -44,10 +46,9 @@ fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
     } else {
         "≤"
     };
-    let headroom = limits.trigger.map(|trigger| {
-        let headroom = tokens(context.headroom(trigger));
-        format!("{at_most}{headroom}")
-    });
+    let headroom = limits
+        .trigger
+        .map(|trigger| format!("{at_most}{}", tokens(context.headroom(trigger))));
     let gauge = gauge_line(session, &context, limits.window);
     let indent = usize::from(row.depth) * 2;
     Some([

@@ -59,9 +59,10 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         "\nprices: US dollars per million tokens read from the cache; the first matching row applies"
     )?;
     for row in &rules.price {
-        let above = row.cached_read_above.zip(row.above);
-        let above =
-            above.map(|(price, size)| format!(" · ${price} with prompts above {}", tokens(size)));
+        let above = row
+            .cached_read_above
+            .zip(row.above)
+            .map(|(price, size)| format!(" · ${price} with prompts above {}", tokens(size)));
         writeln!(
             out,
             "\n  {}\n    ${}{}",
@@ -90,23 +91,21 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
     Ok(())
 }
 
-/// What survives a policy's compaction, where its row has numbers for it.
+/// What survives a policy's compaction, as far as its row has numbers for it.
 fn in_numbers(policy: &Policy) -> String {
     let sizes = [
         (policy.keep_recent, "of the newest history"),
         (policy.keep_user, "of user messages"),
         (policy.restored, "restored"),
         (policy.summary.unwrap_or(0), "of summary"),
-    ];
-    let sizes = sizes.into_iter().filter(|(size, _)| *size > 0);
-    let sizes = sizes.map(|(size, what)| format!("{} {what}", tokens(size)));
+    ]
+    .into_iter()
+    .filter(|(size, _)| *size > 0)
+    .map(|(size, what)| format!("{} {what}", tokens(size)));
     let share = (policy.keep_share > 0.0)
         .then(|| format!("{:.0} % of the history", policy.keep_share * 100.0));
-    share
-        .into_iter()
-        .chain(sizes)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let parts: Vec<String> = share.into_iter().chain(sizes).collect();
+    parts.join(", ")
 }
 
 fn only(what: &str, list: &[String]) -> String {

@@ -21,7 +21,7 @@ use render::{NONE, or_none, unknown};
 use std::io::{self, Write};
 
 /// How many of the largest items and tools are listed.
-const LARGEST: usize = 10;
+const LISTED_ROWS: usize = 10;
 
 pub(super) fn write(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     let session = report.session;
@@ -52,12 +52,11 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     if let Some(cwd) = session.meta.cwd.as_deref() {
         writeln!(out, "in {}", inert(cwd))?;
     }
-    let version = session.meta.version.as_deref();
-    if let (Some(version), Some(proven)) = (version, session.newer_than_proven()) {
-        let version = inert(version);
+    if let (Some(version), Some(proven)) = (&session.meta.version, session.newer_than_proven()) {
         writeln!(
             out,
-            "written by {version}; proven against known counts up to {proven}"
+            "written by {}; proven against known counts up to {proven}",
+            inert(version)
         )?;
     }
     let (context, limits) = (session.context(), session.limits());
@@ -96,7 +95,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     }
 }
 
-/// How full the context is, on one line that always has the same shape.
+/// How full the context is, on one line of the same shape for all sessions.
 pub(super) fn gauge_line(session: &Session, context: &Context, window: u64) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),
@@ -148,7 +147,7 @@ fn write_roles(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let mut items = session.alive();
     items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
-    items.truncate(LARGEST);
+    items.truncate(LISTED_ROWS);
     if items.is_empty() {
         return Ok(());
     }
@@ -174,7 +173,7 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let mut tools = tools(session, session.in_context(), session.requests().len());
     let servers = servers(&tools);
-    tools.truncate(LARGEST);
+    tools.truncate(LISTED_ROWS);
     if tools.is_empty() {
         return Ok(());
     }
@@ -239,24 +238,26 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             reset.place.line,
         );
         let before = sized(reset.before, reset.before_source);
-        let after = done
-            .after
-            .map(|(after, source)| format!(" → {}", sized(after, source)));
-        let after = after.unwrap_or_default();
+        let after = match done.after {
+            Some((after, source)) => format!(" → {}", sized(after, source)),
+            None => String::new(),
+        };
         writeln!(out, "\n  {kind} ({cause}) at line {line}: {before}{after}")?;
         let kept = (done.kept_items > 0).then(|| {
             let items = counted(done.kept_items as u64, "item");
             format!("kept {items}, {}", tokens(done.kept_tokens))
         });
-        let parts = [
+        let parts: Vec<String> = [
             done.freed.map(|freed| format!("freed {}", tokens(freed))),
             kept,
             done.summary
                 .map(|(_, size, _)| format!("summary {}", tokens(size))),
             done.difference
                 .map(|_| format!("counted here {}", tokens(reset.ours))),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         if !parts.is_empty() {
             writeln!(out, "    {}", parts.join(" · "))?;
         }
