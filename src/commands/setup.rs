@@ -112,13 +112,11 @@ impl Setup {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
         rules.estimator = estimate.estimator.unwrap_or_default();
-        let forced = match &only.agent {
-            None => None,
-            Some(id) => match all.iter().find(|format| format.id == id) {
-                Some(format) => Some(*format),
-                None => bail!("unknown agent '{id}'; known agents: {}", names(&all)),
-            },
+        let named = |id: &String| {
+            let format = all.iter().copied().find(|format| format.id == id);
+            format.with_context(|| format!("unknown agent '{id}'; known agents: {}", names(&all)))
         };
+        let forced = only.agent.as_ref().map(named).transpose()?;
         let folders = &self.user.folders;
         let cache = folders.cache_folder().filter(|_| self.config.cache);
         if let Some(folder) = &cache {

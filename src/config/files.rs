@@ -46,8 +46,8 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
     }
 }
 
-/// The files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder. A file
-/// that cannot be read is an error in the list.
+/// The files `NAME.toml` of a folder next to the configuration, ordered by name; none if there is no such folder. A
+/// file that cannot be read is an error in the list.
 pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
     let paths = paths(config, folder)?.into_iter();
     Ok(paths.map(|path| (path.clone(), user_file(path))).collect())

@@ -15,19 +15,18 @@ pub fn warning(session: &Session) -> Option<String> {
         .copied()
         .fold(0, u64::saturating_add);
     let records = counted(sum, "record");
-    let names: Vec<String> = session
-        .unknown
-        .iter()
-        .map(|(kind, n)| match n {
-            1 => inert(kind).into_owned(),
-            n => format!("{} {n}", inert(kind)),
-        })
-        .collect();
+    let names = session.unknown.iter().map(|(kind, n)| match n {
+        1 => inert(kind).into_owned(),
+        n => format!("{} {n}", inert(kind)),
+    });
+    let names: Vec<String> = names.collect();
     let names = names.join(", ");
-    let version = match session.meta.version.as_deref() {
-        Some(version) => format!(" {}", inert(version)),
-        None => String::new(),
-    };
+    let version = session
+        .meta
+        .version
+        .as_deref()
+        .map(|version| format!(" {}", inert(version)))
+        .unwrap_or_default();
     let agent = session.agent;
     Some(format!(
         "{records} of unknown type ({agent}{version}): {names}"

@@ -6,7 +6,7 @@ mod summary;
 mod worst;
 
 pub use summary::{Decisions, Errors, Summary, Width};
-pub use worst::{Miss, Piece};
+pub use worst::{ChangedItem, Miss};
 
 use super::{Output, ReportContext, Style, names, print_problems};
 use anyhow::{Result, bail};

@@ -71,7 +71,8 @@ fn line(out: &mut dyn Write, schema: &'static str, body: impl Serialize) -> Resu
     Ok(writeln!(out)?)
 }
 
-/// Compact JSON whose strings are safe to print: characters that could control a terminal or reorder a line are escaped.
+/// Compact JSON whose strings are safe to print: characters that could control a terminal or reorder a line are
+/// escaped.
 struct Inert;
 
 impl Formatter for Inert {

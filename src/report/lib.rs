@@ -1,7 +1,7 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
-//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] can write all of them. A new format is an
-//! entry there, and a file next to those of `text` and `json`.
+//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] can write all of them. A new format is
+//! an entry there, and a file next to those of `text` and `json`.
 
 pub mod agents;
 pub mod audit;
@@ -164,8 +164,8 @@ impl ReportContext {
         found
     }
 
-    /// An error if databases were locked, or if a path that the user named is among the problems, which have already been
-    /// printed.
+    /// An error if databases were locked, or if a path that the user named is among the problems, which have already
+    /// been printed.
     fn check(&self, problems: &[(PathBuf, String)]) -> Result<()> {
         let is_busy = |(_, what): &&(PathBuf, String)| what == BUSY;
         let busy = problems.iter().filter(is_busy).count();

@@ -322,8 +322,8 @@ fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<Ses
     only_match(&matching, "file", wanted)
 }
 
-/// The log at a path. In a folder, it is the newest that does not belong to a sub-agent; in a database, the session that
-/// is wanted or, without one, the newest.
+/// The log at a path. In a folder, it is the newest that does not belong to a sub-agent; in a database, the session
+/// that is wanted or, without one, the newest.
 pub(super) fn find_one(
     context: &ReportContext,
     path: &Path,

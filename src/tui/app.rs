@@ -37,7 +37,7 @@ pub use replay::{Position, Replay, Speed};
 pub use sessions::{Group, LineId, Listed, Totals};
 pub use summary::{Compacted, Nearness, Summary, nearness, seconds_since};
 pub use tabs::Tab;
-pub use text::AROUND;
+pub use text::FRAME_ROWS;
 pub use ui::{ItemId, Overlay, Screen, Ui};
 
 use crate::keymap::{KeyPress, Keymap, Scope};
@@ -54,9 +54,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// A session is live while its last activity is at most this old, in seconds.
-pub const LIVE: i64 = 120;
-/// What is written so many seconds after a process was seen to have ended was written before.
-const LAST_WRITES: i64 = 2;
+pub const LIVE_SECONDS: i64 = 120;
+/// A log that was written up to this many seconds after its process was seen to have ended was written by that process.
+const END_TOLERANCE_SECONDS: i64 = 2;
 
 /// What happens to the screens.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub enum Msg {
 /// What the runtime is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing but to draw.
+    /// Nothing but drawing.
     None,
     /// Read this file first, and from its start: one of its sessions is on screen.
     LookAt(FileId),
@@ -153,7 +153,7 @@ struct Shown {
     listed_of: usize,
     /// When it was made.
     listed_at: Option<Timestamp>,
-    /// When the sums below it were.
+    /// When the sums below the list were made.
     summed_at: Option<Timestamp>,
     totals: Totals,
     live: usize,
@@ -241,7 +241,7 @@ impl App {
                 let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
                 let sessions = self.fleet.len();
                 self.fleet.apply(update);
-                // What is gone leaves the list at once.
+                // A session that is gone leaves the list at once.
                 let gone = self.fleet.len() < sessions;
                 if gone || all_found {
                     self.stale.list = List::Wrong;
@@ -316,8 +316,8 @@ impl App {
         self.stale = Stale::ALL;
     }
 
-    /// Files that came from the cache, without texts, though what is on screen needs them: a name that is a text,
-    /// the session that the user has selected, or all while texts are searched.
+    /// The files that came from the cache, which has no texts, and whose texts the screen needs: for a name that is a
+    /// text, for the session that the user has selected, or for all sessions while texts are searched.
     pub fn lacking_texts(&self) -> Vec<FileId> {
         let searches = !self.ui.filter.is_empty();
         let lacks = |key: SessionKey| {
@@ -333,12 +333,15 @@ impl App {
             let all = self.fleet.sessions().map(|(key, _)| key);
             return all.filter_map(lacks).collect();
         }
-        let rows = self.visible_lines().filter_map(Listed::session);
-        let rows = rows.map(|row| row.key).chain(self.current());
-        rows.filter_map(lacks).collect()
+        self.visible_lines()
+            .filter_map(Listed::session)
+            .map(|row| row.key)
+            .chain(self.current())
+            .filter_map(lacks)
+            .collect()
     }
 
-    /// How long until the screen changes without a message; `None`: for hours.
+    /// How long until the screen changes without a message; `None`: it does not change for hours.
     pub fn next_change(&self) -> Option<Duration> {
         let age = match self.shown.youngest {
             Some(0..=59) => Some(Duration::from_secs(1)),
@@ -404,21 +407,21 @@ impl App {
         self.is_live_since(key, self.fleet.activity_of(key))
     }
 
-    /// The same of a session whose last activity is known.
+    /// Whether a session with this last activity is live.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
-        let is_now = |at: Timestamp| (self.now.as_second() - at.as_second()).abs() <= LIVE;
+        let is_now = |at: Timestamp| (self.now.as_second() - at.as_second()).abs() <= LIVE_SECONDS;
         let is_written = match active {
-            // A record from the future proves nothing: its file's time has to.
+            // A record from the future proves nothing, so the time of its file decides.
             Some(at) if at > self.now && !is_now(at) => {
                 let written = self.fleet.facts(key).and_then(|facts| facts.modified);
                 written.is_some_and(is_now)
             }
             active => active.is_some_and(is_now),
         };
-        let has_ended = |ended: Timestamp| {
-            active.is_none_or(|active| active.as_second() <= ended.as_second() + LAST_WRITES)
-        };
-        let has_ended = self.fleet.ended(key).is_some_and(has_ended);
+        let has_ended = self.fleet.ended(key).is_some_and(|ended| {
+            let last = ended.as_second() + END_TOLERANCE_SECONDS;
+            active.is_none_or(|active| active.as_second() <= last)
+        });
         (is_written && !has_ended) || self.fleet.running(key).is_some()
     }
 
@@ -447,7 +450,7 @@ impl App {
         }
     }
 
-    /// Drops what was computed of the sessions that an update changes.
+    /// Drops what was computed for the sessions that an update changes.
     fn forget(&mut self, update: &Update) {
         let file = match update {
             Update::Found(facts) => facts.file,

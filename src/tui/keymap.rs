@@ -101,7 +101,7 @@ pub struct Hint {
     pub action: Option<Action>,
 }
 
-/// The active keys: the table's, or the user's in their place.
+/// The active keys: those of the table, unless the user's own replace them.
 #[derive(Debug, Clone)]
 pub struct Keymap {
     bindings: Vec<Binding>,
@@ -128,6 +128,12 @@ impl Keymap {
         self.here(scope)
             .filter(|binding| binding.action == action)
             .find_map(|binding| binding.keys.first().copied())
+    }
+
+    /// That key as text; empty if there is none.
+    pub fn key_text(&self, scope: Scope, action: Action) -> String {
+        let key = self.key(scope, action);
+        key.map(|key| key.to_string()).unwrap_or_default()
     }
 
     /// The bindings of one scope, in the order of the table.

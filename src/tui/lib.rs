@@ -7,8 +7,8 @@
 //!                             └─▶ Effect (quit, suspend, read a file)
 //! ```
 //!
-//! [`app`] and [`keymap`] use no terminal and no clock: the time is passed in. What is on screen they say in the
-//! words of [`paint`]: styled pieces, areas, what a click does. [`views`] turn an [`app::App`] into cells, with
+//! [`app`] and [`keymap`] use no terminal and no clock: the time is passed in. They describe the screen in the terms of
+//! [`paint`]: styled pieces, areas, what a click does. [`views`] turn an [`app::App`] into cells, with
 //! [`widgets`] and a [`theme`], and change nothing. Only [`runtime`] touches the terminal.
 //!
 //! A new column of the list of sessions is an entry of [`app::columns::COLUMNS`]; a new tab of a session is an

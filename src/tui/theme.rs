@@ -1,6 +1,6 @@
-//! What a meaning looks like. A theme is a small file: five are built in (`assets/themes`), the user may add
-//! others. Where colours do not distinguish the roles, patterns do; in ASCII each glyph has a stand-in of the
-//! same width.
+//! Themes: how each meaning looks. A theme is a small file: five are built in (`assets/themes`), the user may add
+//! others. Where colours do not distinguish the roles, patterns do; in ASCII each glyph has a stand-in of the same
+//! width.
 
 mod colour_depth;
 mod file;
@@ -112,7 +112,7 @@ impl Theme {
         }
     }
 
-    /// The same, slightly lower, for bars in adjacent rows, so that they do not run together.
+    /// That fill, slightly lower, for bars in adjacent rows, so that they do not run together.
     pub fn low_fill(self, role: Role) -> char {
         match self.fill(role) {
             '█' if self.fills == Fills::Solid => '▇',

@@ -32,16 +32,16 @@ pub struct Miss {
     /// The upper end of the prediction's interval.
     pub high: u64,
     /// Items added since the previous usage report.
-    pub came: Vec<Piece>,
+    pub came: Vec<ChangedItem>,
     /// Items that left since then.
-    pub went: Vec<Piece>,
+    pub went: Vec<ChangedItem>,
     #[serde(skip)]
     pub(super) request: Key,
 }
 
 /// An item that was added or left.
 #[derive(Debug, Clone, Serialize)]
-pub struct Piece {
+pub struct ChangedItem {
     /// Its line in the log, 1-based.
     pub line: u64,
     /// Its role.
@@ -78,7 +78,7 @@ impl Miss {
             let request = &session.requests()[prediction.request];
             let (came, went) = between(session, prediction.request);
             let pieces = |items: Vec<ItemIx>| {
-                let pieces = items.into_iter().map(|ix| Piece::new(session, ix));
+                let pieces = items.into_iter().map(|ix| ChangedItem::new(session, ix));
                 pieces.collect()
             };
             Miss {
@@ -101,11 +101,11 @@ impl Miss {
     }
 }
 
-impl Piece {
-    fn new(session: &Session, ix: ItemIx) -> Piece {
+impl ChangedItem {
+    fn new(session: &Session, ix: ItemIx) -> ChangedItem {
         let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
-        Piece {
+        ChangedItem {
             line: item.place.line,
             role: item.role,
             kind: item.kind.name(),

@@ -80,8 +80,8 @@ struct Fresh {
     totals: Option<Vec<u8>>,
 }
 
-/// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not be
-/// written, and why.
+/// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not
+/// be written, and why.
 pub(super) fn gather(
     context: &ReportContext,
     sums: Sums,

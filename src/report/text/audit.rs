@@ -1,6 +1,6 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
-use crate::audit::{Audit, Decisions, Miss, Piece, Summary};
+use crate::audit::{Audit, ChangedItem, Decisions, Miss, Summary};
 use model::estimators::Estimator;
 use model::forecast::{BacktestSummary, Fit};
 use render::number::tokens;
@@ -138,7 +138,7 @@ fn write_miss(out: &mut dyn Write, miss: &Miss) -> io::Result<()> {
         "\n{difference:+} tokens, {share} of {reported} reported · {model} · line {line} of {path}"
     )?;
     for (sign, pieces) in [('+', &miss.came), ('-', &miss.went)] {
-        let mut largest: Vec<&Piece> = pieces.iter().collect();
+        let mut largest: Vec<&ChangedItem> = pieces.iter().collect();
         largest.sort_by_key(|piece| std::cmp::Reverse(piece.tokens));
         for piece in largest.iter().take(LISTED_ITEMS) {
             write_piece(out, sign, piece)?;
@@ -150,7 +150,7 @@ fn write_miss(out: &mut dyn Write, miss: &Miss) -> io::Result<()> {
     Ok(())
 }
 
-fn write_piece(out: &mut dyn Write, sign: char, piece: &Piece) -> io::Result<()> {
+fn write_piece(out: &mut dyn Write, sign: char, piece: &ChangedItem) -> io::Result<()> {
     let (role, source, line) = (piece.role.name(), piece.source.name(), piece.line);
     let [size, counted] = [piece.tokens, piece.counted].map(tokens);
     let label = inert(piece.tool.as_deref().unwrap_or(piece.kind));

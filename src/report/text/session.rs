@@ -238,10 +238,10 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             reset.place.line,
         );
         let before = sized(reset.before, reset.before_source);
-        let after = match done.after {
-            Some((after, source)) => format!(" → {}", sized(after, source)),
-            None => String::new(),
-        };
+        let after = done
+            .after
+            .map(|(after, source)| format!(" → {}", sized(after, source)))
+            .unwrap_or_default();
         writeln!(out, "\n  {kind} ({cause}) at line {line}: {before}{after}")?;
         let kept = (done.kept_items > 0).then(|| {
             let items = counted(done.kept_items as u64, "item");

@@ -17,9 +17,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How far a context must fall below a share before growing past it is reported again, as a share of the
-/// trigger; half of the share where that is less.
-const CLEARLY: f64 = 0.05;
+/// How far a context must fall below a share, as a share of the trigger, before growing past it is reported again. For
+/// small shares, half of the share is enough.
+const CLEAR_FALL: f64 = 0.05;
 
 /// An alert. Its texts are those of the log: not safe to print.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,7 @@ pub(super) struct Watch {
     wanted: Alerts,
     /// The files that changed since the last check.
     changed: BTreeSet<FileId>,
-    /// Kept for files that are gone too: they may come back.
+    /// What was reported. It is kept for files that are gone: they may come back.
     reported: HashMap<SessionKey, Reported>,
     /// Alerts that were not taken yet.
     raised: Vec<Alert>,
@@ -109,12 +109,12 @@ struct Reported {
     shares: usize,
     /// Whether few requests were left, and not clearly more since.
     few_left: bool,
-    /// Its large items.
+    /// Its large items that were reported.
     items: HashSet<ItemId>,
 }
 
 impl Reported {
-    /// What is new of a session, each with a line of text.
+    /// What is new in a session, each with a line of text.
     fn news(
         &mut self,
         wanted: &Alerts,
@@ -144,7 +144,7 @@ impl Reported {
     /// Whether the context has grown past another share.
     fn grows_past(&mut self, shares: &[f64], now: f64) -> bool {
         let past = shares.partition_point(|share| now >= *share);
-        let held = shares.partition_point(|share| now >= (share - CLEARLY).max(share / 2.0));
+        let held = shares.partition_point(|share| now >= (share - CLEAR_FALL).max(share / 2.0));
         let is_news = past > self.shares;
         self.shares = self.shares.min(held).max(past);
         is_news
@@ -188,8 +188,8 @@ impl Reported {
     }
 }
 
-/// What is compared, and with what: the agent's count with its trigger or, where none is known, the
-/// context with its window.
+/// The two sizes that are compared: the agent's count and its trigger or, where none is known, the context and its
+/// window.
 fn counted(summary: &Summary) -> (u64, u64) {
     match summary.limits.trigger {
         Some(trigger) => (summary.context.counted(), trigger),
@@ -197,7 +197,7 @@ fn counted(summary: &Summary) -> (u64, u64) {
     }
 }
 
-/// The context as a share of its end. Until the log was read whole and counted, only what is sure of it:
+/// The context as a share of its end. Until the log was read whole and counted, this is the lower end of the estimate:
 /// a later number must not take an alert back.
 fn share(summary: &Summary) -> f64 {
     let (counted, end) = counted(summary);

@@ -78,18 +78,18 @@ impl PartialEq for Column {
 
 impl Eq for Column {}
 
-/// The columns of pointer and live mark.
-pub const LEAD: u16 = 3;
+/// The columns of the pointer and the live mark.
+pub const LEAD_COLUMNS: u16 = 3;
 /// The columns of the percentage after a gauge.
-pub const PERCENT: u16 = 5;
-/// From this width on a gauge leaves columns to the names.
+pub const PERCENT_COLUMNS: u16 = 5;
+/// A gauge of this width leaves further columns to the names.
 const WIDE_GAUGE: u16 = 60;
-/// The most that it leaves.
-const SPARE: u16 = 18;
+/// The most columns that it leaves.
+const MOST_SPARE: u16 = 18;
 /// The widest gauge: wider ones are hard to follow across the row.
 const WIDEST_GAUGE: u16 = 120;
 /// The columns of requests until the trigger: `120 (78–186)` and a space.
-const NEXT: u16 = 13;
+const NEXT_COLUMNS: u16 = 13;
 
 /// What most columns have in common.
 const PLAIN: Column = Column {
@@ -161,11 +161,13 @@ pub static COLUMNS: &[Column] = &[
             u64::try_from(u128::from(used) * 1_000_000 / u128::from(window)).unwrap_or(u64::MAX)
         }),
         shape: Shape::Gauge,
-        widths: [PERCENT; 3],
+        widths: [PERCENT_COLUMNS; 3],
         cell: |entry| {
             let context = &entry.summary.context;
-            let percent = number::percent(context.used, entry.summary.limits.window);
-            let percent = percent.filter(|_| context.used > 0);
+            let percent = match context.used {
+                0 => None,
+                used => number::percent(used, entry.summary.limits.window),
+            };
             let tone = match entry.summary.nearness() {
                 Nearness::Calm => Tone::Strong,
                 near => near.into(),
@@ -233,7 +235,7 @@ pub static COLUMNS: &[Column] = &[
             Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
             Err(_) => u64::MAX,
         }),
-        widths: [0, NEXT, NEXT],
+        widths: [0, NEXT_COLUMNS, NEXT_COLUMNS],
         from: 100,
         cell: |entry| match entry.summary.forecast(entry.session, entry.app.now) {
             Err(_) => quiet(NONE),
@@ -241,7 +243,7 @@ pub static COLUMNS: &[Column] = &[
             Ok(forecast) => {
                 let band = number::band(&forecast.requests);
                 // Without room for the band, the median stays.
-                plain(if text::width(&band) < usize::from(NEXT) {
+                plain(if text::width(&band) < usize::from(NEXT_COLUMNS) {
                     &band
                 } else {
                     band.split(' ').next().unwrap_or_default()
@@ -314,7 +316,7 @@ impl Column {
         next.unwrap_or(Column::first())
     }
 
-    /// Its columns on a screen this wide; 0: not shown. Without what very wide screens spare.
+    /// Its columns on a screen of this width, without those that a very wide screen has to spare; 0: not shown.
     pub fn width(&self, screen: u16) -> u16 {
         let [narrow, medium, wide] = self.widths;
         if screen >= self.from {
@@ -348,12 +350,16 @@ pub fn is_shown(name: &str, screen: u16) -> bool {
 
 /// The columns that a screen shows, with their widths.
 pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
-    let shown = COLUMNS.iter().map(|column| (column, column.width(screen)));
-    let mut shown: Vec<_> = shown.filter(|(_, width)| *width > 0).collect();
+    let mut shown: Vec<_> = COLUMNS
+        .iter()
+        .map(|column| (column, column.width(screen)))
+        .filter(|(_, width)| *width > 0)
+        .collect();
     let space = |column: &Column| u16::from(column.shape == Shape::Left);
     let taken = shown.iter().map(|(column, width)| width + space(column));
-    let free = screen.saturating_sub(LEAD + Fold::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
-    let spare = free.saturating_sub(WIDE_GAUGE).min(SPARE);
+    let free =
+        screen.saturating_sub(LEAD_COLUMNS + Fold::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
+    let spare = free.saturating_sub(WIDE_GAUGE).min(MOST_SPARE);
     let shares: u16 = shown.iter().map(|(column, _)| column.grow).sum();
     let mut done = 0;
     for (column, width) in &mut shown {
@@ -378,10 +384,10 @@ mod tests {
             let shown = fitting(screen);
             let space = |column: &Column| u16::from(column.shape == Shape::Left);
             let taken = shown.iter().map(|(column, width)| width + space(column));
-            let taken = LEAD + taken.sum::<u16>();
+            let taken = LEAD_COLUMNS + taken.sum::<u16>();
             assert!(taken < screen, "{screen}: {taken}");
             let gauge = shown.iter().find(|(c, _)| c.shape == Shape::Gauge).unwrap();
-            let widest = gauge.1 == WIDEST_GAUGE + PERCENT;
+            let widest = gauge.1 == WIDEST_GAUGE + PERCENT_COLUMNS;
             assert!(widest || taken + 2 >= screen, "{screen}: {taken}");
         }
     }

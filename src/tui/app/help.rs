@@ -6,13 +6,14 @@ use crate::keymap::Scope;
 use model::{Role, Source};
 use textwrap::WordSplitter;
 
-/// The columns of the keys, and on narrow screens.
-const KEYS: usize = 14;
-const FEW_KEYS: usize = 10;
+/// The columns of the keys.
+const KEY_COLUMNS: usize = 14;
+/// The columns of the keys on narrow screens.
+const NARROW_KEY_COLUMNS: usize = 10;
 /// The width from which there is room for all keys of a binding.
-const ROOMY: usize = 60;
+const ROOMY_WIDTH: usize = 60;
 /// The columns of the frame around the help.
-const FRAME: usize = 4;
+const FRAME_COLUMNS: usize = 4;
 
 /// A line of help.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,19 +69,21 @@ impl Sign {
 impl App {
     /// The columns of the keys in the help.
     pub fn help_keys(&self) -> usize {
-        if usize::from(self.ui.size.0) < ROOMY {
-            FEW_KEYS
+        if usize::from(self.ui.size.0) < ROOMY_WIDTH {
+            NARROW_KEY_COLUMNS
         } else {
-            KEYS
+            KEY_COLUMNS
         }
     }
 
     /// The keys of the screen and the signs, in lines that fit.
     pub fn help_lines(&self) -> Vec<HelpLine> {
-        let columns = usize::from(self.ui.size.0).saturating_sub(FRAME).max(1);
+        let columns = usize::from(self.ui.size.0)
+            .saturating_sub(FRAME_COLUMNS)
+            .max(1);
         let scope = self.scope();
-        let here = self.keymap.in_scope(scope);
-        let here = here.chain(self.keymap.in_scope(Scope::Anywhere));
+        let everywhere = self.keymap.in_scope(Scope::Anywhere);
+        let bindings = self.keymap.in_scope(scope).chain(everywhere);
         let mut lines = Vec::new();
         let room = columns.saturating_sub(self.help_keys()).max(1);
         let options = textwrap::Options::new(room).word_splitter(WordSplitter::NoHyphenation);
@@ -89,7 +92,7 @@ impl App {
                 lines.push(HelpLine::Keys(std::mem::take(&mut keys), text.into_owned()));
             }
         };
-        for binding in here.filter(|binding| !binding.keys.is_empty()) {
+        for binding in bindings.filter(|binding| !binding.keys.is_empty()) {
             let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
             add(keys.join(" "), binding.help);
         }

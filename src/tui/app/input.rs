@@ -256,7 +256,7 @@ impl App {
         let rows = match self.ui.screen {
             Screen::Overview => self.overview_layout().list.height,
             Screen::Session(_) => self.session_layout().list.height,
-            Screen::Text(_) => self.ui.size.1.saturating_sub(super::AROUND + 1),
+            Screen::Text(_) => self.ui.size.1.saturating_sub(super::FRAME_ROWS + 1),
         };
         isize::try_from(rows).unwrap_or(1).max(1)
     }
@@ -344,8 +344,7 @@ impl App {
         }
         if let Some(there) = there {
             self.ui.set_cursor(cursor);
-            self.ui.replay.playing = None;
-            self.go_to(there);
+            self.jump_to(there);
         }
     }
 

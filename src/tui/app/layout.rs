@@ -1,5 +1,5 @@
-//! Which part of the screen holds what. Here rather than in the views: scrolling and clicks need it as much
-//! as drawing does.
+//! Which part of the screen holds what. This is not in the views because scrolling and clicks need it as much as
+//! drawing does.
 
 use crate::paint::Area;
 
@@ -119,7 +119,7 @@ impl Overview {
 ///  numbers     the same in numbers
 ///  forecast    when it will compact; on low screens part of the status
 ///  transport   only in a replay; on low screens in place of the status
-///  roles chart one line per role, and the context over time beside them; on small screens one line
+///  roles chart one line per role, and the context over time next to them; on small screens one line
 ///  tabs        what the list shows
 ///  columns     its headings; low screens have none
 ///  list        items, tools, compactions, …
@@ -145,7 +145,7 @@ pub struct Session {
     pub footer: Area,
 }
 
-/// The fewest columns on which the chart is beside the roles.
+/// The narrowest screen on which the chart is next to the roles.
 const CHART_FROM: u16 = 72;
 /// The most rows of roles and chart.
 const TALLEST_CHART: u16 = 14;

@@ -4,7 +4,7 @@ use super::{App, Column, Effect, Screen, Tab};
 use crate::paint::{Area, Hit};
 
 /// Rows that one notch of the wheel moves.
-const WHEEL: isize = 3;
+const WHEEL_ROWS: isize = 3;
 
 impl App {
     pub(super) fn click(&mut self, column: u16, row: u16) -> Effect {
@@ -68,7 +68,7 @@ impl App {
         self.step(row as isize - selected as isize)
     }
 
-    /// What was clicked on follows the mouse while its button is held.
+    /// Moves what was clicked on with the mouse while its button is held.
     pub(super) fn drag(&mut self, column: u16) {
         if let Some((area, hit)) = self.shown.dragged {
             self.scrub(area, hit, column);
@@ -92,15 +92,14 @@ impl App {
             _ => None,
         };
         if let Some(there) = there {
-            self.ui.replay.playing = None;
-            self.go_to(there);
+            self.jump_to(there);
         }
     }
 
     pub(super) fn wheel(&mut self, (column, row): (u16, u16), notches: isize) -> Effect {
         match self.hits.at(column, row) {
             _ if self.ui.overlay.is_some() => {
-                self.scroll_overlay(notches.saturating_mul(WHEEL));
+                self.scroll_overlay(notches.saturating_mul(WHEEL_ROWS));
                 Effect::None
             }
             Some((_, Hit::Timeline | Hit::Transport)) => {
@@ -113,7 +112,7 @@ impl App {
                 }
                 Effect::None
             }
-            _ => self.step(notches.saturating_mul(WHEEL)),
+            _ => self.step(notches.saturating_mul(WHEEL_ROWS)),
         }
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 /// How long the result of an action stays on screen, in seconds.
 const INFO_SECONDS: i64 = 6;
-/// How long an alert does.
+/// How long an alert stays on screen, in seconds.
 const ALERT_SECONDS: i64 = 60;
 /// The most notices that are kept.
-const KEPT: usize = 200;
+const MOST_NOTICES: usize = 200;
 
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Notices {
             (other.severity, &other.about, &other.text)
                 == (notice.severity, &notice.about, &notice.text)
         });
-        let oldest = (self.all.len() >= KEPT).then_some(0);
+        let oldest = (self.all.len() >= MOST_NOTICES).then_some(0);
         if let Some(at) = same.or(oldest) {
             self.all.remove(at);
             self.seen -= usize::from(at < self.seen);
@@ -154,7 +154,7 @@ mod tests {
         for n in 0..500 {
             notices.add(notice(Severity::Info, n, &n.to_string()));
         }
-        assert_eq!(notices.all().len(), KEPT);
+        assert_eq!(notices.all().len(), MOST_NOTICES);
         notices.mark_seen();
         notices.add(notice(Severity::Problem, 0, "new"));
         assert_eq!(notices.unseen_problems(), 1);

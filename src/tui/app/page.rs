@@ -1,6 +1,6 @@
 //! The session on screen, as of the moment on screen.
 
-use super::tabs::{ITEMS, List, Source, View};
+use super::tabs::{ITEMS, List, ListSource, View};
 use super::{App, ItemId};
 use model::calls::Calls;
 use model::children::{Child, children};
@@ -163,8 +163,11 @@ impl App {
 
     fn fill(&self, page: &mut Page, session: &Session) {
         let replay = &self.ui.replay;
-        let moment = page.timeline.moment(replay.moment(&page.timeline));
-        let moment = moment.copied().filter(|_| replay.is_on());
+        let moment = page
+            .timeline
+            .moment(replay.moment(&page.timeline))
+            .copied()
+            .filter(|_| replay.is_on());
         page.state = match &moment {
             Some(moment) => session.snapshot_at(moment),
             None => session.snapshot(),
@@ -182,7 +185,7 @@ impl App {
         (page.marked, page.without_marked) =
             without(items.iter().copied(), &marked.collect(), used);
         page.list = self.ui.tab.list.map(|list| {
-            list(&Source {
+            list(&ListSource {
                 app: self,
                 page,
                 session,

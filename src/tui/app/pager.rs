@@ -78,7 +78,7 @@ enum Arrival {
     End,
     /// The first match of a search that began before the page was read.
     Search,
-    /// A match; without one, of the page after or before it, up to the page where the search began.
+    /// A match of this page or, if it has none, of the pages after or before it, up to the page where the search began.
     Match(Way, u32),
 }
 
@@ -238,9 +238,9 @@ impl Pager {
         if last || self.text().is_empty() {
             return 100;
         }
-        let from = self.rows.get(self.top).map_or(0, |row| u64::from(row.from));
+        let shown = self.rows.get(self.top).map_or(0, |row| u64::from(row.from));
         // Indented text is larger than the original.
-        let from = from * self.text.len() as u64 / self.text().len() as u64;
+        let from = shown * self.text.len() as u64 / self.text().len() as u64;
         let before = u64::from(self.wanted.page) * PAGE_BYTES;
         ((before + from) * 100 / page.bytes.max(1)).min(99)
     }
@@ -292,7 +292,7 @@ impl Pager {
                 if self.go_to_edge(way) {
                     return None;
                 }
-                // Back at the start: there is none.
+                // The search is back where it began: there is no match.
                 (self.wanted.page != begun).then(|| self.ask_beyond(way, begun))
             }
         }
@@ -314,11 +314,6 @@ impl Pager {
             return Some(self.ask(page - 1, Arrival::End));
         }
         None
-    }
-
-    /// The rows of a screenful: one row stays on screen.
-    pub fn screenful(&self) -> isize {
-        isize::try_from(self.height).unwrap_or(1).max(2) - 1
     }
 
     /// Goes to the start. Returns the request of its page.

@@ -6,7 +6,7 @@ use model::fleet::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
 
 /// The most characters that can be typed.
-const MOST: usize = 200;
+const MOST_CHARS: usize = 200;
 
 /// What the typed text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl App {
     pub(super) fn typed(&mut self, key: KeyPress) -> Option<Effect> {
         let prompt = self.ui.prompt.as_mut()?;
         match key {
-            KeyPress::Char(c) if prompt.typed.chars().count() < MOST => prompt.typed.push(c),
+            KeyPress::Char(c) if prompt.typed.chars().count() < MOST_CHARS => prompt.typed.push(c),
             KeyPress::Backspace => {
                 prompt.typed.pop();
             }

@@ -12,14 +12,14 @@ const LONGEST_PAUSE: f64 = 10.0;
 /// The pause between two records of a log without times, in seconds of its time.
 const DEFAULT_PAUSE: f64 = 1.0;
 /// The least time between two frames of a replay, in seconds.
-const FRAME: f64 = 0.04;
+const FRAME_SECONDS: f64 = 0.04;
 
 /// How fast a replay plays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times the speed at which the log was written, long pauses shortened.
+    /// A multiple of the speed at which the log was written, with long pauses shortened.
     Log(f64),
-    /// So many requests a second; records, where no request was reported.
+    /// A number of requests in each second, or of records where no request was reported.
     Requests(f64),
 }
 
@@ -124,6 +124,12 @@ impl App {
         self.stale();
     }
 
+    /// Goes to a moment, and pauses the replay there.
+    pub(super) fn jump_to(&mut self, moment: usize) {
+        self.ui.replay.playing = None;
+        self.go_to(moment);
+    }
+
     /// The step to the left or right, and of a replay by requests.
     pub(super) fn usual_step(&self) -> Step {
         let page = self.shown.page.as_ref();
@@ -157,11 +163,10 @@ impl App {
         };
         match to(&page.timeline, from) {
             (None, _) if step == Step::Reset => {
-                return self.notify(format!("no compaction {way} this point"));
+                self.notify(format!("no compaction {way} this point"));
             }
-            (there, end) => self.go_to(there.unwrap_or(end)),
+            (there, end) => self.jump_to(there.unwrap_or(end)),
         }
-        self.ui.replay.playing = None;
     }
 
     /// Goes to the request with the largest growth.
@@ -172,16 +177,13 @@ impl App {
             page.timeline.largest_growth(session)
         });
         match there {
-            Some(there) => {
-                self.ui.replay.playing = None;
-                self.go_to(there);
-            }
+            Some(there) => self.jump_to(there),
             None => self.notify("the context never grew between reported requests".to_owned()),
         }
     }
 
-    /// Goes to the next record whose item's tool, subject or preview contains this; from the end on to the
-    /// start. Returns whether there is one.
+    /// Goes to the next record whose item's tool, subject or preview contains this; after the last record, the search
+    /// continues at the first. Returns whether there is one.
     pub(super) fn find(&mut self, needle: &str) -> bool {
         let needle = needle.to_lowercase();
         let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
@@ -207,8 +209,7 @@ impl App {
         let Some(there) = after.or_else(|| (0..=from).find(hits)) else {
             return false;
         };
-        self.ui.replay.playing = None;
-        self.go_to(there);
+        self.jump_to(there);
         true
     }
 
@@ -288,7 +289,7 @@ impl App {
         let since = self.ui.replay.playing?;
         let (_, wait) = self.next_moment(self.moment()?)?;
         let passed = (self.now.as_duration() - since.as_duration()).as_secs_f64();
-        Some(Duration::from_secs_f64((wait - passed).max(FRAME)))
+        Some(Duration::from_secs_f64((wait - passed).max(FRAME_SECONDS)))
     }
 
     /// The moment after one, and the seconds until it.
@@ -306,8 +307,9 @@ impl App {
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
             }
             Speed::Requests(n) => {
-                let next = timeline.next(self.usual_step(), at);
-                let next = next.or_else(|| (at < timeline.end()).then(|| timeline.end()))?;
+                let next = timeline
+                    .next(self.usual_step(), at)
+                    .or_else(|| (at < timeline.end()).then(|| timeline.end()))?;
                 Some((next, 1.0 / n))
             }
         }

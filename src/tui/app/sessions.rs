@@ -1,4 +1,4 @@
-//! The list of sessions: filtered, sorted, grouped, and the sums below it.
+//! The list of sessions, which is filtered, sorted and grouped, and the sums below it.
 
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
@@ -9,26 +9,27 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// How many items of sessions off screen are summed up before each frame: some milliseconds. A session without
-/// any counts as `LEAST`.
+/// How many items of sessions off screen are summed up before each frame: that takes some milliseconds.
 const SUMMED_PER_FRAME: usize = 100_000;
-const LEAST: usize = 400;
+/// A session counts as at least this many items.
+const LEAST_ITEMS: usize = 400;
 
-/// A list of so many sessions is made again for every frame: that takes less than a millisecond.
-const SMALL: usize = 1_000;
-/// The least time between two lists that are made for updates only. While ten thousand logs are found and read,
-/// every frame has some, and the list and its sums take longer than all else that a key waits for.
-const BETWEEN_LISTS: SignedDuration = SignedDuration::from_millis(200);
-const BETWEEN_SUMS: SignedDuration = SignedDuration::from_millis(100);
+/// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
+const SMALL_LIST: usize = 1_000;
+/// The least time between two lists that are made for updates only. While ten thousand logs are found and read, every
+/// frame has updates, and making the list and its sums takes longer than everything else that a key waits for.
+const LIST_INTERVAL: SignedDuration = SignedDuration::from_millis(200);
+/// The least time between two sums that are made for updates only.
+const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
 
 /// Whether the list shows the sessions as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
-    /// It does.
+    /// The list shows them as they are.
     Right,
-    /// Updates have come since: it may be made again a little later.
+    /// There were updates since: the list may be made again a little later.
     Late,
-    /// It must be made before it is drawn or a key is handled.
+    /// The list must be made again before it is drawn or a key is handled.
     Wrong,
 }
 
@@ -85,10 +86,9 @@ pub(super) struct Matched {
 }
 
 impl Matched {
-    /// Sets the filter. What does not match fewer words, or shorter ones, does not match these.
+    /// Sets the filter. A session that does not match fewer or shorter words does not match these either.
     fn set(&mut self, filter: &str) {
-        let words = filter.split_whitespace();
-        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
         if words == self.words {
             return;
         }
@@ -117,18 +117,20 @@ struct Budget(usize);
 impl Budget {
     /// Whether this session may be summed up too. The first may always.
     fn allows(&mut self, session: &Session) -> bool {
-        // Once it is spent, thousands are refused without a look at them.
+        // Once the budget is spent, thousands of sessions are refused without a look at them.
         if self.0 == 0 {
             return false;
         }
-        self.0 = self.0.saturating_sub(session.items_to_sum().max(LEAST));
+        self.0 = self
+            .0
+            .saturating_sub(session.items_to_sum().max(LEAST_ITEMS));
         true
     }
 }
 
 impl App {
-    /// Makes the list again if it is due: at once after a key, and while lines are missing on screen; for updates,
-    /// a large list only from time to time.
+    /// Makes the list again if it is due: after a key, and while lines are missing on screen, at once; a large list
+    /// after updates only from time to time.
     pub(super) fn list_when_due(&mut self) {
         if self.stale.list == List::Right {
             return;
@@ -136,7 +138,7 @@ impl App {
         let rows = usize::from(self.overview_layout().list.height);
         let waits = self.stale.list == List::Late
             && self.shown.lines.len() >= rows
-            && self.waits(self.shown.listed_at, BETWEEN_LISTS);
+            && self.waits(self.shown.listed_at, LIST_INTERVAL);
         if waits {
             return;
         }
@@ -146,12 +148,12 @@ impl App {
         self.stale.totals = true;
     }
 
-    /// Whether something that was computed of all sessions then is not to be computed again yet.
+    /// Whether it is too early to compute something for all sessions that was last computed at `then`.
     fn waits(&self, then: Option<Timestamp>, pause: SignedDuration) -> bool {
         let age = then.map(|then| self.now.duration_since(then));
         // A clock that was set back must not stop the list.
         let is_new = age.is_some_and(|age| age >= SignedDuration::ZERO && age < pause);
-        is_new && self.fleet.len() > SMALL
+        is_new && self.fleet.len() > SMALL_LIST
     }
 
     fn list_sessions(&mut self) {
@@ -183,8 +185,8 @@ impl App {
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
-    /// Sums up the sessions that are to be sorted by a number. Those that this list has no time for come last in
-    /// it.
+    /// Sums up the sessions that are to be sorted by a number. Sessions for which there is no time come last in this
+    /// list.
     fn sum_up_to_sort(&mut self) {
         let mut budget = Budget(SUMMED_PER_FRAME);
         for (key, session) in self.fleet.sessions() {
@@ -274,7 +276,7 @@ impl App {
 
     /// Sums up the listed sessions, those off screen a few at a time.
     pub(super) fn add_up(&mut self) {
-        if !self.stale.totals || self.waits(self.shown.summed_at, BETWEEN_SUMS) {
+        if !self.stale.totals || self.waits(self.shown.summed_at, SUM_INTERVAL) {
             return;
         }
         self.stale.totals = false;
@@ -369,8 +371,8 @@ impl App {
     }
 }
 
-/// The first bytes of a name, in its order. Names that differ in them are compared without looking at the names,
-/// which are all over the memory.
+/// The first bytes of a name as a number, which has the order of the name. Names that differ in them are compared
+/// without reading the names, which are all over the memory.
 fn beginning(name: &str) -> u64 {
     let mut first = [0; 8];
     for (to, from) in first.iter_mut().zip(name.bytes()) {
@@ -379,8 +381,9 @@ fn beginning(name: &str) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// A number, a name, the newest first, and the key to make the order total. No name is empty: comparing two empty
-/// texts can cost 80 ns, since they point nowhere, and ten thousand sessions make 130,000 comparisons.
+/// A number, a name, the activity with the newest first, and the key to make the order total. No name is empty:
+/// comparing two empty texts can cost 80 ns, since they point nowhere, and ten thousand sessions need 130,000
+/// comparisons.
 type Rank<'s> = (u64, Option<&'s str>, Reverse<Option<Timestamp>>, SessionKey);
 
 impl Listed {

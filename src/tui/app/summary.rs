@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 pub const GROWTH_BARS: usize = 8;
 
 /// How long a compaction is shown as new, in seconds.
-const NEWS: i64 = 120;
+const NEWS_SECONDS: i64 = 120;
 
 /// The summary of a session.
 #[derive(Debug, Clone)]
@@ -122,7 +122,8 @@ impl Summary {
     /// The last compaction, if it is recent or no usage report followed it.
     pub fn just_compacted(&self, now: Timestamp) -> Option<Compacted> {
         self.compacted.filter(|c| {
-            let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);
+            let recent =
+                c.at.is_some_and(|at| seconds_since(at, now) <= NEWS_SECONDS);
             recent || !c.is_reported
         })
     }
@@ -254,7 +255,7 @@ mod tests {
         let mut reported = compacted.clone();
         reported.compacted.as_mut().expect("compacted").is_reported = true;
         assert!(reported.just_compacted(now()).is_some());
-        let later = now() + jiff::SignedDuration::from_secs(NEWS * 2);
+        let later = now() + jiff::SignedDuration::from_secs(NEWS_SECONDS * 2);
         assert_eq!(reported.just_compacted(later), None);
         assert!(compacted.just_compacted(later).is_some());
     }

@@ -28,7 +28,7 @@ pub struct Tab {
     pub(super) list: Option<MakeList>,
 }
 
-type MakeList = fn(&Source<'_>) -> Box<dyn List>;
+type MakeList = fn(&ListSource<'_>) -> Box<dyn List>;
 
 /// All tabs, in order.
 pub static TABS: &[Tab] = &[
@@ -37,7 +37,7 @@ pub static TABS: &[Tab] = &[
     tab("compactions", Action::Compactions, Some(compactions::list)),
     tab("what if", Action::WhatIf, Some(what_if::list)),
     tab("agents", Action::Agents, Some(agents::list)),
-    // For screens without room for it beside the roles.
+    // It is for screens that have no room for the timeline next to the roles.
     tab("timeline", Action::Timeline, None),
 ];
 
@@ -75,7 +75,7 @@ impl Tab {
 }
 
 /// What a list is made of.
-pub(super) struct Source<'a> {
+pub(super) struct ListSource<'a> {
     pub(super) app: &'a App,
     pub(super) page: &'a Page,
     pub(super) session: &'a Session,
@@ -88,9 +88,9 @@ pub(super) struct Source<'a> {
 pub struct View<'a> {
     /// The screens.
     pub app: &'a App,
-    /// The session on screen.
+    /// What was computed for the session on screen.
     pub page: &'a Page,
-    /// The same.
+    /// The session on screen.
     pub session: &'a Session,
 }
 
@@ -132,7 +132,7 @@ pub trait List: Debug {
     fn headings(&self, view: &View<'_>) -> String;
     /// A row, without its pointer.
     fn row(&self, view: &View<'_>, row: usize) -> Pieces;
-    /// Lines in the place of an empty list.
+    /// The lines that are shown instead of an empty list.
     fn empty(&self, view: &View<'_>) -> Vec<String>;
     /// What the list contains and in which order, in short.
     fn caption(&self, view: &View<'_>) -> String;
@@ -156,15 +156,12 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// The text.
     fn text(&self, view: &View<'_>) -> Pieces;
 
-    /// Lines in the place of an empty list.
+    /// The lines that are shown instead of an empty list.
     fn empty(view: &View<'_>) -> Vec<String>;
 
     /// What the list contains and in which order, in short.
     fn caption(rows: &[Self], _view: &View<'_>) -> String {
-        match rows.len() {
-            0 => "none".to_owned(),
-            n => n.to_string(),
-        }
+        counted(rows.len(), "")
     }
 
     /// What Enter opens.
@@ -180,6 +177,14 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// Its place among the session's resets.
     fn reset(&self) -> Option<usize> {
         None
+    }
+}
+
+/// The number of rows, and their order.
+fn counted(rows: usize, order: &str) -> String {
+    match rows {
+        0 => "none".to_owned(),
+        n => format!("{n}{order}"),
     }
 }
 
@@ -208,7 +213,7 @@ const fn right<T>(
     }
 }
 
-/// The same, flush left.
+/// A column, flush left, of these columns on a narrow, a medium and a wide screen; 0: not shown.
 const fn left<T>(
     heading: &'static str,
     widths: [usize; 3],
@@ -221,7 +226,7 @@ const fn left<T>(
 }
 
 impl<T> Column<T> {
-    /// The same, but shown only under a condition.
+    /// The column, shown only under a condition.
     const fn when(self, is_shown: fn(&View<'_>) -> bool) -> Column<T> {
         Column { is_shown, ..self }
     }
@@ -255,9 +260,10 @@ impl<T: Row> List for Table<T> {
     }
 
     fn headings(&self, view: &View<'_>) -> String {
-        let columns = T::COLUMNS.iter();
-        let headings = columns.map(|column| (column.align)(column.heading, column.width(view)));
-        let headings: String = headings.collect();
+        let headings: String = T::COLUMNS
+            .iter()
+            .map(|column| (column.align)(column.heading, column.width(view)))
+            .collect();
         format!("{headings}{:gap$}{}", "", T::TEXT, gap = T::GAP)
     }
 

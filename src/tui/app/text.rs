@@ -8,8 +8,8 @@ use model::session::{Item, ItemIx};
 use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 
-/// The rows of that screen beside the text itself: header, status, keys.
-pub const AROUND: u16 = 5;
+/// The rows of that screen that are not text: header, status, keys.
+pub const FRAME_ROWS: u16 = 5;
 
 impl App {
     /// Opens the text of an item.
@@ -96,7 +96,7 @@ impl App {
     pub(super) fn prepare_text(&mut self) {
         let (columns, rows) = self.ui.size;
         if let Some(pager) = &mut self.pager {
-            let rows = rows.saturating_sub(AROUND);
+            let rows = rows.saturating_sub(FRAME_ROWS);
             pager.fit(usize::from(columns), usize::from(rows));
         }
     }

@@ -6,7 +6,7 @@ use crate::paint::Area;
 use model::context::Basis;
 
 /// The most cells that one request takes.
-const WIDEST: usize = 4;
+const WIDEST_REQUEST: usize = 4;
 
 /// What the timeline shows.
 #[derive(Debug, Clone, Copy)]
@@ -52,17 +52,22 @@ impl History<'_> {
         let width = usize::from(field.width);
         let requests = self.sizes.len().max(self.at + 1);
         // Live, up to a quarter is for the forecast.
-        let ahead = self.ahead.filter(|_| !self.is_replayed);
-        let ahead = ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
+        let ahead = match self.ahead {
+            Some([_, _, late]) if !self.is_replayed => late.clamp(0.0, 1e6),
+            _ => 0.0,
+        };
         let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
         let columns = (width - wanted.min(width / 4))
-            .min(requests * WIDEST)
+            .min(requests * WIDEST_REQUEST)
             .max(1);
-        let largest = self.sizes.iter().copied().max().unwrap_or(0);
-        let largest = largest.max(self.now).max(1);
-        let top = self.window.max(largest);
+        let largest = self.sizes.iter().copied().fold(self.now.max(1), u64::max);
+        let whole = self.window.max(largest);
         // A small context in a large window would be a flat line.
-        let top = if largest < top / 3 { largest * 2 } else { top };
+        let top = if largest < whole / 3 {
+            largest * 2
+        } else {
+            whole
+        };
         Scale {
             requests,
             columns,

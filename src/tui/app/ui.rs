@@ -87,7 +87,7 @@ pub struct Ui {
 
 /// The share of the window from which an item is oversized, unless the user sets another: 8,000 of 200,000
 /// tokens.
-const OVERSIZED: f64 = 0.04;
+const OVERSIZED_SHARE: f64 = 0.04;
 
 impl Ui {
     /// The selected row of the active tab.
@@ -124,7 +124,7 @@ impl Default for Ui {
             item_sort: ItemSort::default(),
             item_direction: Direction::default(),
             item_filter: String::new(),
-            oversized: Threshold::Share(OVERSIZED),
+            oversized: Threshold::Share(OVERSIZED_SHARE),
             marked: HashSet::new(),
             needle: String::new(),
             cursors: HashMap::new(),

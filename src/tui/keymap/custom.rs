@@ -2,12 +2,12 @@
 
 use super::{Action, BINDINGS, Binding, KeyPress, Keymap, Scope};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Keymap {
-    /// The table's keys with the user's own in their place, by the name of an action (`sort`), or by
-    /// scope and action (`session.back`), which goes before the action alone. No keys: the action has
-    /// none.
+    /// The table's keys, replaced by the user's own where there are any. The name of a row is an action (`sort`), or a
+    /// scope and an action (`session.back`), which overrides the action alone. A row without keys leaves the action
+    /// without a key.
     ///
     /// # Errors
     ///
@@ -96,8 +96,9 @@ fn unknown(name: &str) -> String {
         .collect();
     let name = name.escape_debug();
     if full.is_empty() {
-        let known: BTreeSet<&str> = BINDINGS.iter().map(|b| b.action.name()).collect();
-        let known: Vec<&str> = known.into_iter().collect();
+        let mut known: Vec<&str> = BINDINGS.iter().map(|b| b.action.name()).collect();
+        known.sort_unstable();
+        known.dedup();
         format!(
             "unknown action '{name}'; choose one of: {}",
             known.join(", ")

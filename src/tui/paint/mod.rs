@@ -1,5 +1,5 @@
 //! What is painted, without a terminal: styled text, areas of the screen, and what a click on an area does. The state
-//! of the screens and what draws it share these words.
+//! of the screens and the views, which draw it, share these types.
 
 mod area;
 mod hits;

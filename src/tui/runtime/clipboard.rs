@@ -7,16 +7,16 @@ use base64::engine::general_purpose::STANDARD;
 use std::io::{self, Write};
 
 /// The longest sequence of xterm and hterm, in bytes.
-const LONGEST: usize = 100_000;
+const LONGEST_SEQUENCE: usize = 100_000;
 const BEGIN: &[u8] = b"\x1b]52;c;";
 const END: &[u8] = b"\x07";
 /// The most bytes of text that fit.
-pub(super) const MOST: usize = (LONGEST - BEGIN.len() - END.len()) / 4 * 3;
+pub(super) const MOST_TEXT_BYTES: usize = (LONGEST_SEQUENCE - BEGIN.len() - END.len()) / 4 * 3;
 
 /// Copies the start of a text, as much as fits. Returns its bytes. The text is visible throughout, see
 /// [`render::inert::visible_text`]: where it is pasted it must not control a terminal either.
 pub(super) fn copy(text: &str, out: &mut dyn Write) -> io::Result<usize> {
-    let mut fits = (0..=MOST.min(text.len())).rev();
+    let mut fits = (0..=MOST_TEXT_BYTES.min(text.len())).rev();
     let end = fits.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     out.write_all(BEGIN)?;
     out.write_all(STANDARD.encode(&text[..end]).as_bytes())?;
@@ -34,10 +34,13 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(copy("ab\u{1b}c", &mut out).unwrap(), 4);
         assert_eq!(out, b"\x1b]52;c;YWIbYw==\x07");
-        let long = "é".repeat(MOST);
+        let long = "é".repeat(MOST_TEXT_BYTES);
         let mut out = Vec::new();
         let copied = copy(&long, &mut out).unwrap();
-        assert!((MOST - 1..=MOST).contains(&copied) && long.is_char_boundary(copied));
-        assert!(out.len() <= LONGEST);
+        assert!(
+            (MOST_TEXT_BYTES - 1..=MOST_TEXT_BYTES).contains(&copied)
+                && long.is_char_boundary(copied)
+        );
+        assert!(out.len() <= LONGEST_SEQUENCE);
     }
 }

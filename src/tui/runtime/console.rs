@@ -27,8 +27,8 @@ pub trait Console {
     /// If the terminal does not say.
     fn size(&self) -> io::Result<(u16, u16)>;
 
-    /// Takes the terminal, at first and after [`Console::leave`]: sets its modes and reads its events. In the background
-    /// it waits, stopped, until the program has the terminal. Returns the signal that ended it meanwhile.
+    /// Takes the terminal, at first and after [`Console::leave`]: sets its modes and reads its events. In the
+    /// background it waits, stopped, until the program has the terminal. Returns the signal that ended it meanwhile.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ pub trait Console {
     /// If the modes cannot be set.
     fn suspend(&mut self) -> impl Future<Output = io::Result<Option<EndedBy>>>;
 
-    /// The next thing that happens; signals alone while another program has the terminal. May be dropped and
-    /// called again without a loss.
+    /// The next thing that happens. While another program has the terminal, only signals do. The future may be dropped
+    /// and created again without a loss.
     fn next(&mut self) -> impl Future<Output = Happening>;
 }
 
@@ -77,7 +77,7 @@ impl Console for Tty {
     async fn enter(&mut self) -> io::Result<Option<EndedBy>> {
         let mut was_stopped = false;
         while !signals::has_terminal() {
-            match self.signals.come().await {
+            match self.signals.next_soon().await {
                 Some(Signal::End(by) | Signal::Interrupt(by)) => return Ok(Some(by)),
                 None if was_stopped => break,
                 _ => signals::stop(),

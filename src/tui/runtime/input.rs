@@ -1,8 +1,8 @@
 //! The terminal's events, read by a task of their own.
 //!
-//! Polling crossterm's stream without need is dear: while its thread waits for the terminal, each poll yields
-//! the processor up to seven times before it gives up, and on a busy machine each of those may take
-//! milliseconds. The loop wakes for every batch of updates; the task wakes only for events.
+//! Polling crossterm's stream without need is expensive: while its thread waits for the terminal, each poll yields the
+//! processor up to seven times before it gives up, and on a busy machine each yield may take milliseconds. The event
+//! loop wakes for every batch of updates, this task only for events.
 
 use crossterm::event::{Event, EventStream};
 use futures_core::Stream;
@@ -12,8 +12,8 @@ use std::pin::Pin;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 
-/// Events that may wait to be handled; the others wait in the terminal.
-const WAITING: usize = 64;
+/// How many events may wait to be handled; further ones wait in the terminal.
+const WAITING_EVENTS: usize = 64;
 
 /// The events of the terminal, until [`Input::end`].
 pub(super) struct Input {
@@ -24,7 +24,7 @@ pub(super) struct Input {
 impl Input {
     /// Begins to read. Needs a runtime.
     pub(super) fn begin() -> Input {
-        let (sender, events) = channel(WAITING);
+        let (sender, events) = channel(WAITING_EVENTS);
         let reads = tokio::spawn(async move {
             let mut stream = EventStream::new();
             while let Some(event) = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {

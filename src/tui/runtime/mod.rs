@@ -52,10 +52,10 @@ use tokio::time;
 
 /// If this variable is set, each frame ends with the number of keys that it has consumed, as an OSC that terminals
 /// ignore. Tests of the whole program wait for it.
-const SYNC: &str = "CTXGAUGE_SYNC";
+const SYNC_VARIABLE: &str = "CTXGAUGE_SYNC";
 
-/// How long queued updates are handled before keys are checked again.
-const TAKE_IN: Duration = Duration::from_millis(4);
+/// How long queued updates are handled before keys are checked.
+const UPDATE_TIME: Duration = Duration::from_millis(4);
 
 /// Everything that the screens are started with.
 pub struct Start {
@@ -83,7 +83,7 @@ pub struct Start {
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// What is read of the logs. Bounded, so that the ingest waits for the screens.
     pub updates: Receiver<Delivery>,
-    /// Who sends them.
+    /// The logs that the updates are about.
     pub logs: Box<dyn Logs>,
 }
 
@@ -152,7 +152,7 @@ struct Screens<C, W: Write> {
     opening: Option<Opening>,
 }
 
-/// The keys that were handled, counted for [`SYNC`].
+/// The keys that were handled, counted for [`SYNC_VARIABLE`].
 #[derive(Debug, Default)]
 struct Keys {
     handled: u64,
@@ -233,7 +233,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             is_used: false,
             keys: Keys {
                 handled: 0,
-                marked: start.env.get(SYNC).map(|_| 0),
+                marked: start.env.get(SYNC_VARIABLE).map(|_| 0),
             },
             env: start.env,
             console,
@@ -265,7 +265,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             return Err(by.into());
         }
         self.draw()?;
-        // It is empty; the sessions come within milliseconds.
+        // This frame is empty; the first sessions come within milliseconds.
         self.pacer.expect(now());
         let mut dirty = false;
         let mut has_updates = true;
@@ -389,7 +389,7 @@ impl<C: Console, W: Write> Screens<C, W> {
                 Next::Go => {}
                 end => return Ok(end),
             }
-            next = (now().duration_since(begun) < TAKE_IN)
+            next = (now().duration_since(begun) < UPDATE_TIME)
                 .then(|| self.updates.try_recv().ok())
                 .flatten();
         }
@@ -445,8 +445,8 @@ impl<C: Console, W: Write> Screens<C, W> {
             }
             Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
             Effect::Copy(text) => {
-                let copied = clipboard::copy(&text, self.painter.out());
-                let copied = copied.context("could not write to the terminal")?;
+                let copied = clipboard::copy(&text, self.painter.out())
+                    .context("could not write to the terminal")?;
                 self.app
                     .update(Msg::Done(what_was_copied(copied, text.len())));
             }
@@ -499,13 +499,13 @@ impl<C: Console, W: Write> Screens<C, W> {
             tokio::select! {
                 done = &mut child => break done.context("could not wait for the program")?,
                 happening = self.console.next() => match happening {
-                    // The program has the terminal. It is to end too, and is waited for: it may save what was written.
+                    // The program that has the terminal must end too. It is waited for: it may save what was written.
                     Happening::Signal(Signal::End(by)) => {
                         signals::pass_on(by, id);
                         next = Next::EndBy(by);
                     }
                     Happening::Signal(Signal::Stop) => signals::stop(),
-                    // For the program that has the terminal.
+                    // Everything else is for the program that has the terminal.
                     _ => {}
                 },
             }
@@ -556,8 +556,8 @@ fn what_was_copied(copied: usize, all: usize) -> String {
     format!("copied the first {copied} of {all} bytes (the terminal's limit)")
 }
 
-/// Ready at once where the time has come: a timer would wait for its next tick, a millisecond, in which updates
-/// would be taken in before the frame.
+/// Waits until this time; without one, forever. It is ready at once if the time has come: a timer would wait up to a
+/// millisecond for its next tick, in which updates would be handled before the frame.
 async fn sleep_until(wake: Option<Instant>) {
     match wake {
         Some(wake) if wake <= now() => {}

@@ -19,11 +19,11 @@ use std::thread;
 use tokio::sync::mpsc;
 
 /// The longest text of a notification, in columns.
-const LONGEST: usize = 200;
+const LONGEST_TEXT: usize = 200;
 /// How many runs of the command are allowed at once.
-const AT_ONCE: usize = 4;
+const MOST_RUNS: usize = 4;
 /// How many alerts may wait for a run; more are not sent.
-const WAITING: usize = 64;
+const WAITING_ALERTS: usize = 64;
 
 /// How bytes reach the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Notifier {
 /// The sequence of a desktop notification. Its text begins with a name: ConEmu reads an OSC 9 that begins with
 /// a number as a command.
 fn sequence(channel: Channel, message: &str, route: Route) -> String {
-    let message = text::cut(message, LONGEST).replace(';', ",");
+    let message = text::cut(message, LONGEST_TEXT).replace(';', ",");
     let plain = match channel {
         Channel::Osc777 => format!("\x1b]777;notify;ctxgauge;{message}\x07"),
         Channel::Osc99 => format!("\x1b]99;;ctxgauge: {message}\x1b\\"),
@@ -135,10 +135,10 @@ impl Commands {
         let Some(name) = words.first() else {
             return Ok(None);
         };
-        let (inbox, alerts) = sync_channel(WAITING);
-        let (report, problems) = mpsc::channel(WAITING);
+        let (inbox, alerts) = sync_channel(WAITING_ALERTS);
+        let (report, problems) = mpsc::channel(WAITING_ALERTS);
         let alerts = Arc::new(Mutex::new(alerts));
-        for _ in 0..AT_ONCE {
+        for _ in 0..MOST_RUNS {
             let (words, alerts, report) = (words.to_vec(), Arc::clone(&alerts), report.clone());
             let work = move || work(&words, &alerts, &report);
             thread::Builder::new()
@@ -156,7 +156,7 @@ impl Commands {
     fn send(&self, alert: &Alert) {
         if self.inbox.try_send(facts(alert)).is_err() {
             let what = format!(
-                "was not run for an alert: {AT_ONCE} runs have not finished and {WAITING} wait; \
+                "was not run for an alert: {MOST_RUNS} runs have not finished and {WAITING_ALERTS} wait; \
                  make the `command` of [alerts] finish sooner"
             );
             // If the queue of problems is full, one more can be lost.
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_long_message_is_cut() {
         let long = "x".repeat(100_000);
-        assert!(written(&[Channel::Osc9], Route::Direct, &[&long]).len() < 2 * LONGEST);
+        assert!(written(&[Channel::Osc9], Route::Direct, &[&long]).len() < 2 * LONGEST_TEXT);
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         let script = "while [ -d \"$0\" ]; do sleep 0.05; done";
         let command = ["sh", "-c", script, folder.path().to_str().unwrap()];
         let mut notifier = notifier(&[], &command, Route::Direct);
-        let many = vec![alert("a"); AT_ONCE + WAITING + 1];
+        let many = vec![alert("a"); MOST_RUNS + WAITING_ALERTS + 1];
         notifier.send(&many, &mut Vec::new()).unwrap();
         let problems = &mut notifier.commands.as_mut().unwrap().problems;
         let (path, what) = problems.blocking_recv().unwrap();
@@ -390,7 +390,7 @@ mod tests {
                 let inside = inside.unwrap();
                 prop_assert!(!inside.contains(is_unsafe_to_show), "{:?}", sent);
                 prop_assert!(!inside.contains(';'));
-                prop_assert!(inside.chars().count() < 5 * LONGEST);
+                prop_assert!(inside.chars().count() < 5 * LONGEST_TEXT);
                 // In tmux no escape is alone before the end.
                 let wrapped = sequence(channel, &message, Route::Tmux);
                 let inside = wrapped.strip_prefix("\x1bPtmux;").unwrap();

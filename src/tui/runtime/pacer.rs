@@ -3,17 +3,17 @@
 use std::time::{Duration, Instant};
 
 /// The least time between two frames: 30 frames a second are more than an eye follows in numbers.
-const FRAME: Duration = Duration::from_millis(33);
+const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 
-/// A frame may take this part of the time there is: thousands of sessions take milliseconds to sort,
-/// and a monitor should use little CPU.
-const PART: u32 = 10;
+/// Frames may take the whole time divided by this: thousands of sessions take milliseconds to sort, and a monitor
+/// should use little CPU.
+const TIME_DIVISOR: u32 = 10;
 
-/// The longest between two frames, however long they take.
-const SLOWEST: Duration = Duration::from_millis(250);
+/// The longest time between two frames, however long a frame takes.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long the sessions take that the first frame waits for: 400 files are found in 3 ms.
-const MOMENT: Duration = Duration::from_millis(5);
+/// How long the second frame waits for the first sessions: 400 files are found in 3 ms.
+const FIRST_SESSIONS: Duration = Duration::from_millis(5);
 
 /// Spaces frames out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,15 +32,15 @@ impl Pacer {
         self.next = None;
     }
 
-    /// The next frame shows what will have come a moment later.
+    /// Delays the next frame by a moment, so that it shows what comes until then.
     pub(super) fn expect(&mut self, now: Instant) {
-        self.next = Some(now + MOMENT);
+        self.next = Some(now + FIRST_SESSIONS);
     }
 
-    /// A frame was drawn, from then to then.
+    /// Records that a frame was drawn between these times.
     pub(super) fn drawn(&mut self, from: Instant, to: Instant) {
         let took = to.saturating_duration_since(from);
-        self.next = Some(from + (took * PART).clamp(FRAME, SLOWEST));
+        self.next = Some(from + (took * TIME_DIVISOR).clamp(FRAME_INTERVAL, LONGEST_INTERVAL));
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         pacer.hurry();
         assert_eq!(pacer.due(start), start);
         pacer.expect(start);
-        assert_eq!(pacer.due(start), start + MOMENT);
+        assert_eq!(pacer.due(start), start + FIRST_SESSIONS);
     }
 
     #[test]

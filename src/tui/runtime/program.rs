@@ -17,9 +17,12 @@ pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) ->
         Program::Editor if cfg!(windows) => (&["VISUAL", "EDITOR"], "notepad"),
         Program::Editor => (&["VISUAL", "EDITOR"], "vi"),
     };
-    let named = names.iter().filter_map(|name| env(name));
-    let mut named = named.map(split).filter(|words| !words.is_empty());
-    named.next().unwrap_or_else(|| vec![default.into()])
+    names
+        .iter()
+        .filter_map(|name| env(name))
+        .map(split)
+        .find(|words| !words.is_empty())
+        .unwrap_or_else(|| vec![default.into()])
 }
 
 fn split(line: OsString) -> Vec<OsString> {
@@ -29,7 +32,7 @@ fn split(line: OsString) -> Vec<OsString> {
     };
     match shell_words::split(text) {
         Ok(words) => words.into_iter().map(OsString::from).collect(),
-        // A quote that is not closed.
+        // A quote is not closed.
         Err(_) => text.split_whitespace().map(OsString::from).collect(),
     }
 }

@@ -13,14 +13,14 @@ pub enum Signal {
     Continued,
 }
 
-/// The terminal, as another thread than that of the screens sees it.
+/// What the thread of the signals can find out about the terminal, which the thread of the screens uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched {
-    /// Whether the screens have it.
+    /// Whether the screens have the terminal.
     pub is_held: fn() -> bool,
-    /// Changes with each write to it, and is odd during one.
+    /// A number that changes with each write to the terminal, and is odd during one.
     pub writes: fn() -> u64,
-    /// Restores what can be restored without a write.
+    /// Restores the modes that can be restored without a write.
     pub restore: fn(),
 }
 
@@ -58,10 +58,10 @@ mod unix {
     use tokio::sync::mpsc::{Receiver, Sender, channel};
     use tokio::time::{sleep, timeout};
 
-    /// The signals that came with SIGCONT are there by then.
-    const RESUMED: Duration = Duration::from_millis(50);
-    /// A write that takes so long does not end.
-    const BLOCKED: Duration = Duration::from_millis(500);
+    /// After a resume, the signals that came with SIGCONT arrive within this time.
+    const RESUME_TIME: Duration = Duration::from_millis(50);
+    /// A write that takes this long is taken for one that never ends.
+    const BLOCKED_WRITE: Duration = Duration::from_millis(500);
 
     /// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
     /// unless nobody could resume it, is then still there for [`stop`].
@@ -72,7 +72,7 @@ mod unix {
     /// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
     /// inherit this, so it is called before any is started. Child processes begin without it.
     pub(in crate::runtime) fn hold_stops() {
-        // It fails for an unknown number only.
+        // It fails only for an unknown number.
         let _ = stops().thread_block();
     }
 
@@ -103,11 +103,11 @@ mod unix {
         /// The next one.
         pub(in crate::runtime) async fn next(&mut self) -> Signal {
             let next = |cx: &mut Context<'_>| {
-                let come = self.0.iter_mut().find_map(|(stream, number)| {
-                    let come = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
-                    come.then_some(*number)
+                let received = self.0.iter_mut().find_map(|(stream, number)| {
+                    let received = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
+                    received.then_some(*number)
                 });
-                come.map_or(Poll::Pending, Poll::Ready)
+                received.map_or(Poll::Pending, Poll::Ready)
             };
             let number = poll_fn(next).await;
             let by = EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
@@ -139,10 +139,10 @@ mod unix {
             })
         }
 
-        /// What came while the program was in the background, perhaps stopped. After a stop, `None`: it was not stopped,
-        /// since nobody could resume it.
-        pub(in crate::runtime) async fn come(&mut self) -> Option<Signal> {
-            timeout(RESUMED, self.next()).await.ok()
+        /// The next signal, if one comes within [`RESUME_TIME`]. After a stop, `None` means that the program was not
+        /// stopped, since nobody could resume it.
+        pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
+            timeout(RESUME_TIME, self.next()).await.ok()
         }
 
         /// The next one; of several, what ends the program first.
@@ -157,8 +157,8 @@ mod unix {
         }
     }
 
-    /// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks their
-    /// thread, which then receives no signal and restores nothing.
+    /// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks
+    /// their thread, which then receives no signal and restores nothing.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ mod unix {
                 };
                 while (terminal.is_held)() {
                     let before = (terminal.writes)();
-                    sleep(BLOCKED).await;
+                    sleep(BLOCKED_WRITE).await;
                     if before % 2 == 1 && before == (terminal.writes)() {
                         (terminal.restore)();
                         std::process::exit(by.exit_code().into());
@@ -200,7 +200,7 @@ mod unix {
 
     fn wait_for_stops(report: &Sender<()>) {
         while stops().wait().is_ok() && !report.is_closed() {
-            // One that waits is enough.
+            // One report that waits is enough.
             let _ = report.try_send(());
         }
     }
@@ -224,14 +224,14 @@ mod unix {
         }
     }
 
-    /// Whether this program is the one that has the terminal. In the background, setting the terminal's modes would stop
-    /// it, and reading keys too.
+    /// Whether this program has the terminal. In the background, setting the terminal's modes or reading keys would
+    /// stop it.
     pub(in crate::runtime) fn has_terminal() -> bool {
         // Without a terminal there is none to take from others.
         tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
     }
 
-    /// Does something with the terminal that must not stop this program, though it be in the background.
+    /// Uses the terminal without being stopped for it, even in the background.
     pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
         let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
         work();
@@ -240,7 +240,7 @@ mod unix {
         }
     }
 
-    /// Sends the signal that is to end this program to a child that is not waited for to its end yet; 0: there is none.
+    /// Sends the signal that ends this program to a child that is still waited for; 0: there is none.
     pub(in crate::runtime) fn pass_on(by: EndedBy, child: u32) {
         let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
         let signal = process::Signal::from_named_raw(i32::from(by.0));
@@ -250,7 +250,7 @@ mod unix {
         }
     }
 
-    /// Requests that the whole job stops, so that a script around it stops too. [`Signal::Stop`] comes of it.
+    /// Requests that the whole job stops, so that a script around it stops too. This causes a [`Signal::Stop`].
     pub(in crate::runtime) fn ask_to_stop() {
         let _ = kill_current_process_group(process::Signal::TSTP);
     }
@@ -292,7 +292,7 @@ mod other {
         }
 
         /// There is no job control here.
-        pub(in crate::runtime) async fn come(&mut self) -> Option<Signal> {
+        pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
             None
         }
     }

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The least time between two writes while the program runs.
-const PAUSE: Duration = Duration::from_secs(5);
+const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The first line of the file.
-const HEAD: &str = "# Written by ctxgauge; delete it to reset the screens.\n";
+const FIRST_LINE: &str = "# Written by ctxgauge; delete it to reset the screens.\n";
 
 /// The saved state. Unknown keys are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct StateFile {
 impl StateFile {
     /// Reads the file. A broken one is described, loads the default state, and is replaced by the next write.
     pub fn open(path: PathBuf) -> (StateFile, Option<String>) {
-        let read = match files::read_text(&path, LARGEST) {
+        let read = match files::read_text(&path, MAX_FILE_BYTES) {
             Ok(text) => toml::from_str(&text)
                 .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
             Err(error) if files::is_absent(&error) => Ok(State::default()),
@@ -80,7 +80,7 @@ impl StateFile {
     ///
     /// If the file cannot be written.
     pub fn save_at(&mut self, state: State, now: Instant) -> io::Result<()> {
-        let recent = |written: Instant| now.saturating_duration_since(written) < PAUSE;
+        let recent = |written: Instant| now.saturating_duration_since(written) < SAVE_INTERVAL;
         if self.written.is_some_and(recent) || self.saved.as_ref() == Some(&state) {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl StateFile {
         let folder = path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
-        write!(file, "{HEAD}{text}")?;
+        write!(file, "{FIRST_LINE}{text}")?;
         file.persist(&path)?;
         self.saved = Some(state);
         Ok(())
@@ -163,9 +163,10 @@ mod tests {
         let read = || StateFile::open(path.clone()).0.loaded().clone();
         let now = Instant::now();
         file.save_at(state("dark"), now).unwrap();
-        file.save_at(state("light"), now + PAUSE / 2).unwrap();
+        file.save_at(state("light"), now + SAVE_INTERVAL / 2)
+            .unwrap();
         assert_eq!(read(), state("dark"));
-        file.save_at(state("light"), now + PAUSE).unwrap();
+        file.save_at(state("light"), now + SAVE_INTERVAL).unwrap();
         assert_eq!(read(), state("light"));
         file.save(state("mine")).unwrap();
         assert_eq!(read(), state("mine"));

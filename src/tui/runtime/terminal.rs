@@ -11,19 +11,20 @@ use crossterm::terminal::{
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Whose modes the terminal has: one of the three below. The panic hook and the thread of the signals need it.
+/// Which modes the terminal has: one of the three constants below. The panic hook and the thread of the signals read
+/// it.
 static MODES: AtomicU8 = AtomicU8::new(USUAL);
-/// Those that it had before.
+/// The terminal has the modes that it had before the screens.
 const USUAL: u8 = 0;
-/// Those of the screens.
+/// The terminal has the modes of the screens.
 const SET: u8 = 1;
-/// They are being restored.
+/// The earlier modes are being restored.
 const LEAVING: u8 = 2;
 
-/// Changes with each write to the terminal, and is odd during one.
+/// A number that changes with each write to the terminal, and is odd during one.
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
-/// Standard output. It is known of each write whether it has ended.
+/// Standard output. [`WRITES`] shows whether a write is going on.
 #[derive(Debug)]
 pub(super) struct Output;
 
@@ -76,7 +77,7 @@ impl Terminal {
     /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
         MODES.store(SET, Ordering::SeqCst);
-        // Whoever used it in between may have changed its modes, and these are set only once.
+        // Another program may have changed the modes, and crossterm sets them only once.
         let _ = disable_raw_mode();
         enable_raw_mode()?;
         execute!(Output, EnterAlternateScreen, EnableMouseCapture, Hide)
@@ -101,7 +102,7 @@ fn restore() {
     if left.is_err() {
         return;
     }
-    // A program that was stopped and is ended is in the background.
+    // A program that was stopped and then ended is in the background.
     without_stop(|| {
         let _ = execute!(Output, EndSynchronizedUpdate, DisableMouseCapture);
         let _ = execute!(Output, LeaveAlternateScreen, Show);
@@ -110,7 +111,7 @@ fn restore() {
     MODES.store(USUAL, Ordering::SeqCst);
 }
 
-/// Restores what does not need a write.
+/// Restores the modes that need no write.
 fn restore_modes() {
     without_stop(|| {
         let _ = disable_raw_mode();

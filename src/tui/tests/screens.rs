@@ -112,7 +112,7 @@ fn a_window_is_set_and_taken_back() {
     let shown = text(&app, Theme::default());
     assert!(shown.contains("window 1.0M (config)"), "{shown}");
 
-    // The log is reread: the window stays as it was set.
+    // The log is reread: the window stays at the size that was set.
     let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
     let file = key.file;
     app.fleet.get_mut(key).unwrap().meta.title = Some("old".into());

@@ -1,4 +1,4 @@
-//! How many colours a terminal has, and which of them is nearest.
+//! How many colours a terminal has, and which of them is the nearest to another colour.
 
 use ratatui::style::{Color, Style};
 use std::ffi::OsString;
@@ -14,11 +14,11 @@ pub enum ColourDepth {
 
 /// The steps of red, green and blue in the cube of xterm's palette, which takes the indexes from 16 on;
 /// source: `256colres.pl` of xterm.
-const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+const CUBE_STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 /// The first index of the cube.
-const CUBE: u8 = 16;
+const CUBE_START: u8 = 16;
 /// The first index of the greys, which are 8 + 10 n.
-const GREYS: u8 = 232;
+const GREYS_START: u8 = 232;
 
 impl ColourDepth {
     /// From `COLORTERM`: `truecolor` or `24bit` mean all of 24 bits.
@@ -52,19 +52,23 @@ fn nearest(colour: Color) -> Color {
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
         square(r, x) + square(g, y) + square(b, z)
     };
-    (CUBE..=u8::MAX)
+    (CUBE_START..=u8::MAX)
         .min_by_key(off)
         .map_or(colour, Color::Indexed)
 }
 
 /// Red, green and blue of an index from 16 on.
 fn components(index: u8) -> (u8, u8, u8) {
-    if let Some(grey) = index.checked_sub(GREYS) {
+    if let Some(grey) = index.checked_sub(GREYS_START) {
         let grey = 8 + 10 * grey;
         return (grey, grey, grey);
     }
-    let at = usize::from(index.saturating_sub(CUBE));
-    (STEPS[at / 36 % 6], STEPS[at / 6 % 6], STEPS[at % 6])
+    let at = usize::from(index.saturating_sub(CUBE_START));
+    (
+        CUBE_STEPS[at / 36 % 6],
+        CUBE_STEPS[at / 6 % 6],
+        CUBE_STEPS[at % 6],
+    )
 }
 
 #[cfg(test)]
@@ -103,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn colours_of_the_palette_stay(index in CUBE..=u8::MAX) {
+        fn colours_of_the_palette_stay(index in CUBE_START..=u8::MAX) {
             let (r, g, b) = components(index);
             let Color::Indexed(found) = nearest(Color::Rgb(r, g, b)) else {
                 panic!("not indexed");

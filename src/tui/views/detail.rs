@@ -1,4 +1,4 @@
-//! The lines below the list of sessions: what its columns have no room for, of the selected session.
+//! The lines below the list of sessions: facts of the selected session for which the columns have no room.
 
 use super::groups;
 use crate::app::{App, Summary, columns, seconds_since};
@@ -31,10 +31,10 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns: usize) -> Pieces {
     let mut groups = vec![vec![strong(text::cut(name, columns / 3))]];
     if let Some(compacted) = summary.just_compacted(app.now) {
-        let ago = compacted
+        let age = compacted
             .at
             .map(|at| number::age(seconds_since(at, app.now)));
-        let ago = ago.map_or_else(String::new, |ago| format!(", {ago} ago"));
+        let ago = age.map(|age| format!(", {age} ago")).unwrap_or_default();
         let sizes = compacted.sizes(&summary.context);
         groups.push(vec![plain(format!("compacted {sizes}{ago}"))]);
     }
@@ -82,8 +82,9 @@ fn contents(
         .and_then(|(ix, tokens, _)| Some((session.items().get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
         let size = format!(" {}", number::tokens(tokens));
-        let share = number::percent(tokens, summary.limits.window);
-        let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
+        let share = number::percent(tokens, summary.limits.window)
+            .map(|share| format!(" ({share}%)"))
+            .unwrap_or_default();
         let used = joined_width(&groups);
         let room = columns
             .saturating_sub(used + 9 + size.len() + share.len())

@@ -1,4 +1,4 @@
-//! Groups of words that several parts of the screens show, each written in one way: the window, the trigger, the next
+//! Groups of words that several parts of the screens show in the same way: the window, the trigger, the next
 //! compaction, the roles, the agent's own number, its notice.
 
 use crate::app::{Nearness, Page};
@@ -64,7 +64,7 @@ pub(super) fn roles(context: &Context) -> Pieces {
     pieces
 }
 
-/// The agent's own number and its difference to ours, or our count without it; as much of it as fits.
+/// The agent's own number and its difference from ours, or our count without it, as far as they fit.
 pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
     let tokens = number::tokens(estimate.tokens);
     let off = number::error(estimate.difference().unsigned_abs());

@@ -21,12 +21,12 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     });
     let lines: Vec<Pieces> = lines.collect();
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
-    let rows = usize::from(canvas.area().height.saturating_sub(2));
-    let rows = lines.len().min(rows);
+    let room = usize::from(canvas.area().height.saturating_sub(2));
+    let rows = lines.len().min(room);
     let last = lines.len() - rows;
     let top = app.ui.overlay_top.min(last);
-    let down = app.keymap.key(scope, Action::Down);
-    let down = down.map_or_else(|| "more".to_owned(), |key| format!("{key} more"));
+    let key = app.keymap.key(scope, Action::Down);
+    let down = key.map_or_else(|| "more".to_owned(), |key| format!("{key} more"));
     let more = match (top, last) {
         (_, 0) => String::new(),
         (0, _) => format!(", {down} below"),

@@ -66,7 +66,7 @@ fn too_small(canvas: &mut Canvas<'_>) {
     canvas.write(at, area.right(), &[plain(text)]);
 }
 
-/// The most important keys, as many as fit; a click on one does the same.
+/// The most important keys, as many as fit. A click on one acts like the key.
 fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let typing = |enter, escape| {
         let keys = [(KeyPress::Enter, enter), (KeyPress::Esc, escape)];
@@ -111,8 +111,8 @@ fn empty_context(session: &Session) -> &'static str {
     }
 }
 
-/// The mark of a live session and the space after it: what its agent says it does or, where it says nothing, that
-/// its log was written lately.
+/// The mark of a live session and the space after it. It shows what the agent reports about itself or, if it reports
+/// nothing, that its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
     match app.fleet.running(key) {
         Some(running) if running.is_quiet() => piece("○ ", Tone::Quiet),

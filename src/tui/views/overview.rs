@@ -11,7 +11,7 @@
 //!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
 //! ```
 
-use crate::app::columns::{self, Entry, LEAD, PERCENT, Shape};
+use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::layout::Fold;
 use crate::app::{App, Column, Group, Grouping, Idle, Listed, Purpose};
 use crate::keymap::{Action, Scope};
@@ -28,8 +28,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     header(app, layout.header, canvas);
     if app.lines().is_empty() {
         let room = usize::from(canvas.width()).saturating_sub(4);
-        let lines = empty(app).into_iter();
-        let lines = lines.map(|line| vec![piece(text::cut(&line.text, room), line.tone)]);
+        let lines = empty(app)
+            .into_iter()
+            .map(|line| vec![piece(text::cut(&line.text, room), line.tone)]);
         canvas.write_rows(layout.list.inset(3, 0), lines);
     } else {
         let columns = columns::fitting(canvas.width());
@@ -109,10 +110,7 @@ fn sessions(n: usize) -> String {
 fn empty(app: &App) -> Vec<Piece> {
     let mut lines = Vec::new();
     if !app.fleet.is_empty() {
-        let key = |action| {
-            let key = app.keymap.key(Scope::Overview, action);
-            key.map_or_else(String::new, |key| key.to_string())
-        };
+        let key = |action| app.keymap.key_text(Scope::Overview, action);
         if !app.ui.filter.is_empty() {
             lines.push(plain(format!("no session matches '{}'", app.ui.filter)));
             let back = key(Action::Back);
@@ -137,7 +135,7 @@ fn empty(app: &App) -> Vec<Piece> {
 
 /// The headings; a click on one sorts by its column.
 fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &mut Canvas<'_>) {
-    let mut x = LEAD;
+    let mut x = LEAD_COLUMNS;
     for (column, width) in columns {
         let tone = if app.ui.sort == *column {
             Tone::Strong
@@ -176,9 +174,9 @@ fn session(
         let mut width = *width;
         let mut shape = column.shape;
         if shape == Shape::Gauge {
-            let bar = width.saturating_sub(PERCENT);
+            let bar = width.saturating_sub(PERCENT_COLUMNS);
             gauge(&entry, Area::new(x, y, bar, 1), canvas);
-            (x, width, shape) = (x + bar, PERCENT, Shape::Right);
+            (x, width, shape) = (x + bar, PERCENT_COLUMNS, Shape::Right);
         }
         let cell = piece(shape.align(&cell.text, width), cell.tone);
         x = canvas.write((x, y), end, &[cell]);
@@ -189,8 +187,7 @@ fn session(
 fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
     let summary = entry.summary;
     if summary.context.used == 0 {
-        let why = super::empty_context(entry.session);
-        let why = text::cut(why, usize::from(area.width));
+        let why = text::cut(super::empty_context(entry.session), usize::from(area.width));
         canvas.write_in(area, &[quiet(why)]);
         return;
     }

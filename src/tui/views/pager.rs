@@ -12,9 +12,9 @@ use render::{number, text};
 use std::borrow::Cow;
 
 /// Rows above the text.
-pub const HEAD: u16 = 3;
+pub const HEAD_ROWS: u16 = 3;
 /// Rows below it, in the same area: how far it is read, what was found.
-pub const FOOT: u16 = 1;
+pub const FOOT_ROWS: u16 = 1;
 
 /// The item whose text is shown.
 #[derive(Debug, Clone)]
@@ -31,21 +31,21 @@ pub struct About<'a> {
     pub now: Timestamp,
 }
 
-/// Draws the text, which was fitted by [`Pager::fit`] to the area's columns, and its rows less [`HEAD`] and
-/// [`FOOT`].
+/// Draws the text, which was fitted by [`Pager::fit`] to the area's columns, and its rows less [`HEAD_ROWS`] and
+/// [`FOOT_ROWS`].
 pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>) {
-    if area.height <= HEAD + FOOT {
+    if area.height <= HEAD_ROWS + FOOT_ROWS {
         return;
     }
     let columns = usize::from(area.width.saturating_sub(2));
     let head = [subject(&about, columns), facts(&about, pager, columns)];
     canvas.write_rows(area.inset(1, 0), head);
     let rule = "─".repeat(usize::from(area.width));
-    let at = (area.x, area.y + HEAD - 1);
+    let at = (area.x, area.y + HEAD_ROWS - 1);
     canvas.write(at, area.right(), &[quiet(rule)]);
 
-    let rows = area.height - HEAD - FOOT;
-    let body = Area::new(area.x, area.y + HEAD, area.width, rows);
+    let rows = area.height - HEAD_ROWS - FOOT_ROWS;
+    let body = Area::new(area.x, area.y + HEAD_ROWS, area.width, rows);
     match pager.failed().map(text::inert) {
         Some(why) => {
             let rows = wrap(&why, columns).into_iter();
@@ -81,8 +81,10 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
     let mut groups = Vec::new();
     if let Some(item) = about.item {
         let (tokens, source) = about.tokens;
-        let share = number::percent(tokens, about.window).filter(|share| *share > 0);
-        let share = share.map_or_else(String::new, |share| format!(" {share}%"));
+        let share = match number::percent(tokens, about.window) {
+            None | Some(0) => String::new(),
+            Some(share) => format!(" {share}%"),
+        };
         groups.push(vec![
             piece(number::tokens(tokens), source),
             quiet(format!(" {}{share}", sign(source))),
@@ -221,7 +223,7 @@ mod tests {
     fn drawn(session: &Session, pager: &mut Pager, (width, height): (u16, u16)) -> String {
         let area = Area::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area.into());
-        let rows = height.saturating_sub(HEAD + FOOT);
+        let rows = height.saturating_sub(HEAD_ROWS + FOOT_ROWS);
         pager.fit(usize::from(width), usize::from(rows));
         let about = About {
             item: session.items().first(),

@@ -7,17 +7,17 @@ use model::threshold::{Threshold, parse_tokens};
 use render::{number, text};
 
 /// Examples of a window.
-const WINDOWS: &str = "200k, 1M, 272000";
+const WINDOW_EXAMPLES: &str = "200k, 1M, 272000";
 /// Examples of a threshold.
-const THRESHOLDS: &str = "8k, 12000, or 4% of the window";
+const THRESHOLD_EXAMPLES: &str = "8k, 12000, or 4% of the window";
 /// The widest box, in columns.
-const WIDEST: u16 = 52;
+const WIDEST_BOX: u16 = 52;
 
 pub(super) fn draw(app: &App, prompt: &Prompt, canvas: &mut Canvas<'_>) {
     let Some((title, label, below)) = asked(app, prompt) else {
         return;
     };
-    let columns = canvas.width().saturating_sub(8).min(WIDEST);
+    let columns = canvas.width().saturating_sub(8).min(WIDEST_BOX);
     let room = usize::from(columns).saturating_sub(label.len() + 1);
     let typed = strong(text::tail(&prompt.typed, room));
     let mut lines: Vec<Pieces> = vec![vec![plain(label), typed, piece("▏", Tone::Accent)]];
@@ -39,7 +39,7 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
                 None => "empty: no change",
             };
             let name = text::cut(&app.fleet.name(key), 20);
-            let read = read(&prompt.typed, WINDOWS, |typed| {
+            let read = read(&prompt.typed, WINDOW_EXAMPLES, |typed| {
                 parse_tokens(typed).map(|tokens| format!("= {tokens} tokens"))
             });
             let below = vec![
@@ -52,7 +52,7 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
         Purpose::Oversized => {
             let window = app.page()?.state.limits.window;
             let now = quiet(format!("current: {}", app.ui.oversized));
-            let read = read(&prompt.typed, THRESHOLDS, |typed| {
+            let read = read(&prompt.typed, THRESHOLD_EXAMPLES, |typed| {
                 let threshold: Threshold = typed.parse().ok()?;
                 let tokens = threshold.tokens(window);
                 Some(format!("= {tokens} tokens of this window"))

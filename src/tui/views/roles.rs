@@ -19,7 +19,7 @@ use render::recurring::recurring;
 use render::{item, number, text};
 
 /// The columns of the labels below the roles.
-const LABEL: usize = 11;
+const LABEL_COLUMNS: usize = 11;
 
 pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let columns = usize::from(area.width);
@@ -56,9 +56,11 @@ fn role_line(page: &Page, role: Role, columns: usize) -> Pieces {
         piece(format!(" {}", text::left(&estimated, 6)), Tone::Estimated),
     ];
     if columns >= 38 {
-        let share = number::percent(share.tokens, page.state.context.used);
-        let share = share.filter(|p| *p > 0).map(|share| format!("{share}%"));
-        pieces.push(quiet(text::right(&share.unwrap_or_default(), 4)));
+        let share = match number::percent(share.tokens, page.state.context.used) {
+            None | Some(0) => String::new(),
+            Some(share) => format!("{share}%"),
+        };
+        pieces.push(quiet(text::right(&share, 4)));
         pieces.push(quiet(format!("  {items}")));
     }
     pieces
@@ -72,8 +74,8 @@ fn items(n: usize) -> String {
 fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<Pieces> {
     let mut lines = Vec::new();
     let mut add = |label: &str, text: String| {
-        let text = text::cut(&text, columns.saturating_sub(LABEL));
-        lines.push(vec![quiet(text::left(label, LABEL)), plain(text)]);
+        let text = text::cut(&text, columns.saturating_sub(LABEL_COLUMNS));
+        lines.push(vec![quiet(text::left(label, LABEL_COLUMNS)), plain(text)]);
     };
     let window = page.state.limits.window;
     if page.marked > 0 {
@@ -89,7 +91,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         let from = number::short(app.ui.oversized.tokens(window));
         add("oversized", format!("{} ≥ {from}", items(page.oversized)));
     }
-    // How it was at an earlier moment is not kept.
+    // These parts are not known for earlier moments.
     if !app.ui.replay.is_on() {
         for part in session.recurring() {
             add("unlogged", recurring(part));
@@ -105,23 +107,25 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         && let Some(item) = session.items().get(*ix)
     {
         let size = number::tokens(*tokens);
-        let room = columns.saturating_sub(LABEL + size.len() + 1);
-        let subject = page.calls.subject(session, item);
-        let subject = subject.unwrap_or_else(|| item::preview(item).into());
+        let room = columns.saturating_sub(LABEL_COLUMNS + size.len() + 1);
+        let subject = page
+            .calls
+            .subject(session, item)
+            .unwrap_or_else(|| item::preview(item).into());
         let what = format!("{} {subject}", item::label(item));
         add("largest", format!("{} {size}", text::cut(&what, room)));
     }
     if !page.agents.is_empty() {
-        let used = page.agents.iter().map(|child| child.used);
-        let used = number::short(used.fold(0, u64::saturating_add));
+        let sizes = page.agents.iter().map(|child| child.used);
+        let used = number::short(sizes.fold(0, u64::saturating_add));
         let agents = page.agents.len();
         add("sub-agents", format!("{agents}, {used} in their contexts"));
     }
     lines
 }
 
-/// The roles' letters and tokens in a line; in a low replay, which has no row for it, the agent's notice and
-/// number too.
+/// The roles' letters and tokens in a line. In a replay on a low screen, which has no status row, the agent's notice
+/// and number follow.
 fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
     let roles = groups::roles(&page.state.context);

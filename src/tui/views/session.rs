@@ -33,7 +33,7 @@ use model::window::Limits;
 use render::{self, number, text};
 
 /// The columns under which the numbers are shortened.
-const NARROW: usize = 60;
+const NARROW_COLUMNS: usize = 60;
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {
@@ -138,8 +138,7 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         let model = text::cut(model, room);
         groups.push(vec![plain(model)]);
     }
-    let title = session.meta.title.as_deref();
-    let title = title.filter(|title| *title != name);
+    let title = session.meta.title.as_deref().filter(|title| *title != name);
     if let Some(version) = session.meta.version.as_deref() {
         let is_newer = session.newer_than_proven().is_some();
         let version = text::cut(version, columns / 3);

@@ -12,20 +12,21 @@ use crate::widgets::canvas::Canvas;
 use render::text;
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
-    let caption = app.list().map(|(list, view)| list.caption(&view));
-    let caption = caption.unwrap_or_default();
-    let beside = text::width(&caption) as u16 + 2;
-    // The timeline needs no tab where it is beside the roles.
+    let caption = app
+        .list()
+        .map(|(list, view)| list.caption(&view))
+        .unwrap_or_default();
+    let caption_columns = text::width(&caption) as u16 + 2;
+    // The timeline needs no tab where it is next to the roles.
     let has_chart = !app.session_layout().chart.is_empty();
     let is_needed = |tab: &&Tab| tab.has_list() || !has_chart || **tab == *app.ui.tab;
     let tabs: Vec<&'static Tab> = TABS.iter().filter(is_needed).collect();
     let names: usize = tabs.iter().map(|tab| tab.name.len() + 4).sum();
-    let all = names + usize::from(beside) <= usize::from(area.width);
+    let all = names + usize::from(caption_columns) <= usize::from(area.width);
     let mut x = 1;
     for tab in tabs {
         let active = tab == app.ui.tab;
-        let key = app.keymap.key(Scope::Session, tab.action);
-        let key = key.map_or_else(String::new, |key| key.to_string());
+        let key = app.keymap.key_text(Scope::Session, tab.action);
         // Without room for all names, the keys must do.
         let name = if active || all { tab.name } else { "" };
         let label = [key.as_str(), name].join(" ");

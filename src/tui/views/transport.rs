@@ -38,8 +38,8 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     }
     let x = canvas.write((x, y), area.right(), &place);
 
-    let live = app.keymap.key(Scope::Session, Action::Live);
-    let live = live.map_or_else(String::new, |key| format!(" {key} live "));
+    let key = app.keymap.key(Scope::Session, Action::Live);
+    let live = key.map(|key| format!(" {key} live ")).unwrap_or_default();
     let columns = text::width(&live) as u16;
     let track = Area::new(x + 2, y, area.width.saturating_sub(x + 3 + columns), 1);
     if track.width < 8 {

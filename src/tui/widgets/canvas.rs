@@ -1,6 +1,6 @@
 //! What views draw on: cells, the theme, and which areas react to the mouse.
 
-use crate::paint::{Area, Hit, HitMap, Piece, Tone};
+use crate::paint::{Area, Hit, HitMap, Piece, Tone, width};
 use crate::theme::{Theme, fill_colours};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -83,10 +83,9 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    /// Writes pieces so that they end before column `end`; nothing where they begin before `from`.
+    /// Writes pieces so that they end before column `end`; writes nothing if they would begin before `from`.
     pub fn write_right(&mut self, (from, y): (u16, u16), end: u16, line: &[Piece]) {
-        let width: usize = line.iter().map(Piece::width).sum();
-        let width = u16::try_from(width).unwrap_or(u16::MAX);
+        let width = u16::try_from(width(line)).unwrap_or(u16::MAX);
         if let Some(x) = end.checked_sub(width).filter(|x| *x >= from) {
             self.write((x, y), end, line);
         }

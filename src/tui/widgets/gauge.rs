@@ -171,7 +171,7 @@ impl Gauge<'_> {
     fn marks(&self, width: u16) -> Marks {
         let context = self.context;
         let known_eighths = self.scaled(context.known, width);
-        // A token at least is shown as something; beside an estimate the known part ends on a cell.
+        // Even one token is shown. If an estimate follows, the known part ends with a whole cell.
         let known = if context.estimated == 0 && self.splits_cells() {
             known_eighths.div_ceil(EIGHTHS)
         } else {
@@ -198,13 +198,13 @@ impl Gauge<'_> {
         }
     }
 
-    /// Tokens as eighths of cells; what is more than the window ends with it.
+    /// Tokens as eighths of cells. More tokens than the window has fill the bar.
     fn scaled(&self, tokens: u64, width: u16) -> u64 {
         let all = u64::from(width) * EIGHTHS;
-        let scaled =
-            (u128::from(tokens) * u128::from(all)).checked_div(u128::from(self.limits.window));
-        // No window: anything fills it.
-        let scaled = scaled.unwrap_or(if tokens > 0 { u128::from(all) } else { 0 });
+        let scaled = (u128::from(tokens) * u128::from(all))
+            .checked_div(u128::from(self.limits.window))
+            // Without a window, anything fills it.
+            .unwrap_or(if tokens > 0 { u128::MAX } else { 0 });
         u64::try_from(scaled).unwrap_or(u64::MAX).min(all)
     }
 

@@ -19,7 +19,7 @@ fn wanted(shares: &[f64], requests_left: Option<u64>, item: Option<u64>) -> Aler
     }
 }
 
-/// A session that showed its last sign of life so many seconds ago.
+/// A session that showed its last sign of life this many seconds ago.
 fn log(age: i64) -> Log {
     Log::found(9, "claude-code", "shop-1", age).meta("/w/shop", "claude-opus-4-6", None, None)
 }
@@ -280,7 +280,7 @@ proptest! {
                 if *armed && share >= of {
                     expected = 1;
                     *armed = false;
-                } else if share < of - CLEARLY {
+                } else if share < of - CLEAR_FALL {
                     *armed = true;
                 }
             }

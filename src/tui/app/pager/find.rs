@@ -2,8 +2,8 @@
 
 use memchr::memmem::Finder;
 
-/// The first bytes of all places in a text where `needle` stands, none of which overlap. Small letters
-/// fit capitals too, unless there is a capital among them.
+/// The positions of `needle` in a text, without overlaps. Small letters match capitals too, unless `needle` has a
+/// capital.
 pub fn find(text: &str, needle: &str) -> Vec<u32> {
     if needle.is_empty() {
         return Vec::new();
@@ -19,8 +19,8 @@ pub fn find(text: &str, needle: &str) -> Vec<u32> {
     hits.filter_map(|at| u32::try_from(at).ok()).collect()
 }
 
-/// A text in small letters, byte for byte in the same places: a letter whose small one takes another
-/// number of bytes stays.
+/// A text in small letters, in which every character has the position that it has in `text`: a letter whose small one
+/// takes another number of bytes stays.
 fn small(text: &str) -> std::borrow::Cow<'_, str> {
     if text.is_ascii() {
         return text.to_ascii_lowercase().into();

@@ -1,12 +1,12 @@
-//! JSON, indented: only white space changes, so that numbers, order and escapes stay as they are
-//! written.
+//! Indents JSON. Only white space changes: numbers, order and escapes stay as they are written.
 
-/// Deeper levels are not indented further: they would leave the screen.
-const DEEPEST: usize = 40;
-/// A text that would grow by more than this factor is hostile nesting, and all white space.
+/// Levels deeper than this are not indented further: they would leave the screen.
+const DEEPEST_LEVEL: usize = 40;
+/// A text that would grow by more than this factor is hostile: it is deeply nested, and most of it would be white
+/// space.
 const MOST_GROWTH: usize = 16;
 
-/// A text that is JSON, indented; one line before it, a tool's name, stays. `None`: it is no JSON, or
+/// A text that is JSON, indented. A line before it, such as a tool's name, stays. `None`: the text is not JSON, or
 /// nothing would change.
 pub fn indent(text: &str) -> Option<String> {
     let whole = indent_json(text);
@@ -98,7 +98,7 @@ fn string_len(text: &str) -> Option<usize> {
 
 fn new_line(out: &mut String, depth: usize) {
     out.push('\n');
-    out.extend(std::iter::repeat_n(' ', 2 * depth.min(DEEPEST)));
+    out.extend(std::iter::repeat_n(' ', 2 * depth.min(DEEPEST_LEVEL)));
 }
 
 fn is_space(c: char) -> bool {

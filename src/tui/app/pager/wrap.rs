@@ -9,9 +9,9 @@ use model::event::is_unsafe_to_show;
 use render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
 
 /// Columns from one tab stop to the next.
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 /// A cluster of more bytes than this is taken apart: marks could pile up on one cell without end.
-const CLUSTER: usize = 64;
+const MOST_CLUSTER_BYTES: usize = 64;
 
 /// One row: a part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn columns(part: &str, column: usize) -> usize {
 /// row.
 pub fn wrap(text: &str, columns: usize) -> Vec<Row> {
     // A wide character must fit.
-    let columns = columns.max(TAB);
+    let columns = columns.max(TAB_COLUMNS);
     let mut rows = Vec::new();
     let mut from = 0;
     for (number, line) in (0..).zip(text.split('\n')) {
@@ -111,7 +111,7 @@ fn wrap_line(line: &str, offset: usize, number: u32, columns: usize, rows: &mut 
 /// The columns of a cluster that begins at this column.
 fn width(cluster: &str, column: usize) -> usize {
     match cluster.as_bytes() {
-        [b'\t'] => TAB - column % TAB,
+        [b'\t'] => TAB_COLUMNS - column % TAB_COLUMNS,
         [_] => 1,
         _ if cluster.starts_with(is_mark) => 1,
         _ if cluster.contains(is_unsafe_to_show) => {
@@ -140,7 +140,7 @@ fn first_cluster(text: &str) -> &str {
         [first] if first.is_ascii() => text,
         _ => {
             // Looking at more than can be shown in one place would cost the square of a pile of marks.
-            let most = CLUSTER + 4;
+            let most = MOST_CLUSTER_BYTES + 4;
             let end = (most.min(text.len())..=text.len()).find(|end| text.is_char_boundary(*end));
             let head = &text[..end.unwrap_or(text.len())];
             if head.starts_with(is_mark) {
@@ -153,7 +153,7 @@ fn first_cluster(text: &str) -> &str {
             let alone = |c: char| is_unsafe_to_show(c) && !matches!(c, '\u{200d}' | '\u{200c}');
             let mut chars = cluster.char_indices();
             let first = chars.next().map_or(0, |(_, c)| c.len_utf8());
-            let single = cluster.starts_with(alone) || cluster.len() > CLUSTER;
+            let single = cluster.starts_with(alone) || cluster.len() > MOST_CLUSTER_BYTES;
             let end = if single {
                 first
             } else {

@@ -5,14 +5,14 @@
 //! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
 //! ```
 
-use super::{Column, List, Row, Source, Target, View, right, table};
+use super::{Column, List, ListSource, Row, Target, View, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::Role;
 use model::children::Child;
 use render::{self, number, text};
 
 /// The sub-agents, the one that was started last first.
-pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     table(source.page.agents.clone(), |agent| agent.key)
 }
 
@@ -51,11 +51,15 @@ impl Row for Child {
         let mut pieces = vec![plain(fleet.name(self.key))];
         if let Some(session) = fleet.get(self.key) {
             let model = session.model().map(text::short_model);
-            // What it was asked to do.
+            // The first user item is the task of the sub-agent.
             let task = session.items().iter().find(|item| item.role == Role::User);
             let parts = [model, task.map(|task| &*task.preview)];
-            let parts = parts.into_iter().flatten();
-            pieces.extend(parts.map(|part| quiet(format!("  {part}"))));
+            pieces.extend(
+                parts
+                    .into_iter()
+                    .flatten()
+                    .map(|part| quiet(format!("  {part}"))),
+            );
         }
         pieces
     }

@@ -9,19 +9,19 @@
 //!   ours     166.8k, 600 less than the agent's
 //! ```
 
-use super::{Column, List, Row, Source, Target, View, table};
+use super::{Column, List, ListSource, Row, Target, View, counted, table};
 use crate::app::layout::Fold;
 use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, piece, plain, quiet, strong};
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, SizedItem};
-use model::{Gone, Role, Source as Sizing};
+use model::{Gone, Role, Source};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
 use std::rc::Rc;
 
 /// The columns of a row's label.
-const LABEL: usize = 9;
+const LABEL_COLUMNS: usize = 9;
 
 /// One row of what a compaction did.
 #[derive(Debug)]
@@ -49,32 +49,22 @@ enum What {
 }
 
 /// The compactions until the moment on screen, a few rows each.
-pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let mut done = compactions(source.session);
     done.truncate(source.page.state.resets);
     let mut rows = Vec::new();
     for done in done.into_iter().rev().map(Rc::new) {
-        let mut add = |what| {
-            let done = Rc::clone(&done);
-            rows.push(Detail { done, what });
-        };
-        add(What::Sizes);
-        add(What::Left);
-        done.largest
-            .iter()
-            .copied()
-            .map(What::Largest)
-            .for_each(&mut add);
-        add(What::Kept);
-        done.summary
-            .map(What::Summary)
+        let parts = [What::Sizes, What::Left]
             .into_iter()
-            .for_each(&mut add);
-        done.difference
-            .map(What::Difference)
-            .into_iter()
-            .for_each(&mut add);
-        add(What::Gap);
+            .chain(done.largest.iter().copied().map(What::Largest))
+            .chain([What::Kept])
+            .chain(done.summary.map(What::Summary))
+            .chain(done.difference.map(What::Difference))
+            .chain([What::Gap]);
+        rows.extend(parts.map(|what| Detail {
+            done: Rc::clone(&done),
+            what,
+        }));
     }
     let mut row = 0;
     table(rows, |detail: &Detail| {
@@ -113,10 +103,8 @@ impl Row for Detail {
     }
 
     fn caption(rows: &[Detail], _: &View<'_>) -> String {
-        match rows.iter().filter(|row| row.what == What::Sizes).count() {
-            0 => "none".to_owned(),
-            n => format!("{n}, newest first"),
-        }
+        let first_rows = rows.iter().filter(|row| row.what == What::Sizes);
+        counted(first_rows.count(), ", newest first")
     }
 
     fn target(&self) -> Target {
@@ -186,7 +174,7 @@ impl Detail {
 }
 
 fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
-    let label = quiet(format!("  {}", text::left(label, LABEL)));
+    let label = quiet(format!("  {}", text::left(label, LABEL_COLUMNS)));
     std::iter::once(label).chain(pieces).collect()
 }
 
@@ -208,7 +196,7 @@ fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
     pieces
 }
 
-/// The agent's own number beside ours.
+/// Our size before the compaction, compared with the agent's own.
 fn difference(reset: &PastReset, difference: i64) -> Pieces {
     let off = number::tokens(difference.unsigned_abs());
     let off = match difference {
@@ -224,12 +212,12 @@ fn difference(reset: &PastReset, difference: i64) -> Pieces {
 }
 
 /// A size and the sign of its source.
-fn size(tokens: u64, source: Sizing) -> Pieces {
+fn size(tokens: u64, source: Source) -> Pieces {
     let sign = quiet(format!(" {}", sign(source)));
     vec![piece(number::tokens(tokens), source), sign]
 }
 
-/// The same in fixed columns.
+/// The size of an item and the sign of its source, in fixed columns.
 fn sized((_, tokens, source): SizedItem) -> Pieces {
     let sign = quiet(format!(" {} ", text::left(sign(source), 2)));
     let tokens = text::right(&number::tokens(tokens), 6);

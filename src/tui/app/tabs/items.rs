@@ -6,14 +6,14 @@
 //! !   61.1k ══   31%    122k  T Grep           33s  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use super::{Column, List, Row, Source, Target, View, left, right, table};
+use super::{Column, List, ListSource, Row, Target, View, left, right, table};
 use crate::app::items::{Facts, ItemFilter};
 use crate::app::layout::Fold;
 use crate::app::page::id;
 use crate::app::{Direction, ItemSort, ShownItems, seconds_since};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
-use model::Source as Sizing;
+use model::Source;
 use model::carried::Carried;
 use model::session::{Coverage, Item, ItemIx, SizedItem};
 use render::item::{self, letter, sign};
@@ -29,7 +29,7 @@ struct ListedItem {
     /// Its place in the session.
     ix: ItemIx,
     tokens: u64,
-    source: Sizing,
+    source: Source,
     /// Tokens × requests that included it.
     carried: u64,
     /// The least that this can have cost, in US dollars; `None`: no price is known.
@@ -38,14 +38,14 @@ struct ListedItem {
 }
 
 /// The items that are shown and pass the filter.
-pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let (app, page, session) = (source.app, source.page, source.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
     let filter = ItemFilter::parse(&ui.item_filter);
     let carried = Carried::by(session, page.state.requests);
     let last = page.timeline.moment(page.timeline.end());
-    let gone = source.moment.or(last).map(|moment| session.gone_at(moment));
-    let gone = gone.into_iter().flatten().map(|ix| {
+    let moment = source.moment.or(last).into_iter();
+    let gone = moment.flat_map(|moment| session.gone_at(moment)).map(|ix| {
         let (tokens, source) = session.tokens(ix);
         ((ix, tokens, source), false)
     });
@@ -108,9 +108,10 @@ impl Row for ListedItem {
         })
         .when(|view| view.app.ui.replay.is_on()),
         right("SHARE", [0, 6, 6], |view, row| {
-            let share = number::percent(row.tokens, view.page.state.limits.window);
-            let share = share.filter(|share| *share > 0);
-            quiet(share.map_or_else(String::new, |share| format!("{share}%")))
+            match number::percent(row.tokens, view.page.state.limits.window) {
+                None | Some(0) => quiet(""),
+                Some(share) => quiet(format!("{share}%")),
+            }
         }),
         right("CARRIED", [0, 8, 8], |_, row| {
             quiet(number::short_or_none(row.carried))

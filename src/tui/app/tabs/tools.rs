@@ -1,21 +1,20 @@
-//! What each tool's results cost, and its definition where the log has it; those of an MCP server
-//! together, too.
+//! What the results of each tool cost, and its definition where the log has it; and the sums for each MCP server.
 //!
 //! ```text
 //!    TOKENS SHARE RESULTS  IN CONTEXT  LARGEST CARRIED     COST  TOOL
 //! ▌   87.7k   71%      14       61.1k    61.0k    1.1M    $0.33  Read
 //! ```
 
-use super::{Column, List, Row, Source, Target, View, right, table};
+use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
-use model::tools::{Tool, server_of, servers, tools};
+use model::tools::{Server, Tool, server_of, servers, tools};
 use render::{self, number};
 
 /// The tools, the most tokens first.
-pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
-    let sums = servers(&tools).into_iter().filter_map(|server| {
+    let sum = |server: Server| {
         let is_its = |tool: &&Tool| server_of(&tool.name) == Some(&*server.name);
         let mut own = tools.iter().filter(is_its);
         let first = own.next()?;
@@ -31,8 +30,8 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
             carried_usd: None,
             ..first.clone()
         })
-    });
-    let sums: Vec<Tool> = sums.collect();
+    };
+    let sums: Vec<Tool> = servers(&tools).into_iter().filter_map(sum).collect();
     let rows: Vec<Tool> = tools.into_iter().chain(sums).collect();
     table(rows, |tool| tool.name.clone())
 }
@@ -73,10 +72,7 @@ impl Row for Tool {
     }
 
     fn caption(rows: &[Tool], _: &View<'_>) -> String {
-        match rows.len() {
-            0 => "none".to_owned(),
-            n => format!("{n}, by tokens"),
-        }
+        counted(rows.len(), ", by tokens")
     }
 
     fn target(&self) -> Target {

@@ -6,13 +6,13 @@
 //!      100k     5    101k    385k   21.0M  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
-use super::{Column, List, Row, Source, View, left, right, table};
+use super::{Column, List, ListSource, Row, View, left, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::whatif::{WhatIf, Whose, what_if};
 use render::{self, number, text};
 
-/// The session as it was, then the policies.
-pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+/// What really happened, then what each policy would have done.
+pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     // Policies are tried on reported requests.
     let policies = match source.page.state.requests {
         0 => Vec::new(),

@@ -18,7 +18,7 @@ use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
 /// The columns of the sizes on the left, their line included.
-const LABELS: u16 = 6;
+const LABEL_COLUMNS: u16 = 6;
 /// Eighths of a cell, filled from below.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -31,7 +31,7 @@ pub(super) struct Chart<'a> {
 
 /// The part of an area that holds the steps, for the mouse.
 pub(super) fn field(area: Area) -> Area {
-    area.inset(LABELS.min(area.width), 0)
+    area.inset(LABEL_COLUMNS.min(area.width), 0)
 }
 
 impl Chart<'_> {
@@ -42,8 +42,10 @@ impl Chart<'_> {
             return;
         }
         let scale = self.history.scale(field);
-        let trigger = self.history.trigger;
-        let trigger = trigger.and_then(|tokens| Some((tokens, scale.row(tokens)? as u16)));
+        let trigger = self
+            .history
+            .trigger
+            .and_then(|tokens| Some((tokens, scale.row(tokens)? as u16)));
         self.labels(area, scale, trigger, canvas);
         if let Some((_, row)) = trigger {
             for x in field.x..field.right() {
@@ -63,10 +65,10 @@ impl Chart<'_> {
         canvas: &mut Canvas<'_>,
     ) {
         for y in area.rows() {
-            canvas.write((area.x + LABELS - 1, y), area.right(), &[quiet("│")]);
+            canvas.write((area.x + LABEL_COLUMNS - 1, y), area.right(), &[quiet("│")]);
         }
         let mut label = |tokens: u64, row: u16, tone: Tone| {
-            let size = text::right(&number::short(tokens), usize::from(LABELS) - 1);
+            let size = text::right(&number::short(tokens), usize::from(LABEL_COLUMNS) - 1);
             let at = (area.x, area.y + row);
             canvas.write(at, area.right(), &[piece(size, tone)]);
         };
@@ -113,7 +115,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The forecast: from the size now to the trigger, as early, as likely, as late as expected.
+    /// The forecast: the way from the size now to the trigger, at the early, the median and the late end of the band.
     fn forecast(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
         let (Some([early, middle, late]), Some(trigger)) =
             (self.history.ahead, self.history.trigger)

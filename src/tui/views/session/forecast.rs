@@ -42,8 +42,8 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>)
 
 /// For a session without usage reports: the error of the estimates, and what they leave out.
 fn unreported(context: &Context) -> String {
-    let error = context.high.saturating_sub(context.used);
-    let error = number::percent(error, context.used).unwrap_or(100).min(100);
+    let half = context.high.saturating_sub(context.used);
+    let error = number::percent(half, context.used).unwrap_or(100).min(100);
     let without = match context.role(Role::System).tokens {
         0 => ", system prompt not counted",
         _ => "",

@@ -3,7 +3,7 @@
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
 //! on it, `agent's count 123.5k, ours 98.2k`.
 
-use super::{NARROW, Shown};
+use super::{NARROW_COLUMNS, Shown};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::views::groups;
 use model::context::Context;
@@ -14,7 +14,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     if context.used == 0 {
         return vec![quiet(shown.nothing)];
     }
-    let narrow = columns < NARROW;
+    let narrow = columns < NARROW_COLUMNS;
     let mut groups = vec![amount(context, narrow)];
     if let Some(percent) = number::percent(context.used, limits.window) {
         let mut share = vec![strong(format!("{percent}%"))];

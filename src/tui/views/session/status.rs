@@ -1,7 +1,7 @@
 //! How far the numbers can be trusted: what could not be read, the agent's warnings, the sources of window
 //! and trigger.
 
-use super::{NARROW, Shown};
+use super::{NARROW_COLUMNS, Shown};
 use crate::app::Page;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, quiet};
 use crate::views::groups;
@@ -26,13 +26,13 @@ pub(super) fn status(
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
     }
-    if session.damaged > 0 {
-        let lines = number::counted(session.damaged, "damaged line");
-        groups.push(vec![piece(lines, Tone::Warn)]);
-    }
-    if session.unreadable_usage > 0 {
-        let reports = number::counted(session.unreadable_usage, "unreadable usage report");
-        groups.push(vec![piece(reports, Tone::Warn)]);
+    for (n, what) in [
+        (session.damaged, "damaged line"),
+        (session.unreadable_usage, "unreadable usage report"),
+    ] {
+        if n > 0 {
+            groups.push(vec![piece(number::counted(n, what), Tone::Warn)]);
+        }
     }
     if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
         groups.push(vec![piece(text::cut(&words, columns), Tone::Warn)]);
@@ -56,7 +56,7 @@ pub(super) fn status(
             groups.push(vec![piece("all estimated", Tone::Estimated)]);
         }
     }
-    if columns < NARROW {
+    if columns < NARROW_COLUMNS {
         let room = columns.saturating_sub(joined_width(&groups));
         groups.extend(
             shown
