@@ -34,8 +34,8 @@
 
 pub mod builtin;
 pub mod custom;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
+#[cfg(test)]
+mod testing;
 
 pub use builtin::ALL;
 

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The text of a file below `tests/fixtures`.
-#[cfg(test)]
 macro_rules! fixture {
     ($path:literal) => {
         include_str!(concat!(
@@ -17,7 +16,6 @@ macro_rules! fixture {
         ))
     };
 }
-#[cfg(test)]
 pub(crate) use fixture;
 
 /// The entries of these lines of a log.
@@ -58,7 +56,7 @@ pub fn sessions<L: AsRef<str>>(
     format: &Format,
     lines: impl IntoIterator<Item = L>,
 ) -> BTreeMap<Lane, Session> {
-    let rules = Arc::new(toml::from_str(assets::MODELS).unwrap_or_default());
+    let rules = Arc::new(toml::from_str(assets::MODELS).expect("the table"));
     let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
     for entry in read(format, lines) {
         let session = sessions.entry(entry.lane);

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
 /// A session whose file was copied or moved to an archive counts once: the longest file is the most
-/// complete, since logs only grow. Where a session has one log at a time, so does an older log of it.
+/// complete, since logs only grow. Of an agent whose sessions
+/// have one log at a time, the newest log counts.
 pub(super) fn keep_one_copy(files: &mut Vec<LogFile>) {
     let key = |log: &LogFile| {
         let id = log.facts.id.clone()?;

@@ -3,7 +3,6 @@
 mod media;
 
 use super::json::{Object, is_object, list, object, object_if, string};
-
 use crate::lenient::{At, Lost, Raw, Text, record};
 use crate::prompts::{Block, Content};
 use media::media;
