@@ -1,26 +1,135 @@
-//! Runs what the command line asks for: puts configuration, logs, reports and screens together.
+//! The command line: its commands, and what they are run with.
+//!
+//! A command is a file below: its arguments, and [`Run`] for them. A new one needs the file, and here its module, its
+//! entry in [`Command`] and in the function below it. What it shows is an [`Output`](::report::Output), in its own file or
+//! in the crate `report`.
 
+mod agents;
+mod audit;
+mod completions;
 mod locale;
+mod ls;
+mod models;
 mod monitor;
+mod options;
+mod report;
 mod setup;
 pub mod streams;
 
-use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
+use ::report::{Style, print_problems};
 use anyhow::{Result, bail};
-use clap::CommandFactory;
-use files;
-use files::paths::{Env, User};
-use monitor::Plan;
-use report::ls::Sums;
-use report::{self, Charset, Output, Style};
+use clap::{Parser, Subcommand};
+use files::paths::User;
+use monitor::{Monitor, Plan};
+use options::Print;
 use setup::{LeftOut, Setup};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
+use std::path::PathBuf;
 use tui::Start;
 
 /// How many files reports have open at once: logs in several threads, and databases with their journals.
 const FILES_FOR_REPORTS: usize = 12;
 /// How many files the screens have open at once: those, the terminal, signals and the watch on folders.
 const FILES_FOR_SCREENS: usize = 24;
+
+/// A terminal monitor for the context windows of LLM agents.
+///
+/// Without a command it opens the monitor on the logs of this machine, or on the given files and folders.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub struct Cli {
+    /// The command; without one the monitor is opened.
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Read the configuration from this file.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Options of the monitor.
+    #[command(flatten)]
+    monitor: Monitor,
+}
+
+/// The commands that need no screen.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Report on one session: how full it is, what fills it, what is known and what is estimated.
+    Report(report::Report),
+    /// List all sessions and how full they are.
+    Ls(ls::Ls),
+    /// Replay logs and compare how well each estimator predicts what the provider reports.
+    Audit(audit::Audit),
+    /// List windows, policies, prices and tokenizers of models and agents, each with its source.
+    Models(models::Models),
+    /// List all agents: where their logs are, which numbers are known, when they compact.
+    Agents(agents::Agents),
+    /// Print a completion script for a shell.
+    Completions(completions::Completions),
+}
+
+impl Command {
+    fn as_run(&mut self) -> &mut dyn Run {
+        match self {
+            Command::Report(command) => command,
+            Command::Ls(command) => command,
+            Command::Audit(command) => command,
+            Command::Models(command) => command,
+            Command::Agents(command) => command,
+            Command::Completions(command) => command,
+        }
+    }
+}
+
+/// A command that can be run.
+trait Run {
+    /// Takes those options of the monitor, given before the command, that the command has as well.
+    fn add_options(&mut self, _before: &mut Monitor) {}
+
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// If the configuration is wrong, or the command fails.
+    fn run(&self, call: &mut Call<'_>) -> Result<()>;
+}
+
+/// What a command is run with.
+struct Call<'a> {
+    /// The configuration file that the user names.
+    config: Option<PathBuf>,
+    user: &'a User,
+    /// Reports.
+    out: &'a mut dyn Write,
+    /// Problems that do not end the command.
+    err: &'a mut dyn Write,
+}
+
+impl Call<'_> {
+    /// Reads the configuration. What is left out of it is named on `err`.
+    fn setup(&mut self) -> Result<Setup> {
+        let setup = self.load()?;
+        self.name_problems(&setup)?;
+        Ok(setup)
+    }
+
+    /// Reads the configuration.
+    fn load(&self) -> Result<Setup> {
+        files::check_room(FILES_FOR_REPORTS)?;
+        Setup::load(self.config.clone(), self.user)
+    }
+
+    /// Prints which mappings and rows of the models table are left out, and why.
+    fn name_problems(&mut self, setup: &Setup) -> Result<()> {
+        for LeftOut { path, error, .. } in &setup.left_out {
+            writeln!(self.err, "{}: it is left out: {error:#}", path.display())?;
+        }
+        print_problems(&setup.problems(), self.err)
+    }
+
+    /// How to write a report.
+    fn style(&self, print: &Print) -> Style {
+        print.style(&self.user.env)
+    }
+}
 
 /// Runs a command, or the monitor if there is none. Reports are written to `out`, problems that do not end
 /// the command to `err`.
@@ -29,12 +138,12 @@ const FILES_FOR_SCREENS: usize = 24;
 ///
 /// If options contradict each other, the configuration is wrong, or the command fails.
 pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
-    let env = &user.env;
     let mut options = cli.monitor;
     let Some(mut command) = cli.command else {
         files::check_room(FILES_FOR_SCREENS)?;
         return monitor::run(&Setup::load(cli.config, user)?, options);
     };
+    let command = command.as_run();
     command.add_options(&mut options);
     if options != Monitor::default() {
         bail!(
@@ -42,80 +151,12 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
             and see `ctxgauge COMMAND --help` for its options"
         );
     }
-    // Completions are needed even if the configuration is wrong.
-    if let Command::Completions { shell } = command {
-        // The script is written from memory: the generator panics where it cannot write.
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut script);
-        return Ok(out.write_all(&script)?);
-    }
-    files::check_room(FILES_FOR_REPORTS)?;
-    let setup = Setup::load(cli.config, user)?;
-    // A check is of the mappings too, unless it names one.
-    let checks_mappings = matches!(
-        &command,
-        Command::Agents { command: Some(AgentsCommand::Check(cli)), .. } if cli.mapping.is_none()
-    );
-    for LeftOut { path, error, .. } in &setup.left_out {
-        if checks_mappings {
-            bail!("{error:#}");
-        }
-        writeln!(err, "{}: it is left out: {error:#}", path.display())?;
-    }
-    report::print_problems(&setup.problems(), err)?;
-    match command {
-        Command::Report(cli) => {
-            let context = setup.context(&cli.only, &cli.estimate)?;
-            let (wanted, style) = (cli.session.as_deref(), style(&cli.print, env));
-            if cli.follow {
-                report::session::follow(&context, &cli.path, wanted, style, out, err)
-            } else {
-                report::session::run(&context, &cli.path, wanted, style, out)
-            }
-        }
-        Command::Ls(Ls { all, totals }) => {
-            let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
-            let sums = if totals { Sums::Totals } else { Sums::None };
-            report::ls::run(&context, style(&all.print, env), sums, out, err)
-        }
-        Command::Audit(Audit { all, worst }) => {
-            let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
-            // This bypasses `err`, which would make the escapes visible.
-            let mut terminal = std::io::stderr();
-            let progress: Option<&mut dyn Write> = if terminal.is_terminal() {
-                Some(&mut terminal)
-            } else {
-                None
-            };
-            report::audit::run(&context, style(&all.print, env), worst, progress, out, err)
-        }
-        Command::Models { print } => {
-            let rules = setup.rules()?;
-            style(&print, env).print(Output::Models(&rules), out)
-        }
-        Command::Agents {
-            command: Some(AgentsCommand::Check(cli)),
-            ..
-        } => {
-            let mut context = setup.context(&cli.only, &Estimate::default())?;
-            if let Some(path) = &cli.mapping {
-                let format = setup.named_mapping(path)?;
-                (context.forced, context.formats) = (Some(format), vec![format]);
-            }
-            report::check::run(
-                &context,
-                &cli.file,
-                cli.records,
-                style(&cli.print, env),
-                out,
-            )
-        }
-        Command::Agents { logs, print, .. } => {
-            let context = setup.context_of(&[], &logs, &Estimate::default())?;
-            report::agents::run(&context, style(&print, env), out)
-        }
-        Command::Completions { .. } => Ok(()),
-    }
+    command.run(&mut Call {
+        config: cli.config,
+        user,
+        out,
+        err,
+    })
 }
 
 /// Starts what feeds the screens, without a terminal: [`tui::run_on`] shows them.
@@ -129,13 +170,4 @@ pub fn screens(cli: Cli, user: &User) -> Result<Start> {
     }
     let setup = Setup::load(cli.config, user)?;
     Plan::new(&setup, cli.monitor)?.start()
-}
-
-/// How to write a report. A report for people has the characters of their locale.
-fn style(print: &Print, env: &Env) -> Style {
-    let mut style = print.style();
-    if style.format.for_people && locale::is_ascii(env) {
-        style.charset = Charset::Ascii;
-    }
-    style
 }

@@ -37,8 +37,8 @@
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `ingest`, `render` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
-//! | [`config`], [`cli`] | in this crate: the configuration file, the command line | what they configure |
-//! | [`commands`] | in this crate: runs a command, puts all the others together | everything |
+//! | [`config`] | in this crate: the configuration file | what it configures |
+//! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
 //!
 //! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
 //! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate; `circles.rs` in the
@@ -96,7 +96,6 @@
 //! read with a mapping, without code: [`agents::custom`].
 #![forbid(unsafe_code)]
 
-pub mod cli;
 pub mod commands;
 pub mod config;
 

@@ -2,9 +2,9 @@
 
 use clap::builder::Styles;
 use clap::{CommandFactory, Parser};
-use ctxgauge::commands::{self, streams};
+use ctxgauge::commands::{self, Cli, streams};
 use ctxgauge::files::paths::User;
-use ctxgauge::{cli::Cli, files, tui};
+use ctxgauge::{files, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
 

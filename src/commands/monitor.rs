@@ -1,12 +1,13 @@
-//! Opens the screens, with the threads that feed them.
+//! The monitor: its options, and the screens with the threads that feed them.
 
 mod logs;
 
 use super::locale;
+use super::options::{Estimate, Logs as Which};
 use super::setup::{LeftOut, Setup};
-use crate::cli::Monitor;
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use files;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, Followed};
@@ -21,6 +22,32 @@ use tui::{self, Logs, Start};
 
 /// How many updates may wait for the screens; if there are more, the reading of logs waits.
 const WAITING_UPDATES: usize = 256;
+
+/// Options of the monitor.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Monitor {
+    /// Log files or folders to watch; `-` reads standard input.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Which,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// Use ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+    /// Use this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Ignore and do not save the screen's state.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Play the built-in demo instead of reading logs.
+    #[arg(long)]
+    pub demo: bool,
+}
 
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
 pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
-use crate::cli::{Estimate, Logs, Only};
+use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
 use agents;
 use agents::custom::Mapping;
@@ -152,6 +152,11 @@ impl Setup {
             context.roots = given.collect();
         }
         Ok(context)
+    }
+
+    /// The same, of the arguments of a command on many sessions.
+    pub(super) fn context_of_all(&self, all: &All) -> Result<ReportContext> {
+        self.context_of(&all.paths, &all.logs, &all.estimate)
     }
 
     /// The mapping at this path, or the one of this name in the configuration's folder.

@@ -1,5 +1,8 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
+mod text;
+
+use super::json::document;
 use super::{Output, ReportContext, Style};
 use anyhow::Result;
 use format::facts::{places, trigger_rule};
@@ -9,7 +12,7 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// One agent.
 #[derive(Serialize)]
@@ -51,6 +54,22 @@ pub struct Root {
     pub sessions: usize,
 }
 
+/// All agents.
+#[derive(Serialize)]
+struct Agents {
+    agents: Vec<Agent>,
+}
+
+impl Output for Agents {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text::write(out, &self.agents)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.agents/1", self)
+    }
+}
+
 /// Lists the agents: those with sessions first, the most recently active on top; then those with a folder;
 /// then the others. If the user names one, only that.
 ///
@@ -70,7 +89,7 @@ pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result
         let is_absent = (agent.sessions == 0, !agent.is_installed());
         (is_absent, Reverse(agent.newest), agent.id)
     });
-    style.print(Output::Agents(&agents), out)
+    style.print(&Agents { agents }, out)
 }
 
 impl Agent {

@@ -3,11 +3,13 @@
 
 mod progress;
 mod summary;
+mod text;
 mod worst;
 
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
+use super::json::document;
 use super::{Output, ReportContext, Style, names, print_problems};
 use anyhow::{Result, bail};
 use ingest::log::LogFile;
@@ -58,6 +60,16 @@ pub struct Audit {
     pub worst: Vec<Miss>,
 }
 
+impl Output for Audit {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text::write(out, self)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.audit/1", self)
+    }
+}
+
 /// Replays all logs and compares the estimators. Lists the `worst` requests that the selected estimator predicted
 /// worst. Prints on `err` which logs could not be read, and the progress on a terminal.
 ///
@@ -105,7 +117,7 @@ pub fn run(
     })?;
     line.clear()?;
     let audit = results.into_audit(found.files.len());
-    style.print(Output::Audit(&audit), out)?;
+    style.print(&audit, out)?;
     context.check(&found.problems)
 }
 

@@ -1,5 +1,8 @@
 //! The first records of a log as they are decoded: to try a mapping, or to see why a log is read as it is.
 
+mod text;
+
+use super::json::document;
 use super::session::{find_one, unreadable};
 use super::{Output, ReportContext, Style};
 use anyhow::{Context, Result};
@@ -10,7 +13,7 @@ use render::number::tokens;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use tokens::Counter;
 
@@ -67,6 +70,16 @@ pub struct Item {
     pub preview: String,
 }
 
+impl Output for Records {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text::write(out, self)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.check/1", self)
+    }
+}
+
 /// Prints how the first records of a log, at most `limit`, are decoded.
 ///
 /// # Errors
@@ -100,7 +113,7 @@ pub fn run(
         records.add(line, entry);
     }
     records.sessions = ids.len();
-    style.print(Output::Records(&records), out)
+    style.print(&records, out)
 }
 
 impl Records {

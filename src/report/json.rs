@@ -1,18 +1,12 @@
 //! Reports for programs. Keys are stable; new ones may be added.
 
-mod ls;
-mod part;
-mod session;
+pub(crate) mod part;
 
-use super::Output;
 use anyhow::Result;
-use model::calibration::Tokenizer;
 use model::event::is_unsafe_to_show;
-use model::window::{ModelRow, Policy, PriceRow};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -24,48 +18,12 @@ struct Document<B> {
     body: B,
 }
 
-/// The agents: the schema `ctxgauge.agents/1`.
-#[derive(Serialize)]
-struct Agents<'a> {
-    agents: &'a [super::agents::Agent],
-}
-
-/// The models table: the schema `ctxgauge.models/1`.
-#[derive(Serialize)]
-struct Models<'a> {
-    models: &'a [ModelRow],
-    policies: &'a [Policy],
-    prices: &'a [PriceRow],
-    summary: u64,
-    replace_pictures: &'a [String],
-    tokenizers: &'a BTreeMap<String, Tokenizer>,
-}
-
-/// Writes the report on one line.
-pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
-    match output {
-        Output::Session(report) | Output::Change(report) => {
-            line(out, "ctxgauge.report/1", session::session(report))
-        }
-        Output::Sessions(sessions) => line(out, "ctxgauge.ls/1", ls::List::new(sessions)),
-        Output::Audit(audit) => line(out, "ctxgauge.audit/1", audit),
-        Output::Models(rules) => {
-            let models = Models {
-                models: &rules.model,
-                policies: &rules.policy,
-                prices: &rules.price,
-                summary: rules.summary,
-                replace_pictures: &rules.replace_pictures,
-                tokenizers: &rules.tokenizer,
-            };
-            line(out, "ctxgauge.models/1", models)
-        }
-        Output::Agents(agents) => line(out, "ctxgauge.agents/1", Agents { agents }),
-        Output::Records(records) => line(out, "ctxgauge.check/1", records),
-    }
-}
-
-fn line(out: &mut dyn Write, schema: &'static str, body: impl Serialize) -> Result<()> {
+/// Writes a document on one line: the name of its schema, and its content.
+pub(super) fn document(
+    out: &mut dyn Write,
+    schema: &'static str,
+    body: impl Serialize,
+) -> Result<()> {
     let mut serializer = Serializer::with_formatter(&mut *out, Inert);
     Document { schema, body }.serialize(&mut serializer)?;
     Ok(writeln!(out)?)
@@ -108,7 +66,7 @@ mod tests {
     fn what_could_control_a_terminal_is_escaped_and_read_back() {
         let hostile = "a\u{1b}\u{7f}\u{9b}31m\u{202e}b\u{e0041}é\\\"";
         let mut out = Vec::new();
-        super::line(
+        super::document(
             &mut out,
             "s",
             std::collections::BTreeMap::from([("k", hostile)]),

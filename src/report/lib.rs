@@ -1,13 +1,14 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
-//! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] can write all of them. A new format is
-//! an entry there, and a file next to those of `text` and `json`.
+//! A command collects what it shows, an [`Output`]; each entry of [`FORMATS`] writes all of them. A new format is an entry
+//! there, and a function of [`Output`].
 
 pub mod agents;
 pub mod audit;
 pub mod check;
 mod json;
 pub mod ls;
+pub mod models;
 pub mod patience;
 pub mod session;
 mod text;
@@ -20,28 +21,27 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
+use render::inert::Inert;
 use render::text::inert;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a command shows.
-#[derive(Clone, Copy)]
-pub enum Output<'a> {
-    /// One session.
-    Session(&'a session::Report<'a>),
-    /// A session that is followed, after a change.
-    Change(&'a session::Report<'a>),
-    /// A list of sessions.
-    Sessions(&'a ls::Sessions),
-    /// The errors of estimators.
-    Audit(&'a audit::Audit),
-    /// The models table.
-    Models(&'a Rules),
-    /// The agents.
-    Agents(&'a [agents::Agent]),
-    /// The first records of a log.
-    Records(&'a check::Records),
+/// What a command shows, in each output format.
+pub trait Output {
+    /// Writes it for people. Log text is made safe to print before.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    fn text(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes it for programs, on one line.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    fn json(&self, out: &mut dyn Write) -> Result<()>;
 }
 
 /// A way to write an [`Output`].
@@ -53,7 +53,7 @@ pub struct OutputFormat {
     pub help: &'static str,
     /// Whether people read it.
     pub for_people: bool,
-    write: fn(&Output<'_>, &mut dyn Write) -> Result<()>,
+    write: fn(&dyn Output, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
@@ -64,14 +64,14 @@ pub static FORMATS: [OutputFormat; 2] = [
         name: "text",
         help: "For people",
         for_people: true,
-        write: text::write,
+        write: |output, out| Ok(output.text(&mut Inert::new(out))?),
         ascii: text::ascii,
     },
     OutputFormat {
         name: "json",
         help: "For programs: one JSON document on one line",
         for_people: false,
-        write: json::write,
+        write: |output, out| output.json(out),
         ascii: json::ascii,
     },
 ];
@@ -100,12 +100,12 @@ impl Style {
     /// # Errors
     ///
     /// If `out` cannot be written to.
-    pub fn print(&self, output: Output<'_>, out: &mut dyn Write) -> Result<()> {
+    pub fn print(&self, output: &dyn Output, out: &mut dyn Write) -> Result<()> {
         if self.charset == Charset::Unicode {
-            return (self.format.write)(&output, out);
+            return (self.format.write)(output, out);
         }
         let mut text = Vec::new();
-        (self.format.write)(&output, &mut text)?;
+        (self.format.write)(output, &mut text)?;
         let mut plain = String::with_capacity(text.len());
         for c in String::from_utf8_lossy(&text).chars() {
             if c.is_ascii() {

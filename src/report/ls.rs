@@ -1,7 +1,10 @@
 //! The list of all sessions, and totals over all of them.
 
 mod gather;
+mod json;
+mod text;
 
+use super::json::document;
 use super::{Output, ReportContext, Style, print_problems};
 use anyhow::Result;
 use format::{Format, Term};
@@ -29,6 +32,16 @@ pub struct Sessions {
     pub fleet: Fleet,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
+}
+
+impl Output for Sessions {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text::write(out, self)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.ls/1", json::List::new(self))
+    }
 }
 
 /// Lists all sessions. Prints what could not be read on `err`.
@@ -94,7 +107,7 @@ pub fn run(
             "no sessions found; `ctxgauge agents` lists the folders that are searched"
         )?;
     }
-    style.print(Output::Sessions(&Sessions { fleet, totals }), out)?;
+    style.print(&Sessions { fleet, totals }, out)?;
     context.check(&problems)
 }
 

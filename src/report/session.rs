@@ -1,5 +1,9 @@
 //! Reports on one session: once, or each time that it has changed.
 
+pub(crate) mod json;
+pub(crate) mod text;
+
+use super::json::document;
 use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
 use anyhow::{Context, Result, bail};
@@ -46,6 +50,32 @@ impl<'a> Report<'a> {
     }
 }
 
+impl Output for Report<'_> {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        text::write(out, self)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.report/1", json::session(self))
+    }
+}
+
+/// A session that is followed, after a change.
+struct Change<'a>(Report<'a>);
+
+impl Output for Change<'_> {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let session = self.0.session;
+        let (context, limits) = (session.context(), session.limits());
+        let gauge = text::gauge_line(session, &context, limits.window);
+        writeln!(out, "{gauge}")
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        self.0.json(out)
+    }
+}
+
 /// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`). `wanted`
 /// selects a session of a file that holds several, by its id or its name; without it the first is taken.
 ///
@@ -87,7 +117,7 @@ pub fn run(
     if log.format.holds_several {
         report.others = others;
     }
-    style.print(Output::Session(&report), out)?;
+    style.print(&report, out)?;
     if let Some(folder) = &context.cache {
         // Without it, only the guess for the first request of later sessions is worse.
         let _ = earlier::save(folder, &context.rules.earlier);
@@ -244,7 +274,7 @@ fn print_change(
     out: &mut dyn Write,
 ) -> Result<()> {
     let report = Report::new(context, session, facts);
-    style.print(Output::Change(&report), out)?;
+    style.print(&Change(report), out)?;
     Ok(out.flush()?)
 }
 

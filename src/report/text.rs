@@ -1,36 +1,6 @@
 //! Reports for people.
 
-mod agents;
-mod audit;
-mod check;
-mod ls;
-mod models;
-mod session;
-
-use super::Output;
-use anyhow::Result;
-use render::inert::Inert;
 use render::{ascii, text};
-use std::io::Write;
-
-/// Writes the report. Each part is made safe to print where it is written, and [`Inert`] makes sure of it.
-pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
-    let out = &mut Inert::new(out);
-    match output {
-        Output::Session(report) => session::write(out, report)?,
-        Output::Change(report) => {
-            let (context, limits) = (report.session.context(), report.session.limits());
-            let gauge = session::gauge_line(report.session, &context, limits.window);
-            writeln!(out, "{gauge}")?;
-        }
-        Output::Sessions(sessions) => ls::write(out, sessions)?,
-        Output::Audit(audit) => audit::write(out, audit)?,
-        Output::Models(rules) => models::write(out, rules)?,
-        Output::Agents(agents) => agents::write(out, agents)?,
-        Output::Records(records) => check::write(out, records)?,
-    }
-    Ok(())
-}
 
 /// Appends ASCII characters as wide as the character that they replace.
 pub(super) fn ascii(c: char, out: &mut String) {
@@ -39,7 +9,7 @@ pub(super) fn ascii(c: char, out: &mut String) {
 }
 
 /// The width of the widest of these texts; at least 12 columns, so that tables rarely differ in their layout.
-fn widest(texts: impl Iterator<Item = String>) -> usize {
+pub(super) fn widest(texts: impl Iterator<Item = String>) -> usize {
     texts.map(|each| text::width(&each)).fold(12, usize::max)
 }
 

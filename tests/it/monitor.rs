@@ -5,8 +5,8 @@ use clap::Parser;
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
-use ctxgauge::cli::Cli;
 use ctxgauge::commands;
+use ctxgauge::commands::Cli;
 use ctxgauge::files::paths::{Env, Folders, User};
 use ctxgauge::files::waiting;
 use ctxgauge::tui::{self, Console, EndedBy, Happening};

@@ -3,7 +3,7 @@
 use crate::support::{documentation, manifest_folder};
 use clap::Parser;
 use ctxgauge::agents;
-use ctxgauge::cli::Cli;
+use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::format::{Format, Tier, facts};
 use ctxgauge::tui::keymap::{Keymap, Scope};

@@ -6,14 +6,14 @@ macro_rules! part {
         $($(#[$meta:meta])* $key:ident: $kind:ty = $value:expr,)*
     }) => {
         #[derive(Serialize)]
-        pub(super) struct $name $(<$of>)? { $($(#[$meta])* $key: $kind,)* }
+        pub(crate) struct $name $(<$of>)? { $($(#[$meta])* $key: $kind,)* }
 
         impl $(<$of>)? $name $(<$of>)? {
-            pub(super) fn new($($arg: $type),*) -> Self {
+            pub(crate) fn new($($arg: $type),*) -> Self {
                 $name { $($key: $value,)* }
             }
         }
     };
 }
 
-pub(super) use part;
+pub(crate) use part;

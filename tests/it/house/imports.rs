@@ -164,7 +164,6 @@ const MAY: &[(Parts, Parts)] = &[
             "tui::theme",
         ],
     ),
-    (&["cli"], &["model", "report"]),
 ];
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
@@ -316,8 +315,8 @@ fn imports_are_found_however_they_are_written() {
         ]
     );
     assert_eq!(
-        imports("use crate::cli::Cli;", "commands::setup"),
-        ["cli::Cli"]
+        imports("use crate::config::Config;", "commands::setup"),
+        ["config::Config"]
     );
     assert_eq!(part("tui::views::gauge"), Some("tui::views"));
     assert_eq!(part("tui::viewsome"), Some("tui"));

@@ -1,13 +1,14 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
-use super::part::part;
+use super::Report as SessionReport;
+use crate::json::part::part;
+use crate::percent;
 use model::carried::Carried;
 use model::compaction::{Compaction, compactions};
 use model::context::{Context, Share};
 use model::estimators::Estimator;
 use model::forecast;
 
-use crate::{percent, session as report};
 use jiff::Timestamp;
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
@@ -20,7 +21,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The report of a session.
-pub(super) fn session<'a>(report: &report::Report<'a>) -> Report<'a> {
+pub(super) fn session<'a>(report: &SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
@@ -28,7 +29,7 @@ pub(super) fn session<'a>(report: &report::Report<'a>) -> Report<'a> {
 }
 
 part! { Report<'a>(
-    report: &report::Report<'a>,
+    report: &SessionReport<'a>,
     session: &'a Session,
     context: &Context,
     carried: Carried<'a>,
@@ -55,7 +56,7 @@ part! { Report<'a>(
         .collect(),
 }}
 
-part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
+part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
     id: Option<&'a str> = session.meta.id.as_deref().or(report.facts.id.as_deref()),
     agent: &'a str = session.agent,
     path: &'a str = report.facts.path.to_str().unwrap_or_default(),
@@ -116,7 +117,7 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
 }}
 
 part! { CompactionPart<'a>(
-    report: &report::Report<'a>,
+    report: &SessionReport<'a>,
     session: &'a Session,
     context: &Context,
     limits: Limits,

@@ -1,6 +1,6 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
-use crate::audit::{Audit, ChangedItem, Decisions, Miss, Summary};
+use super::{Audit, ChangedItem, Decisions, Miss, Summary};
 use model::estimators::Estimator;
 use model::forecast::{BacktestSummary, Fit};
 use render::number::tokens;

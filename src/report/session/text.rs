@@ -1,7 +1,7 @@
 //! The report of one session for people.
 
-use super::widest;
-use crate::session::Report;
+use super::Report;
+use crate::text::widest;
 use model::Role;
 use model::Source;
 use model::compaction::compactions;
@@ -96,7 +96,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
 }
 
 /// How full the context is, on one line of the same shape for all sessions.
-pub(super) fn gauge_line(session: &Session, context: &Context, window: u64) -> String {
+pub(crate) fn gauge_line(session: &Session, context: &Context, window: u64) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),
         _ if !session.estimator().builds_on_report() => format!("{NONE} known"),

@@ -1,6 +1,6 @@
 //! The first records of a log for people.
 
-use crate::check::{Records, Row};
+use super::{Records, Row};
 use render::number::{counted, tokens};
 use render::text::inert;
 use std::io::{self, Write};

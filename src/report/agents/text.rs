@@ -1,7 +1,7 @@
 //! The agents for people, in lines of 80 columns.
 
-use super::widest;
-use crate::agents::{Agent, Root};
+use super::{Agent, Root};
+use crate::text::widest;
 use render::text::{cut, inert, left};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};

@@ -1,7 +1,7 @@
 //! The list of sessions for people.
 
-use super::session::gauge_line;
-use crate::ls::Sessions;
+use super::Sessions;
+use crate::session::text::gauge_line;
 use model::fleet::{Fleet, Row};
 use render::number::tokens;
 use render::text::{inert, left, width};

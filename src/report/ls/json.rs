@@ -1,8 +1,8 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
-use super::part::part;
-use super::session::ContextPart;
-use crate::ls::{Sessions, Totals};
+use super::{Sessions, Totals};
+use crate::json::part::part;
+use crate::session::json::ContextPart;
 use jiff::Timestamp;
 use model::context::Context;
 use model::fleet::{FileFacts, Fleet, Row};

@@ -1,0 +1,87 @@
+//! `ctxgauge agents` and `ctxgauge agents check`.
+
+use super::monitor::Monitor;
+use super::options::{Estimate, Logs, Only, Print};
+use super::{Call, Run};
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use report::{agents, check};
+use std::path::PathBuf;
+
+/// `ctxgauge agents`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Agents {
+    /// A command on agents.
+    #[command(subcommand)]
+    pub command: Option<AgentsCommand>,
+    /// Which logs to count.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
+}
+
+/// Commands on agents.
+#[derive(Debug, Subcommand)]
+pub enum AgentsCommand {
+    /// Show how the first records of a log are decoded, to try a mapping of your own.
+    Check(Check),
+}
+
+/// `ctxgauge agents check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The log.
+    pub file: PathBuf,
+    /// A mapping: a file, or the name of one in `agents/` beside the configuration. Default: the
+    /// format is recognised by the log's content.
+    #[arg(long, value_name = "NAME.toml")]
+    pub mapping: Option<PathBuf>,
+    /// How many records to show.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub records: usize,
+    /// Whose log it is.
+    #[command(flatten)]
+    pub only: Only,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
+}
+
+impl Run for Agents {
+    fn add_options(&mut self, before: &mut Monitor) {
+        match &mut self.command {
+            Some(AgentsCommand::Check(check)) => check.only.add(&mut before.logs.only),
+            None => self.logs.add(&mut before.logs),
+        }
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        if let Some(AgentsCommand::Check(check)) = &self.command {
+            return check.run(call);
+        }
+        let setup = call.setup()?;
+        let context = setup.context_of(&[], &self.logs, &Estimate::default())?;
+        agents::run(&context, call.style(&self.print), call.out)
+    }
+}
+
+impl Check {
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let setup = call.load()?;
+        // A check is of the mappings too, unless it names one.
+        if let (None, Some(mapping)) = (&self.mapping, setup.left_out.first()) {
+            bail!("{:#}", mapping.error);
+        }
+        call.name_problems(&setup)?;
+        let mut context = setup.context(&self.only, &Estimate::default())?;
+        if let Some(path) = &self.mapping {
+            let format = setup.named_mapping(path)?;
+            (context.forced, context.formats) = (Some(format), vec![format]);
+        }
+        let style = call.style(&self.print);
+        check::run(&context, &self.file, self.records, style, call.out)
+    }
+}

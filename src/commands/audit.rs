@@ -1,0 +1,39 @@
+//! `ctxgauge audit`.
+
+use super::monitor::Monitor;
+use super::options::All;
+use super::{Call, Run};
+use anyhow::Result;
+use clap::Args;
+use report::audit;
+use std::io::{self, IsTerminal, Write};
+
+/// `ctxgauge audit`.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// List the N requests that the estimator predicted worst, with the items in between.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub worst: usize,
+    /// Which sessions.
+    #[command(flatten)]
+    pub all: All,
+}
+
+impl Run for Audit {
+    fn add_options(&mut self, before: &mut Monitor) {
+        self.all.add(&mut before.logs, &mut before.estimate);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let context = call.setup()?.context_of_all(&self.all)?;
+        // This bypasses `err`, which would make the escapes visible.
+        let mut terminal = io::stderr();
+        let progress: Option<&mut dyn Write> = if terminal.is_terminal() {
+            Some(&mut terminal)
+        } else {
+            None
+        };
+        let style = call.style(&self.all.print);
+        audit::run(&context, style, self.worst, progress, call.out, call.err)
+    }
+}

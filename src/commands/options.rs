@@ -1,0 +1,129 @@
+//! Options that several commands have.
+
+use super::locale;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use files::paths::Env;
+use model::estimators::Estimator;
+use report::{Charset, FORMATS, OutputFormat, Style};
+use std::path::PathBuf;
+
+/// Which logs to find.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Logs {
+    /// Search this folder too; can be repeated.
+    #[arg(long, value_name = "FOLDER")]
+    pub root: Vec<PathBuf>,
+    /// Which agent's.
+    #[command(flatten)]
+    pub only: Only,
+}
+
+/// Which agent's logs to read.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Only {
+    /// Read only this agent's logs; files you name are read as its logs, whatever they contain.
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+}
+
+/// How to estimate.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Estimate {
+    /// Estimate context size with this estimator; `ctxgauge audit` compares them. Default: calibrated.
+    #[arg(long, value_name = "NAME")]
+    pub estimator: Option<Estimator>,
+}
+
+impl Only {
+    /// Takes the options given before the command; those after it win.
+    pub(super) fn add(&mut self, before: &mut Only) {
+        self.agent = self.agent.take().or(before.agent.take());
+    }
+}
+
+impl Logs {
+    /// Takes the options given before the command; those after it win.
+    pub(super) fn add(&mut self, before: &mut Logs) {
+        self.root.append(&mut before.root);
+        self.only.add(&mut before.only);
+    }
+}
+
+impl Estimate {
+    /// Takes the options given before the command; those after it win.
+    pub(super) fn add(&mut self, before: &mut Estimate) {
+        self.estimator = self.estimator.or(before.estimator.take());
+    }
+}
+
+/// How to write a report.
+#[derive(Debug, Args)]
+pub struct Print {
+    /// Output format.
+    #[arg(long, default_value = FORMATS[0].name, value_parser = format_parser())]
+    pub format: &'static OutputFormat,
+    /// Same as `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Use ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+    /// Accepted because scripts pass it: reports have no state to ignore.
+    #[arg(long, hide = true)]
+    pub fresh: bool,
+}
+
+fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
+    let names = FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name).help(format.help));
+    PossibleValuesParser::new(names).map(|name| named_format(&name))
+}
+
+/// The format of this name; the default if there is none.
+fn named_format(name: &str) -> &'static OutputFormat {
+    let named = FORMATS.iter().find(|format| format.name == name);
+    named.unwrap_or(&FORMATS[0])
+}
+
+impl Print {
+    /// The style that was asked for. A report for people has the characters of their locale.
+    pub(super) fn style(&self, env: &Env) -> Style {
+        let format = if self.json {
+            named_format("json")
+        } else {
+            self.format
+        };
+        let charset = if self.ascii || (format.for_people && locale::is_ascii(env)) {
+            Charset::Ascii
+        } else {
+            Charset::Unicode
+        };
+        Style { format, charset }
+    }
+}
+
+/// Arguments of the commands on many sessions.
+#[derive(Debug, Args)]
+pub struct All {
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
+}
+
+impl All {
+    pub(super) fn add(&mut self, logs: &mut Logs, estimate: &mut Estimate) {
+        self.logs.add(logs);
+        self.estimate.add(estimate);
+    }
+}
