@@ -63,12 +63,15 @@ pub struct Format {
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.
     pub terms: &'static [Term],
+    /// Whether the output in its usage is without reasoning, which is counted beside it.
+    pub reasoning_beside_output: bool,
+    /// Whether the requests that compact are not in the log.
+    pub hides_compactions: bool,
     /// Whether a log holds several sessions, none of them the parent of the others. Their order and
     /// names depend on the beginning of the log, so such logs are always read from there.
     pub holds_several: bool,
-    /// Whether a session has one log at a time: of several with its id, the one with the last name is
-    /// live, and the others are parts of its history.
-    pub one_log_a_session: bool,
+    /// Which of several logs with the id of one session is the session.
+    pub same_id: SameId,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
     /// The agent's registry of its running sessions, if it keeps one.
@@ -81,6 +84,17 @@ pub struct Format {
     /// The types of records that do not concern the context, separated by white space. Records of other
     /// types that the decoder does not read are shown as unknown.
     pub harmless: &'static str,
+}
+
+/// Which of several logs with the id of one session is the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SameId {
+    /// Each, but that logs of the same name are copies: the longest counts.
+    SameName,
+    /// The one with the last name; the others are parts of its history.
+    LastName,
+    /// The longest: a session that is resumed leaves a short one.
+    Longest,
 }
 
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].
@@ -142,8 +156,10 @@ impl Format {
             ("output", |b| b.output),
             ("reasoning", |b| b.reasoning),
         ],
+        reasoning_beside_output: false,
+        hides_compactions: false,
         holds_several: false,
-        one_log_a_session: false,
+        same_id: SameId::SameName,
         settings: None,
         registry: None,
         states: |_| Vec::new(),

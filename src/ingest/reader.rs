@@ -41,13 +41,10 @@ fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Resul
     }
 }
 
-/// Reads a whole log and passes on its usage reports, keeping nothing.
-pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
+/// Reads a whole log and passes on its events, with nothing measured, keeping nothing.
+pub fn each_event(log: &LogFile, give: &mut dyn FnMut(Event)) -> io::Result<()> {
     log.store.entries(log, &Unmeasured, &mut |entries| {
-        let entries = entries.into_iter();
-        entries
-            .filter(|entry| matches!(entry.event, Event::Usage(_) | Event::Billed { .. }))
-            .for_each(&mut *give);
+        entries.into_iter().for_each(|entry| give(entry.event));
         ControlFlow::Continue(())
     })
 }

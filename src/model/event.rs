@@ -18,9 +18,12 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
 /// the id's text, since a gigabyte of logs holds a million of them. Never 0, so that an `Option` of it takes no more
-/// memory.
+/// memory. Its lowest bit says whether other logs may have the same key for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(NonZeroU64);
+
+/// The bit of keys that are unique within their log only.
+const LOCAL: u64 = 1;
 
 impl Key {
     /// The key of a number. The two largest have the same.
@@ -41,12 +44,24 @@ impl Key {
     /// The key of an id that is made of several parts.
     pub fn of_parts(parts: &[&str]) -> Key {
         let hash = |seed, part: &&str| xxh3_64_with_seed(part.as_bytes(), seed);
-        Key::new(parts.iter().fold(0, hash))
+        Key::new(parts.iter().fold(0, hash) & !LOCAL)
     }
 
-    /// The key of the n-th thing of its kind, for logs without ids.
+    /// The key of the n-th thing of its kind, for logs without ids. Other logs have the same keys.
     pub fn of_number(namespace: &str, n: u64) -> Key {
-        Key::new(xxh3_64_with_seed(namespace.as_bytes(), n))
+        Key::new(xxh3_64_with_seed(namespace.as_bytes(), n) | LOCAL)
+    }
+
+    /// The key of what belongs to the thing of this key.
+    #[must_use]
+    pub fn under(self, namespace: &str) -> Key {
+        let hash = xxh3_64_with_seed(namespace.as_bytes(), self.get());
+        Key::new((hash & !LOCAL) | (self.get() & LOCAL))
+    }
+
+    /// Whether the key is unique within its log only.
+    pub fn is_local(self) -> bool {
+        self.get() & LOCAL != 0
     }
 }
 
@@ -126,6 +141,8 @@ pub enum Event {
         request: Key,
         /// Its cost.
         billed: Billed,
+        /// Whether it is the cost of several requests, of which the log has no others' numbers.
+        is_sum: bool,
     },
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
@@ -448,6 +465,18 @@ pub struct Billed {
 }
 
 impl Billed {
+    /// The sum of each number.
+    #[must_use]
+    pub fn plus(self, other: Billed) -> Billed {
+        self.with(other, u64::saturating_add)
+    }
+
+    /// What is left of each number after another was taken from it, at least 0.
+    #[must_use]
+    pub fn saturating_sub(self, other: Billed) -> Billed {
+        self.with(other, u64::saturating_sub)
+    }
+
     /// What is left of each number after another was taken from it; `None` where one is larger.
     pub fn checked_sub(self, other: Billed) -> Option<Billed> {
         Some(Billed {
@@ -467,12 +496,16 @@ impl Billed {
     /// The larger of each number: lines of one response repeat their usage, rising as it streams.
     #[must_use]
     pub fn max(self, other: Billed) -> Billed {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Billed, one: fn(u64, u64) -> u64) -> Billed {
         Billed {
-            input: self.input.max(other.input),
-            cache_creation: self.cache_creation.max(other.cache_creation),
-            cache_read: self.cache_read.max(other.cache_read),
-            output: self.output.max(other.output),
-            reasoning: self.reasoning.max(other.reasoning),
+            input: one(self.input, other.input),
+            cache_creation: one(self.cache_creation, other.cache_creation),
+            cache_read: one(self.cache_read, other.cache_read),
+            output: one(self.output, other.output),
+            reasoning: one(self.reasoning, other.reasoning),
         }
     }
 }

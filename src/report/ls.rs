@@ -2,18 +2,19 @@
 
 mod gather;
 mod json;
+mod responses;
 mod text;
+mod totals;
+
+pub use totals::Totals;
 
 use super::json::document;
 use super::{Output, ReportContext, Style, print_problems};
 use anyhow::Result;
-use format::{Format, Term};
-use gather::{Responses, gather};
+use gather::gather;
 use ingest::discover::settings::SettingsReader;
 use ingest::lanes;
-use model::event::Billed;
 use model::fleet::{Fleet, Update};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -109,38 +110,4 @@ pub fn run(
     }
     style.print(&Sessions { fleet, totals }, out)?;
     context.check(&problems)
-}
-
-/// The usage of all responses. Each is counted once, even if several lines and files repeat it.
-#[derive(Default)]
-pub struct Totals {
-    agents: BTreeMap<&'static str, (&'static [Term], Responses)>,
-}
-
-impl Totals {
-    /// Adds the responses of a log of this format.
-    fn add(&mut self, format: &'static Format, responses: Responses) {
-        if responses.0.is_empty() {
-            return;
-        }
-        let new = || (format.terms, Responses::default());
-        let (_, all) = self.agents.entry(format.id).or_insert_with(new);
-        for (request, cost) in responses.0 {
-            all.count(request, cost);
-        }
-    }
-
-    /// The sums of each agent, in its provider's own terms.
-    pub fn by_agent(&self) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
-        let sums = |(terms, responses): &(&[Term], Responses)| {
-            let sum = |read: fn(&Billed) -> u64| {
-                let numbers = responses.0.values().map(read);
-                numbers.fold(0u64, u64::saturating_add)
-            };
-            let terms = terms.iter();
-            terms.map(|(name, read)| (*name, sum(*read))).collect()
-        };
-        let agents = self.agents.iter();
-        agents.map(|(agent, all)| (*agent, sums(all))).collect()
-    }
 }

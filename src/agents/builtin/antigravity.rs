@@ -64,6 +64,7 @@ pub static ANTIGRAVITY: Format = Format {
     },
     reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
     terms: format::THOUGHTS,
+    reasoning_beside_output: true,
     sidecar: Some(&SidecarSpec {
         env: None,
         // No files of lines, but one folder for each conversation.

@@ -26,7 +26,8 @@ use format::{
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::image;
-use kit::lenient::{self, Lost, Text};
+use kit::lenient::{self, Lost, Raw, Text};
+use memchr::memmem;
 use model::event::{
     Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
@@ -34,7 +35,7 @@ use model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{AboutAgent, Record, keys};
+use wire::{AboutAgent, Progress, Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -59,10 +60,11 @@ pub static CLAUDE_CODE: Format = Format {
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
     terms: ANTHROPIC,
+    hides_compactions: true,
     settings: Some(&settings::SETTINGS),
     states: about_agent,
     registry: Some(&registry::REGISTRY),
-    harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
+    harmless: "summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
         bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \
         dev-mods saved_hook_context api-request-resumed continued-in resume-head-vouch observer-ref \
@@ -188,6 +190,10 @@ impl ClaudeCodeDecoder {
                     let rewound = record.rewound == Some(true);
                     out.emit(Event::Leaf { key, rewound });
                 }
+                out.skip(kind);
+            }
+            "progress" => {
+                bill_progress(record, out);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),
@@ -345,8 +351,7 @@ impl ClaudeCodeDecoder {
         if message.model.get() == Some("<synthetic>") || record.is_api_error_message == Some(true) {
             return None;
         }
-        let ids = [&message.id, &record.request_id, &record.uuid];
-        let request = ids.into_iter().find_map(Text::key)?;
+        let request = request_key([&message.id, &record.request_id, &record.uuid])?;
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
@@ -412,6 +417,28 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
     }
     if node.items.is_empty() {
         CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
+    }
+}
+
+/// The key of a response, by the first of its ids that it has.
+fn request_key(ids: [&Text<'_>; 3]) -> Option<Key> {
+    ids.into_iter().find_map(Text::key)
+}
+
+/// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
+fn bill_progress(record: &Record<'_>, out: &mut Sink<'_>) {
+    let data = record.data.map_or("", Raw::get);
+    // Few of these records hold a response.
+    if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
+        return;
+    }
+    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &Lost::default()) else {
+        return;
+    };
+    let bill = &message.message;
+    let request = request_key([&bill.id, &message.request_id, &message.uuid]);
+    if let (Some(request), Some(usage)) = (request, &bill.usage) {
+        out.billed(request, usage.billed());
     }
 }
 

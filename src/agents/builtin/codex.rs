@@ -28,7 +28,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use format::{Claim, Facts, Format, Root, StoreKind, Tier, decoder, facts};
+use format::{Claim, Facts, Format, Root, SameId, StoreKind, Tier, decoder, facts};
 use reader::CodexDecoder;
 use std::path::Path;
 
@@ -55,7 +55,7 @@ pub static CODEX: Format = Format {
     decoder: &decoder::<CodexDecoder>,
     store: &|_| Some(StoreKind::Chain(&base::CHAIN)),
     reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
-    one_log_a_session: true,
+    same_id: SameId::LastName,
     settings: Some(&settings::SETTINGS),
     harmless: "session_meta turn_context world_state retained_context security_risk_score realtime_item \
         token_usage_record inter_agent_communication_metadata record_type/state \

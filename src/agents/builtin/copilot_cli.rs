@@ -27,7 +27,7 @@
 //! * Logs of old builds name the model in a tool's result alone.
 //! * The system prompt is logged by newer builds, the tools by none: together 16,100 to 26,900 tokens as
 //!   the agent counts them, in nine published logs.
-//! * `session.shutdown`'s other numbers are sums over all resumed runs, no context.
+//! * `session.shutdown`'s other numbers are sums over all resumed runs: for totals, see `usage`.
 //!
 //! Of what it keeps in SQLite (`session-store.db`), the requests are read; see `rows`.
 
@@ -50,7 +50,7 @@ use kit::anthropic::ToolNames;
 use kit::image::{self, Formula};
 use kit::lenient::{self, Piece, Window};
 use media::{picture, pictures};
-use model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
+use model::event::{Billed, Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
@@ -158,6 +158,8 @@ struct CopilotCliDecoder {
     window: Option<u64>,
     /// The numbers of a request whose response has not been read, and its key if it has one.
     unanswered: Option<(Option<Key>, Usage)>,
+    /// What the records before have of the session's cost.
+    billed: Billed,
     asides: Asides,
     /// The time of the event that is being read.
     at: Option<Timestamp>,
@@ -271,7 +273,10 @@ impl CopilotCliDecoder {
             "session.compaction_complete" => self.compaction(data, out),
             "session.context_cleared" => self.clear(out),
             "session.truncation" => self.truncation(data, out),
-            "session.shutdown" => report_size("session.shutdown", data.current_tokens.0, out),
+            "session.shutdown" => {
+                self.sums(data, out);
+                report_size("session.shutdown", data.current_tokens.0, out);
+            }
             "" => out.unreadable("no type"),
             other => COPILOT_CLI.pass_over(other, out),
         }

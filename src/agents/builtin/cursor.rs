@@ -15,7 +15,7 @@
 
 mod chat;
 
-use format::{Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, head};
+use format::{Claim, Decoder, Facts, Format, Root, SameId, StoreKind, database, decoder, head};
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Piece, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
@@ -54,7 +54,7 @@ pub static CURSOR: Format = Format {
     decoder: &decoder::<CursorDecoder>,
     terms: &[],
     // A chat may have a transcript too, whose name comes before `store.db`.
-    one_log_a_session: true,
+    same_id: SameId::LastName,
     harmless: "turn_ended",
     ..Format::DEFAULT
 };

@@ -26,7 +26,7 @@
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
 use format::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, head};
-use format::{THOUGHTS, names};
+use format::{SameId, THOUGHTS, names};
 use kit::lenient::{self, Raw, Text};
 use model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Gone, Kind, Role};
@@ -71,6 +71,9 @@ pub static GEMINI_CLI: Format = Format {
     list: Some(List::Json("messages")),
     reset_marks: &[r#""messages":["#],
     terms: THOUGHTS,
+    reasoning_beside_output: true,
+    hides_compactions: true,
+    same_id: SameId::Longest,
     settings: Some(&settings::SETTINGS),
     states: |log| project_root(log).into_iter().collect(),
     harmless: "info warning error",

@@ -269,7 +269,7 @@ impl GooseDecoder {
                 output: numbers.output.or_zero(),
                 ..Billed::default()
             };
-            out.emit(Event::Billed { request, billed });
+            out.billed(request, billed);
         }
     }
 

@@ -405,9 +405,9 @@ impl VibeDecoder {
             output,
             ..Billed::default()
         };
-        let request = Key::of_number("vibe response", action.get());
+        let request = action.under("vibe response");
         if self.sent.remove(&action) == Some(false) {
-            return out.emit(Event::Billed { request, billed });
+            return out.billed(request, billed);
         }
         let name = self.name(print(["assistant", ""].into_iter(), response.parts.iter()));
         let key = Some(self.node(name));

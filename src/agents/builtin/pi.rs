@@ -65,6 +65,7 @@ pub static PI: Format = Format {
     decoder: &decoder::<PiDecoder>,
     reset_marks: &[r#""type":"compaction""#],
     terms: WITH_CACHE,
+    hides_compactions: true,
     settings: Some(&settings::SETTINGS),
     harmless: "thinking_level_change custom label bashExecution",
     ..Format::DEFAULT

@@ -77,6 +77,7 @@ pub static QWEN_CODE: Format = Format {
     decoder: &decoder::<QwenCodeDecoder>,
     reset_marks: &[r#""subtype":"chat_compression""#],
     terms: THOUGHTS,
+    hides_compactions: true,
     settings: Some(&settings::SETTINGS),
     states: about_agent,
     harmless: "chat_compression ui_telemetry attribution_snapshot session_artifact_snapshot file_history_snapshot \

@@ -30,7 +30,7 @@ use format::{
 };
 use kit::anthropic::{self, ToolNames};
 use kit::lenient::{self, Lost, Millis, Raw, Text, record};
-use model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
+use model::event::{Cause, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::path::Path;
 use ui::Ui;
@@ -291,7 +291,7 @@ impl TaskDecoder {
     fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
         let model = message.model.get().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
-        let request = Key::of_number("task response", key.get());
+        let request = key.under("task response");
         let items = anthropic::assistant_items(&message.content, &mut self.tools, out);
         out.node(Node::output(Some(key), Some(request), items));
         let Some(report) = self.ui.report(index, message.ts) else {
@@ -300,10 +300,7 @@ impl TaskDecoder {
         let model = report.model.as_deref().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
         if report.is_old {
-            out.emit(Event::Billed {
-                request,
-                billed: report.billed,
-            })
+            out.billed(request, report.billed)
         } else {
             out.usage(report.usage(request, self.meta.model.clone()))
         }

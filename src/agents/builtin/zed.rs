@@ -21,7 +21,7 @@ use kit::lenient::scan::each_field;
 use kit::lenient::{self, Count, Raw, Text, record};
 use kit::rows::{self, Line};
 use model::event::{
-    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use std::collections::HashMap;
@@ -204,7 +204,7 @@ impl ZedDecoder {
         let billed = header.sums.unwrap_or_default().billed();
         if billed.prompt() > 0 {
             let request = Key::of_parts(&["zed", header.id.or_empty()]);
-            out.emit(Event::Billed { request, billed });
+            out.billed_sum(request, billed);
         }
         self.usage.clear();
         // Unreadable numbers leave their turn unknown.

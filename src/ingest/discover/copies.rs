@@ -2,19 +2,18 @@
 
 use crate::log::LogFile;
 use crate::source::zst;
+use format::SameId;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
 /// A session whose file was copied or moved to an archive counts once: the longest file is the most
-/// complete, since logs only grow. Of an agent whose sessions
-/// have one log at a time, the newest log counts.
+/// complete, since logs only grow. Logs of other names may be of the same session too, see [`SameId`].
 pub(super) fn keep_one_copy(files: &mut Vec<LogFile>) {
     let key = |log: &LogFile| {
         let id = log.facts.id.clone()?;
-        let name = if log.format.one_log_a_session {
-            None
-        } else {
-            Some(log.facts.path.file_name()?.to_os_string())
+        let name = match log.format.same_id {
+            SameId::SameName => Some(log.facts.path.file_name()?.to_os_string()),
+            SameId::LastName | SameId::Longest => None,
         };
         Some((log.facts.agent, id, log.facts.parent.clone(), name))
     };
@@ -45,7 +44,7 @@ fn rank(log: &LogFile) -> impl PartialOrd {
         path.file_stem()
     };
     // A name begins with the time at which its log was begun.
-    let name = name.filter(|_| log.format.one_log_a_session);
+    let name = name.filter(|_| log.format.same_id == SameId::LastName);
     let facts = &log.facts;
     (
         name.map(OsStr::to_os_string),

@@ -2,7 +2,7 @@
 
 use super::capture::Capture;
 use super::{
-    Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage, count,
+    Billed, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage, count,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -133,6 +133,24 @@ impl<'m> Sink<'m> {
     /// Emits a usage report.
     pub fn usage(&mut self, usage: Usage) {
         self.emit(Event::Usage(Box::new(usage)));
+    }
+
+    /// Emits the cost of a response outside the conversation.
+    pub fn billed(&mut self, request: Key, billed: Billed) {
+        self.emit(Event::Billed {
+            request,
+            billed,
+            is_sum: false,
+        });
+    }
+
+    /// Emits the cost of several requests as one.
+    pub fn billed_sum(&mut self, request: Key, billed: Billed) {
+        self.emit(Event::Billed {
+            request,
+            billed,
+            is_sum: true,
+        });
     }
 
     /// Emits a reset.

@@ -1,17 +1,17 @@
 //! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache.
 
 use super::Sums;
+use super::responses::Responses;
 use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::cache::{self, Cache, LogKey, Part};
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
-use ingest::reader::{each_usage, read_once, tail_only};
+use ingest::reader::{read_once, tail_only};
 use ingest::sync::threads;
-use model::event::{Billed, Entry, Event, Key, Lane};
+use model::event::Lane;
 use model::session::Session;
 use model::window::Rules;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,46 +24,6 @@ pub(super) struct Gathered {
     pub(super) sessions: Sessions,
     /// The usage of every response, if totals were asked for.
     pub(super) responses: io::Result<Responses>,
-}
-
-/// The usage of responses, each counted once.
-#[derive(Default)]
-pub(super) struct Responses(pub(super) HashMap<Key, Billed>);
-
-impl Responses {
-    /// The responses of a log.
-    fn read(log: &LogFile) -> io::Result<Responses> {
-        let mut responses = Responses::default();
-        each_usage(log, &mut |entry| responses.add(&entry))?;
-        Ok(responses)
-    }
-
-    /// The bytes that a cache keeps of them.
-    fn store(&self) -> Option<Vec<u8>> {
-        let all: Vec<(&Key, &Billed)> = self.0.iter().collect();
-        postcard::to_stdvec(&all).ok()
-    }
-
-    /// The responses that were stored.
-    fn restore(stored: &[u8]) -> Option<Responses> {
-        let all: Vec<(Key, Billed)> = postcard::from_bytes(stored).ok()?;
-        Some(Responses(all.into_iter().collect()))
-    }
-
-    fn add(&mut self, entry: &Entry) {
-        let (request, cost) = match &entry.event {
-            Event::Usage(usage) if usage.source.is_known() => (usage.request, usage.billed),
-            Event::Billed { request, billed } => (*request, *billed),
-            _ => return,
-        };
-        self.count(request, cost);
-    }
-
-    /// Counts a response. Lines and files repeat it, with numbers that rise.
-    pub(super) fn count(&mut self, request: Key, cost: Billed) {
-        let billed = self.0.entry(request).or_default();
-        *billed = billed.max(cost);
-    }
 }
 
 /// The caches of both parts; each is `None` if it is not used.

@@ -1,5 +1,6 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
+use super::totals::AgentTotals;
 use super::{Sessions, Totals};
 use crate::json::part::part;
 use crate::session::json::ContextPart;
@@ -21,7 +22,35 @@ part! { List<'a>(all: &'a Sessions) {
         .collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
     totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> =
-        all.totals.as_ref().map(Totals::by_agent),
+        all.totals.as_ref().map(sums),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    totals_lack: Option<BTreeMap<&'static str, LackPart>> = all.totals.as_ref().map(lack),
+}}
+
+/// The sums of each agent, in its provider's own terms; and its output with reasoning, the same for all.
+fn sums(totals: &Totals) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let agents = totals.by_agent().into_iter();
+    agents
+        .map(|totals| {
+            let all = ("output_with_reasoning", totals.output_with_reasoning);
+            let terms = totals.terms.into_iter().chain([all]);
+            (totals.agent, terms.collect())
+        })
+        .collect()
+}
+
+/// What the logs of each agent lack.
+fn lack(totals: &Totals) -> BTreeMap<&'static str, LackPart> {
+    let agents = totals.by_agent().into_iter();
+    agents
+        .map(|totals| (totals.agent, LackPart::new(totals)))
+        .collect()
+}
+
+part! { LackPart(totals: AgentTotals) {
+    responses_without_usage: u64 = totals.without_usage,
+    compactions: u64 = totals.compactions,
+    only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
 }}
 
 fn session<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {

@@ -1,9 +1,10 @@
 //! The list of sessions for people.
 
 use super::Sessions;
+use super::totals::AgentTotals;
 use crate::session::text::gauge_line;
 use model::fleet::{Fleet, Row};
-use render::number::tokens;
+use render::number::{counted, tokens};
 use render::text::{inert, left, width};
 use render::{NONE, or_none};
 use std::io::{self, Write};
@@ -29,11 +30,47 @@ pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> 
         return Ok(());
     };
     writeln!(out, "\ntotals, each response counted once")?;
-    for (agent, terms) in totals.by_agent() {
-        let terms = terms.iter().map(|(name, sum)| format!("{name} {sum}"));
-        writeln!(out, "  {agent}: {}", terms.collect::<Vec<_>>().join(", "))?;
+    for agent in totals.by_agent() {
+        let sums = Some(list(&agent.terms)).filter(|sums| !sums.is_empty());
+        writeln!(out, "  {}: {}", agent.agent, or_none(sums))?;
+        for lack in lack(&agent) {
+            writeln!(out, "    {lack}")?;
+        }
     }
     Ok(())
+}
+
+/// Numbers with their names.
+fn list(terms: &[(&'static str, u64)]) -> String {
+    let terms = terms.iter().map(|(name, sum)| format!("{name} {sum}"));
+    terms.collect::<Vec<_>>().join(", ")
+}
+
+/// What the totals of an agent lack, and which part of them is sums.
+fn lack(totals: &AgentTotals) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !totals.summed.is_empty() {
+        let summed = list(&totals.summed);
+        lines.push(format!(
+            "of these, only as sums of several requests: {summed}"
+        ));
+    }
+    let missing = [
+        (totals.without_usage, "response"),
+        (totals.compactions, "compaction"),
+    ];
+    let missing: Vec<String> = missing
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| counted(n, what))
+        .collect();
+    if !missing.is_empty() {
+        let missing = missing.join(" and ");
+        lines.push(format!(
+            "not counted, since the logs have no usage of them: {missing}"
+        ));
+    }
+    lines
 }
 
 /// A session's agent, its name, model, gauge and headroom. The agent of a sub-agent is indented.

@@ -50,6 +50,24 @@ record! {
         pub(super) custom_title: Text<'a> = "customTitle",
         pub(super) ai_title: Text<'a> = "aiTitle",
         pub(super) summary: Text<'a>,
+        pub(super) data: Option<Raw<'a>>,
+    }
+
+    /// What a sub-agent does, in its parent's log.
+    pub(super) struct Progress<'a> {
+        pub(super) message: ProgressMessage<'a>,
+    }
+
+    pub(super) struct ProgressMessage<'a> {
+        pub(super) message: Bill<'a>,
+        pub(super) request_id: Text<'a> = "requestId",
+        pub(super) uuid: Text<'a>,
+    }
+
+    /// A response without its content.
+    pub(super) struct Bill<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) usage: Option<ResponseUsage<'a>>,
     }
 
     /// What is beside a sub-agent's log.

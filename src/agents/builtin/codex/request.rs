@@ -10,7 +10,7 @@ use super::reader::CodexDecoder;
 use super::usage::{Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
 use kit::lenient::{self, Raw};
-use model::event::{Billed, Event, Key, Sink, Usage};
+use model::event::{Billed, Key, Sink, Usage};
 
 impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its first
@@ -43,7 +43,7 @@ impl CodexDecoder {
         *times += 1;
         match *times {
             1 => key,
-            nth => Key::of_number("codex again", key.get() ^ nth),
+            nth => key.under(&format!("codex again {nth}")),
         }
     }
 
@@ -75,10 +75,7 @@ impl CodexDecoder {
                 let response = record.response_id.or_empty();
                 let request = self.unique(Key::of_parts(&["codex response", response]));
                 self.unshown = Some((request, usage));
-                out.emit(Event::Billed {
-                    request,
-                    billed: cost,
-                });
+                out.billed(request, cost);
             }
         }
         Some(())

@@ -55,12 +55,18 @@ record! {
         pub(super) compaction_tokens_used: Numbers<'a> = "compactionTokensUsed",
         pub(super) usage: Numbers<'a>,
         pub(super) output_tokens: Count = "outputTokens",
+        pub(super) model_metrics: Option<Raw<'a>> = "modelMetrics",
         pub(super) current_tokens: Count = "currentTokens",
         pub(super) token_limit: Window = "tokenLimit",
         pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
     }
 
-    /// The provider's numbers of a request, or of all that a compaction took.
+    /// The sums of a model.
+    pub(super) struct Metrics<'a> {
+        pub(super) usage: Numbers<'a>,
+    }
+
+    /// The provider's numbers of a request, or of several.
     whole pub(super) struct Numbers<'a> {
         pub(super) model: Text<'a>,
         pub(super) api_call_id: Text<'a> = "apiCallId",

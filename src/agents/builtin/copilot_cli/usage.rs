@@ -3,12 +3,14 @@
 //! Since 1.0.102 the log has them itself: `session.usage_record`, straight before the `assistant.message`
 //! with the same `apiCallId`. `inputTokens` is the whole prompt, what was read from a cache included.
 //! Older builds write them to a database and an OpenTelemetry file only, if at all. Requests that compact have no record;
-//! `session.compaction_complete` has their sum.
+//! `session.compaction_complete` has their sum. `session.shutdown` has the sums of all requests of the session since it
+//! began, by model; `assistant.message` has the output.
 
-use super::events::{Data, Numbers};
+use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
-use kit::lenient::Window;
-use model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use kit::lenient::scan::each_field;
+use kit::lenient::{Lost, Raw, Window, parse};
+use model::event::{Billed, Key, Sink, Usage};
 
 impl CopilotCliDecoder {
     /// Keeps a request's numbers until its response is written.
@@ -29,6 +31,7 @@ impl CopilotCliDecoder {
         if let Some((of, usage)) = self.unanswered.take()
             && (of.is_none() || of == response)
         {
+            self.billed = self.billed.plus(usage.billed);
             return out.usage(Usage { request, ..usage });
         }
         let thread = self.thread(out.lane());
@@ -40,7 +43,15 @@ impl CopilotCliDecoder {
         let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
         self.window(Window(window), out);
         if let Some(usage) = usage {
+            self.billed = self.billed.plus(usage.billed);
             out.usage(Usage { request, ..usage });
+        } else if let Some(output) = data.output_tokens.0.filter(|output| *output > 0) {
+            let billed = Billed {
+                output,
+                ..Billed::default()
+            };
+            self.billed = self.billed.plus(billed);
+            out.billed(request, billed);
         }
     }
 
@@ -50,11 +61,25 @@ impl CopilotCliDecoder {
         let Some(usage) = data.compaction_tokens_used.usage(request) else {
             return;
         };
-        let lane = out.lane();
-        out.set_lane(Lane::Side(Key::of("compaction")));
-        out.meta(Meta::of_title(Some("compaction".into())));
-        out.usage(usage);
-        out.set_lane(lane);
+        self.billed = self.billed.plus(usage.billed);
+        out.billed_sum(request, usage.billed);
+    }
+
+    /// The cost of all requests since the session began: what of it no record before has.
+    pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        let mut sums = Billed::default();
+        // Metrics that are no object have no sums.
+        let _ = each_field(data.model_metrics.map_or("{}", Raw::get), &mut |_, json| {
+            let metrics: Option<Metrics<'_>> = parse(json.get(), &lost).ok();
+            sums = sums.plus(metrics.map_or(Billed::default(), |metrics| metrics.usage.billed()));
+        });
+        lost.report(out);
+        let rest = sums.saturating_sub(self.billed);
+        if rest != Billed::default() {
+            self.billed = self.billed.plus(rest);
+            out.billed_sum(Key::of_number("copilot sums", out.place().id()), rest);
+        }
     }
 }
 
@@ -68,14 +93,19 @@ impl Numbers<'_> {
             cached,
             output: self.output_tokens.0,
             reasoning: self.reasoning_tokens.0,
-            billed: Billed {
-                input: prompt,
-                cache_creation: self.cache_write_tokens.or_zero(),
-                cache_read: cached,
-                output: self.output_tokens.or_zero(),
-                reasoning: self.reasoning_tokens.or_zero(),
-            },
+            billed: self.billed(),
             ..Usage::reported(request, prompt)
         })
+    }
+
+    fn billed(&self) -> Billed {
+        let input = self.input_tokens.or_zero();
+        Billed {
+            input,
+            cache_creation: self.cache_write_tokens.or_zero(),
+            cache_read: self.cache_read_tokens.or_zero().min(input),
+            output: self.output_tokens.or_zero(),
+            reasoning: self.reasoning_tokens.or_zero(),
+        }
     }
 }

@@ -412,10 +412,7 @@ impl Thread {
     /// The numbers of a call outside the conversation: embeddings, speech, images.
     fn other_usage(&mut self, operation: Option<&str>, numbers: &Numbers<'_>, out: &mut Sink<'_>) {
         let request = operation.map_or(self.event, |id| Key::of_parts(&["operation", id]));
-        out.emit(Event::Billed {
-            request,
-            billed: billed(numbers),
-        });
+        out.billed(request, billed(numbers));
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {

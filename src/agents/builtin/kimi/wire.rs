@@ -405,7 +405,7 @@ fn call_aside(record: &Record<'_>, out: &mut Sink<'_>) -> bool {
     let usage = record.usage.and_then(|usage| usage.usage(request, None));
     let billed = usage.map(|usage| usage.billed);
     if let Some(billed) = billed {
-        out.emit(Event::Billed { request, billed });
+        out.billed(request, billed);
     }
     billed.is_some()
 }

@@ -101,7 +101,7 @@ impl Participant {
         self.held.drain(..loss.oldest.min(self.held.len()));
         out.set_lane(self.lane);
         out.reset(Reset {
-            key: Some(Key::of_number("reset", key.get())),
+            key: Some(key.under("reset")),
             gone: loss.gone,
             cause: Cause::named(loss.cause),
             before: loss.before,

@@ -190,10 +190,7 @@ impl History {
     fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
         let numbers = info.tokens.unwrap_or_default();
         if numbers.prompt() > 0 {
-            out.emit(Event::Billed {
-                request: Key::of_parts(&["opencode", id]),
-                billed: self.billed(numbers, info),
-            });
+            out.billed(Key::of_parts(&["opencode", id]), self.billed(numbers, info));
         }
         // The oldest versions have no reason for the end.
         let is_over = info.finish.get().is_some() || info.time.completed.is_some();
@@ -292,10 +289,9 @@ impl History {
             out.node(Node::output(Some(key), request, step.output));
         }
         match (numbers, request) {
-            (Some(numbers), Some(request)) if is_hidden => out.emit(Event::Billed {
-                request,
-                billed: self.billed(numbers, info),
-            }),
+            (Some(numbers), Some(request)) if is_hidden => {
+                out.billed(request, self.billed(numbers, info))
+            }
             (Some(numbers), Some(request)) => out.usage(Usage {
                 model: info.model(),
                 cached: numbers.cache.read.or_zero(),

@@ -12,9 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kit::image::Formula;
 use kit::lenient::{self, Piece, Pieces, Raw, Text, record};
-use model::event::{
-    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
+use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 
 record! {
@@ -124,7 +122,7 @@ fn hidden(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
     out.skip("hidden message");
     if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
         let request = request(id);
-        out.emit(Event::Billed { request, billed });
+        out.billed(request, billed);
     }
 }
 

@@ -113,7 +113,7 @@ impl Thread {
 
 /// Adds what the provider's own tools put into this one prompt. Returns the node, which leaves with the response.
 fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
-    let key = Key::of_number("built-in", request.get());
+    let key = request.under("built-in");
     let item = out.item(Role::Tool, Kind::ToolResult);
     let item = item.tool(Some("built-in"));
     let items = vec![item.reported(tokens, "(not in the log)").done()];
