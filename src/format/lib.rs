@@ -87,14 +87,15 @@ pub struct Format {
 }
 
 /// Which of several logs with the id of one session is the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum SameId {
     /// Each, but that logs of the same name are copies: the longest counts.
     SameName,
     /// The one with the last name; the others are parts of its history.
     LastName,
-    /// The longest: a session that is resumed leaves a short one.
-    Longest,
+    /// The longest of those of which this is the same part of their path, where the path does not contain the id: a
+    /// session that is resumed leaves a short one.
+    LongestOf(fn(&Path) -> Option<String>),
 }
 
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].

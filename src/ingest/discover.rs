@@ -574,6 +574,7 @@ mod tests {
     use super::*;
     use crate::log::file_id;
     use crate::reader::first_records;
+    use agents::builtin::gemini_cli::GEMINI_CLI;
     use agents::builtin::kimi::KIMI;
     use model::event::ByLength;
     use std::fs;
@@ -595,6 +596,28 @@ mod tests {
     fn put(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_a_resumed_session_leaves_is_no_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let chats = dir.path().join("tmp/shop/chats");
+        let id = "8f513296-aba2-4f46-9bd7-c0555f2a40cd";
+        let head = format!(
+            r#"{{"sessionId":"{id}","projectHash":"p","startTime":"2026-11-23T12:25:39Z","kind":"main"}}"#
+        );
+        let said = r#"{"id":"u1","timestamp":"2026-11-23T12:25:40Z","type":"user","content":[{"text":"Hello"}]}"#;
+        put(
+            &chats.join("session-2026-11-23T12-25-8f513296.jsonl"),
+            &format!("{head}\n{said}\n"),
+        );
+        put(
+            &chats.join("session-2026-11-23T12-26-8f513296.jsonl"),
+            &format!("{head}\n"),
+        );
+        let roots = vec![SearchRoot::Usual(&GEMINI_CLI, dir.path().join("tmp"))];
+        let found = Scanner::new(roots, vec![&GEMINI_CLI], |_| None).look();
+        assert_eq!(names(&found), ["session-2026-11-23T12-25-8f513296.jsonl"]);
     }
 
     #[test]

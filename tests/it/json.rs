@@ -112,6 +112,8 @@ fn other_reports_have_the_documented_keys() {
     let fixtures = manifest_folder().join("tests/fixtures");
     let claude = fixtures.join("claude-code");
     let claude = claude.to_str().unwrap();
+    let copilot = fixtures.join("copilot-cli");
+    let copilot = copilot.to_str().unwrap();
     let log = fixtures.join("claude-code/response_in_several_lines/log.jsonl");
     let log = log.to_str().unwrap();
     let rare = [
@@ -123,7 +125,7 @@ fn other_reports_have_the_documented_keys() {
     ];
     check(
         "ctxgauge.ls/1",
-        &[output(&["ls", "--totals", claude])],
+        &[output(&["ls", "--totals", claude, copilot])],
         &rare,
     );
     let audit = output(&["audit", "--worst", "3", claude]);

@@ -73,7 +73,7 @@ pub static GEMINI_CLI: Format = Format {
     terms: THOUGHTS,
     reasoning_beside_output: true,
     hides_compactions: true,
-    same_id: SameId::Longest,
+    same_id: SameId::LongestOf(id_in_name),
     settings: Some(&settings::SETTINGS),
     states: |log| project_root(log).into_iter().collect(),
     harmless: "info warning error",
@@ -98,6 +98,13 @@ fn claims(path: &Path) -> Option<Claim> {
         return None;
     }
     Some(Claim::session(name.strip_suffix(".jsonl")?).child_of(parent))
+}
+
+/// The first characters of the id, and the folder they are in: `chats/session-<time>-<characters>.jsonl`.
+fn id_in_name(path: &Path) -> Option<String> {
+    let (folder, name) = (path.parent()?, path.file_stem()?.to_str()?);
+    let id = name.strip_prefix("session-")?.rsplit_once('-')?.1;
+    Some(folder.join(id).to_string_lossy().into_owned())
 }
 
 /// `tmp/<project>/.project_root`, which holds the path of the project's folder.

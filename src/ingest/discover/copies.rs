@@ -10,10 +10,11 @@ use std::ffi::OsStr;
 /// complete, since logs only grow. Logs of other names may be of the same session too, see [`SameId`].
 pub(super) fn keep_one_copy(files: &mut Vec<LogFile>) {
     let key = |log: &LogFile| {
-        let id = log.facts.id.clone()?;
-        let name = match log.format.same_id {
-            SameId::SameName => Some(log.facts.path.file_name()?.to_os_string()),
-            SameId::LastName | SameId::Longest => None,
+        let (path, id) = (&log.facts.path, &log.facts.id);
+        let (id, name) = match log.format.same_id {
+            SameId::SameName => (id.clone()?, Some(path.file_name()?.to_os_string())),
+            SameId::LastName => (id.clone()?, None),
+            SameId::LongestOf(part) => (part(path)?, None),
         };
         Some((log.facts.agent, id, log.facts.parent.clone(), name))
     };
@@ -44,7 +45,7 @@ fn rank(log: &LogFile) -> impl PartialOrd {
         path.file_stem()
     };
     // A name begins with the time at which its log was begun.
-    let name = name.filter(|_| log.format.same_id == SameId::LastName);
+    let name = name.filter(|_| matches!(log.format.same_id, SameId::LastName));
     let facts = &log.facts;
     (
         name.map(OsStr::to_os_string),

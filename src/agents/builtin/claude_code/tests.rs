@@ -54,6 +54,23 @@ fn a_response_reports_under_one_key_on_each_of_its_lines() {
 }
 
 #[test]
+fn a_sub_agents_response_in_its_parents_log_is_billed_under_its_own_key() {
+    let progress = r#"{"type":"progress","uuid":"p1","data":{"type":"agent_progress","message":{"type":"assistant","uuid":"a1","requestId":"r1","message":{"id":"m7","role":"assistant","usage":{"input_tokens":3,"cache_creation_input_tokens":13522,"output_tokens":40}}}}}"#;
+    let other = r#"{"type":"progress","uuid":"p2","data":{"type":"bash_progress","output":"\"usage\": see below"}}"#;
+    let entries = entries(&format!("{progress}\n{other}\n"));
+    let billed: Vec<(Key, u64, u64)> = entries
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::Billed {
+                request, billed, ..
+            } => Some((*request, billed.prompt(), billed.output)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(billed, [(Key::of("m7"), 13_525, 40)]);
+}
+
+#[test]
 fn paths_tell_sub_agents_from_sessions() {
     let claim = |path: &str| CLAUDE_CODE.claims(Path::new(path));
     let id = "5e550000-0000-4000-8000-000000000001";

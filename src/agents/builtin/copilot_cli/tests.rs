@@ -1,5 +1,5 @@
 use super::*;
-use model::event::{ByLength, Event};
+use model::event::{ByLength, Event, Place};
 
 #[test]
 fn logs_are_told_by_name_and_by_content() {
@@ -68,5 +68,56 @@ fn a_turn_that_several_responses_share_names_none_of_them() {
     assert_eq!(
         prompts(&[aside("one", 100), aside("one", 100)], None),
         [100]
+    );
+}
+
+#[test]
+fn a_session_without_usage_has_its_outputs_and_then_its_sums() {
+    let message = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant.message","id":"{id}","data":{{"messageId":"{id}","content":"x","outputTokens":{output}}}}}"#
+        )
+    };
+    let end = |id: &str, input: u64, output: u64| {
+        format!(
+            r#"{{"type":"session.shutdown","id":"{id}","data":{{"modelMetrics":{{"m":{{"requests":{{"count":2}},"usage":{{"inputTokens":{input},"outputTokens":{output},"cacheReadTokens":10}}}}}}}}}}"#
+        )
+    };
+    // The sums at the second end are those of both runs.
+    let log = [
+        message("a", 30),
+        message("b", 12),
+        end("e1", 4_100, 45),
+        message("c", 5),
+        end("e2", 6_200, 50),
+    ];
+    let mut decoder = CopilotCliDecoder::default();
+    let mut out = Sink::new(&ByLength);
+    for (nth, line) in log.iter().enumerate() {
+        let nth = nth as u64;
+        out.begin(Place {
+            offset: nth * 1_000,
+            line: nth,
+            len: line.len() as u64,
+        });
+        decoder.read_line(line, &mut out);
+    }
+    let billed: Vec<(u64, u64, bool)> = out
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::Billed { billed, is_sum, .. } => Some((billed.input, billed.output, *is_sum)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        billed,
+        [
+            (0, 30, false),
+            (0, 12, false),
+            (4_100, 3, true),
+            (0, 5, false),
+            (2_100, 0, true),
+        ]
     );
 }

@@ -69,11 +69,17 @@ impl CopilotCliDecoder {
     pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let lost = Lost::default();
         let mut sums = Billed::default();
-        // Metrics that are no object have no sums.
-        let _ = each_field(data.model_metrics.map_or("{}", Raw::get), &mut |_, json| {
-            let metrics: Option<Metrics<'_>> = parse(json.get(), &lost).ok();
-            sums = sums.plus(metrics.map_or(Billed::default(), |metrics| metrics.usage.billed()));
-        });
+        let metrics = data.model_metrics.map_or("{}", Raw::get);
+        let read = each_field(
+            metrics,
+            &mut |_, json| match parse::<Metrics<'_>>(json.get(), &lost) {
+                Ok(metrics) => sums = sums.plus(metrics.usage.billed()),
+                Err(_) => lost.note("modelMetrics"),
+            },
+        );
+        if read.is_err() {
+            lost.note("modelMetrics");
+        }
         lost.report(out);
         let rest = sums.saturating_sub(self.billed);
         if rest != Billed::default() {

@@ -1,0 +1,64 @@
+//! What a response cost.
+
+use serde::{Deserialize, Serialize};
+
+/// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Billed {
+    /// Input, with or without the cached part as the provider counts.
+    pub input: u64,
+    /// Input that was written to a cache.
+    pub cache_creation: u64,
+    /// Input that was read from a cache.
+    pub cache_read: u64,
+    /// Output.
+    pub output: u64,
+    /// The part of the output that was reasoning.
+    pub reasoning: u64,
+}
+
+impl Billed {
+    /// The sum of each number.
+    #[must_use]
+    pub fn plus(self, other: Billed) -> Billed {
+        self.with(other, u64::saturating_add)
+    }
+
+    /// What is left of each number after another was taken from it, at least 0.
+    #[must_use]
+    pub fn saturating_sub(self, other: Billed) -> Billed {
+        self.with(other, u64::saturating_sub)
+    }
+
+    /// What is left of each number after another was taken from it; `None` where one is larger.
+    pub fn checked_sub(self, other: Billed) -> Option<Billed> {
+        Some(Billed {
+            input: self.input.checked_sub(other.input)?,
+            cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
+            cache_read: self.cache_read.checked_sub(other.cache_read)?,
+            output: self.output.checked_sub(other.output)?,
+            reasoning: self.reasoning.checked_sub(other.reasoning)?,
+        })
+    }
+
+    /// The prompt, where `input` does not hold the cached part.
+    pub fn prompt(self) -> u64 {
+        self.input + self.cache_creation + self.cache_read
+    }
+
+    /// The larger of each number: lines of one response repeat their usage, rising as it streams.
+    #[must_use]
+    pub fn max(self, other: Billed) -> Billed {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Billed, one: fn(u64, u64) -> u64) -> Billed {
+        Billed {
+            input: one(self.input, other.input),
+            cache_creation: one(self.cache_creation, other.cache_creation),
+            cache_read: one(self.cache_read, other.cache_read),
+            output: one(self.output, other.output),
+            reasoning: one(self.reasoning, other.reasoning),
+        }
+    }
+}
