@@ -4,6 +4,7 @@ use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 pub use super::file_id::FileId;
 use super::running::Running;
 use super::session::Session;
+use super::window::set::{SetFor, SetWindow, SetWindows};
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use crate::history::Item;
@@ -95,6 +96,8 @@ pub struct Fleet {
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
+    /// The windows that the user has set on screen.
+    windows: SetWindows,
     running: BTreeMap<FileId, Running>,
     /// When the processes of files ended.
     ended: BTreeMap<FileId, Timestamp>,
@@ -270,6 +273,7 @@ impl Fleet {
                 }
                 self.files.insert(key.file, *facts);
                 self.note_activity(key.file);
+                self.recall_window(key.file);
             }
             Update::Rebuilt { file, sessions } => {
                 let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
@@ -282,13 +286,12 @@ impl Fleet {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        let former = &former.session;
-                        session.set_window(former.set_window_tokens());
-                        session.take_over(former, written);
+                        session.take_over(&former.session, written);
                     }
                     self.sessions.insert(key, session.into());
                 }
                 self.note_activity(file);
+                self.recall_window(file);
             }
             Update::Appended { file, entries } => {
                 for entry in entries {
@@ -301,6 +304,7 @@ impl Fleet {
                     }
                 }
                 self.note_activity(file);
+                self.recall_window(file);
             }
             Update::Settings { file, overrides } => {
                 for (_, kept) in self.sessions.range_mut(lanes(file)) {
@@ -337,18 +341,67 @@ impl Fleet {
             lane: Lane::Main,
             ..key
         };
-        let read = self.sessions.get(&main).map(|main| main.session.coverage);
+        let main = self.sessions.get(&main).map(|main| &main.session);
+        let read = main.map(|main| (main.coverage, main.is_counted));
         let kept = self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::new(facts.agent, Arc::clone(rules));
             if key.lane != Lane::Main {
                 session.meta.parent = facts.id.as_deref().map(Into::into);
                 // What begins while its file grows is read as far as the file is.
-                session.coverage = read.unwrap_or_default();
+                (session.coverage, session.is_counted) = read.unwrap_or_default();
             }
             session.set_overrides(overrides);
             session.into()
         });
         Some(&mut kept.session)
+    }
+
+    /// The windows that the user has set on screen.
+    pub fn set_windows(&self) -> &SetWindows {
+        &self.windows
+    }
+
+    /// Sets the window of a session or a model, or takes that back.
+    pub fn set_window(&mut self, sessions: SetFor, tokens: Option<u64>) {
+        self.windows.set(sessions, tokens);
+        for file in self.files.keys().copied().collect::<Vec<_>>() {
+            self.set_windows_of(file);
+        }
+    }
+
+    /// Sets the windows that were set in an earlier run, the latest last.
+    pub fn recall_windows(&mut self, windows: impl IntoIterator<Item = SetWindow>) {
+        for SetWindow { sessions, tokens } in windows {
+            self.set_window(sessions, Some(tokens));
+        }
+    }
+
+    /// Who a window of this session is set for.
+    pub fn set_for(&self, key: SessionKey) -> Option<SetFor> {
+        let path = self.facts(key)?.path.to_string_lossy().into_owned();
+        let id = self.get(key)?.meta.id.as_deref().unwrap_or_default();
+        let id = id.to_owned();
+        Some(SetFor::Session { path, id })
+    }
+
+    /// Gives a file's sessions the windows that the user has set for them, after the file has changed.
+    fn recall_window(&mut self, file: FileId) {
+        if !self.windows.all().is_empty() {
+            self.set_windows_of(file);
+        }
+    }
+
+    fn set_windows_of(&mut self, file: FileId) {
+        let Some(facts) = self.files.get(&file) else {
+            return;
+        };
+        let path = facts.path.to_string_lossy();
+        for (_, kept) in self.sessions.range_mut(lanes(file)) {
+            let session = &mut kept.session;
+            let id = session.meta.id.as_deref().unwrap_or_default();
+            let window = self.windows.window(&path, id, session.model());
+            session.set_window(window);
+        }
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {

@@ -342,6 +342,9 @@ impl<C: Console, W: Write> Screens<C, W> {
         if !lacking.is_empty() {
             self.logs.need_texts(lacking);
         }
+        if let Some(file) = self.app.take_rested() {
+            self.logs.look_at(file);
+        }
         self.send_alerts()
     }
 

@@ -42,12 +42,16 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             prompt::draw(app, prompt, &mut canvas);
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(app, &mut canvas),
-            Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
+            Some(Overlay::Help) => {
+                help::draw(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+            }
+            Some(Overlay::Notices) => {
+                let list = notices::draw_all(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+                canvas.hit(list, Hit::Notices);
+            }
             None => {}
-        }
-        if app.ui.overlay.is_some() {
-            canvas.hit(area, Hit::Overlay);
         }
     }
     let hits = canvas.hits;
@@ -80,7 +84,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let mut hints: Vec<Hint> = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
         None => app.keymap.hints(app.scope()),
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
-        Some(Purpose::Window(_) | Purpose::Oversized) => typing("set", "cancel"),
+        Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
         Some(Purpose::Find | Purpose::Search) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
