@@ -135,6 +135,8 @@ pub struct App {
     pub banner: String,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
+    /// Whether no key or click came yet, in no run: the footer begins with the help.
+    pub is_first_start: bool,
     /// Which areas of the last drawn screen react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
@@ -210,6 +212,7 @@ impl App {
             now,
             banner: String::new(),
             looked_in: Vec::new(),
+            is_first_start: false,
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
@@ -225,6 +228,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Effect {
         if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
             self.has_user = true;
+            self.is_first_start = false;
             self.awaited = None;
         }
         match msg {

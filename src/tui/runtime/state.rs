@@ -23,6 +23,8 @@ const FIRST_LINE: &str = "# Written by ctxgauge; delete it to reset the screens.
 pub struct State {
     /// The theme that was chosen on screen.
     pub theme: Option<String>,
+    /// Whether a key was ever pressed.
+    pub is_used: bool,
     /// The settings of the screens.
     pub screens: Remembered,
 }

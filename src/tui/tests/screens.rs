@@ -299,6 +299,25 @@ fn no_logs() {
 }
 
 #[test]
+fn the_footer_of_a_first_start_begins_with_the_help() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        app.is_first_start = true;
+        let footer = |app: &App| {
+            let shown = text(app, Theme::default());
+            shown.lines().last().unwrap_or_default().to_owned()
+        };
+        let first = footer(&app);
+        assert!(first.starts_with(" ? help  "), "{first}");
+        assert!(first.ends_with("  q quit"), "{first}");
+        type_keys(&mut app, "j");
+        let later = footer(&app);
+        assert!(!later.starts_with(" ?"), "{later}");
+        assert_eq!(later.len(), first.len());
+    }
+}
+
+#[test]
 fn notices_are_listed() {
     for (columns, rows) in SIZES {
         let mut app = app(logs(), columns, rows);

@@ -16,7 +16,7 @@ mod text;
 mod transport;
 
 use crate::app::{App, Overlay, Purpose, Screen, layout};
-use crate::keymap::{Hint, KeyPress};
+use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
@@ -91,6 +91,12 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     // The last two, help and quit, matter most to a new user.
     while hints.len() > 2 && hints.iter().map(columns).sum::<usize>() > usize::from(area.width) {
         hints.remove(hints.len() - 3);
+    }
+    let help = |hint: &Hint| hint.action == Some(Action::Help);
+    if app.is_first_start
+        && let Some(at) = hints.iter().position(help)
+    {
+        hints[..=at].rotate_right(1);
     }
     let mut x = 1;
     for hint in hints {
