@@ -64,9 +64,10 @@ impl App {
             self.ui.sessions.pin(LineId::Session(key));
         }
         let is_set = |reach| self.window_set(key, reach).is_some();
-        let reach = match is_set(Reach::Model) && !is_set(Reach::Session) {
-            true => Reach::Model,
-            false => Reach::Session,
+        let reach = if is_set(Reach::Model) && !is_set(Reach::Session) {
+            Reach::Model
+        } else {
+            Reach::Session
         };
         self.ask(Purpose::Window(key, reach));
     }

@@ -21,9 +21,10 @@ impl Stage {
 
     /// [`Stage::Settled`] if this holds.
     pub(super) const fn settled_if(is_settled: bool) -> Stage {
-        match is_settled {
-            true => Stage::Settled,
-            false => Stage::Provisional,
+        if is_settled {
+            Stage::Settled
+        } else {
+            Stage::Provisional
         }
     }
 

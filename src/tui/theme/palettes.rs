@@ -172,9 +172,10 @@ fn what_must_be_read_can_be_read_in_all_terminals() {
             let (key, style): (&str, Style) = (tone.into(), theme.style(tone));
             let (contrast, is_own) = palette.contrast(style);
             let is_dim = style.add_modifier.contains(Modifier::DIM);
-            let (least, why) = match SEEN.contains(&tone) {
-                true => (VISIBLE, "to be seen"),
-                false => (READABLE, "to be read"),
+            let (least, why) = if SEEN.contains(&tone) {
+                (VISIBLE, "to be seen")
+            } else {
+                (READABLE, "to be read")
             };
             let name = palette.name;
             assert!(
