@@ -135,7 +135,7 @@ pub struct App {
     pub banner: String,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
-    /// Whether no key or click came yet, in no run: the footer begins with the help.
+    /// Whether nothing is saved of an earlier run, and no key or click came yet: the footer begins with the help.
     pub is_first_start: bool,
     /// Which areas of the last drawn screen react to the mouse.
     pub hits: HitMap,

@@ -247,7 +247,7 @@ fn another_window_changes_the_percent() {
     let before = percent_of(&monitor.text(), "200k");
     monitor.press("w400k");
     monitor.press(ENTER);
-    let screen = monitor.wait_for_text("window 400k (config)");
+    let screen = monitor.wait_for_text("window 400k (set here)");
     let after = percent_of(&screen, "400k");
     assert_eq!((before, after), (44, 22), "{screen}");
     monitor.press("w");

@@ -209,7 +209,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded().screens);
-            app.is_first_start = !file.loaded().is_used;
+            app.is_first_start = file.is_new();
         }
         for (path, what) in start.problems {
             app.update(Msg::Problem { path, what });
@@ -365,7 +365,6 @@ impl<C: Console, W: Write> Screens<C, W> {
     fn state(&self) -> State {
         State {
             theme: self.first.after(self.themes.name()),
-            is_used: !self.app.is_first_start,
             screens: self.app.remember(),
         }
     }

@@ -175,8 +175,10 @@ fn session(
             gauge(&entry, Area::new(x, y, bar, 1), canvas);
             (x, width, shape) = (x + bar, PERCENT_COLUMNS, Shape::Right);
         }
-        let cell = piece(shape.align(&cell.text, width), cell.tone);
-        x = canvas.write((x, y), end, &[cell]);
+        let text = shape.align(&cell.text, width);
+        // What is behind a number is not behind the space before it.
+        let (space, text) = text.split_at(text.len() - text.trim_start().len());
+        x = canvas.write((x, y), end, &[plain(space), piece(text, cell.tone)]);
     }
 }
 
