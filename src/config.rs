@@ -137,9 +137,12 @@ tokens = 1_000_000
 session = "3f2a*"
 messages = { keep = 20, over = 5 }
 
+[[window]]
+tokens = "400k"
+
 [[policy]]
 agent = "codex"
-tokens = 150_000
+tokens = "150k"
 
 [[policy]]
 model = "local-*"
@@ -154,7 +157,8 @@ share = 0.95
 "#,
         );
         let own = config.unwrap().custom();
-        assert_eq!(own.windows[0].tokens, 1_000_000);
+        let windows: Vec<u64> = own.windows.iter().map(|row| row.tokens).collect();
+        assert_eq!(windows, [1_000_000, 400_000]);
         let rules: Vec<Rule> = own.policies.iter().map(|row| row.rule).collect();
         assert_eq!(
             rules,
@@ -177,6 +181,8 @@ share = 0.95
             ("[[window]]\ntokens = 0\n", "above 0"),
             ("[[window]]\ntokens = 5\nshare = 0.5\n", "beside it only"),
             ("[[window]]\ntokens = -5\n", "tokens = -5"),
+            ("[[window]]\ntokens = \"400 k\"\n", "\"400k\""),
+            ("[[policy]]\ntokens = \"4%\"\n", "\"400k\""),
             ("[[policy]]\nagent = \"pi\"\n", "one rule"),
             ("[[policy]]\nshare = 95\n", "up to 1"),
             ("[[policy]]\nshare = nan\n", "up to 1"),

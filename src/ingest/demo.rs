@@ -121,7 +121,7 @@ fn play(
         let behind = Timestamp::now().duration_since(clock);
         for (log, played) in logs.iter().enumerate() {
             let mut session = Session::new(played.format.id, Arc::clone(rules));
-            session.coverage = Coverage::Whole;
+            (session.coverage, session.is_counted) = (Coverage::Whole, true);
             sink(found(log, played, 0).into())?;
             let rebuilt = Update::Rebuilt {
                 file: file(log),

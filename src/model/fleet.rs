@@ -1,9 +1,12 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
+mod windows;
+
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 pub use super::file_id::FileId;
 use super::running::Running;
 use super::session::Session;
+use super::window::set::SetWindows;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use crate::history::Item;
@@ -95,6 +98,8 @@ pub struct Fleet {
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
+    /// The windows that the user has set on screen.
+    windows: SetWindows,
     running: BTreeMap<FileId, Running>,
     /// When the processes of files ended.
     ended: BTreeMap<FileId, Timestamp>,
@@ -270,6 +275,7 @@ impl Fleet {
                 }
                 self.files.insert(key.file, *facts);
                 self.note_activity(key.file);
+                self.recall_window(key.file);
             }
             Update::Rebuilt { file, sessions } => {
                 let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
@@ -282,13 +288,12 @@ impl Fleet {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        let former = &former.session;
-                        session.set_window(former.set_window_tokens());
-                        session.take_over(former, written);
+                        session.take_over(&former.session, written);
                     }
                     self.sessions.insert(key, session.into());
                 }
                 self.note_activity(file);
+                self.recall_window(file);
             }
             Update::Appended { file, entries } => {
                 for entry in entries {
@@ -301,6 +306,7 @@ impl Fleet {
                     }
                 }
                 self.note_activity(file);
+                self.recall_window(file);
             }
             Update::Settings { file, overrides } => {
                 for (_, kept) in self.sessions.range_mut(lanes(file)) {
@@ -337,13 +343,14 @@ impl Fleet {
             lane: Lane::Main,
             ..key
         };
-        let read = self.sessions.get(&main).map(|main| main.session.coverage);
+        let main = self.sessions.get(&main).map(|main| &main.session);
+        let read = main.map(|main| (main.coverage, main.is_counted));
         let kept = self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::new(facts.agent, Arc::clone(rules));
             if key.lane != Lane::Main {
                 session.meta.parent = facts.id.as_deref().map(Into::into);
                 // What begins while its file grows is read as far as the file is.
-                session.coverage = read.unwrap_or_default();
+                (session.coverage, session.is_counted) = read.unwrap_or_default();
             }
             session.set_overrides(overrides);
             session.into()

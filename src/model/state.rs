@@ -41,6 +41,9 @@ pub struct State {
     pub meta: Meta,
     /// How much of the log it was rebuilt from.
     pub coverage: Coverage,
+    /// Whether its texts were counted, not guessed from their length.
+    #[serde(skip)]
+    pub is_counted: bool,
     /// Records read.
     pub records: u64,
     /// Records that are skipped on purpose, by type.
@@ -223,6 +226,11 @@ impl State {
     /// Whether the session has its earlier states from the beginning of its log on.
     pub fn has_beginning(&self) -> bool {
         self.coverage == Coverage::Whole && !self.past.is_forgotten()
+    }
+
+    /// Whether its log was read whole and counted: the sizes of its items are not provisional.
+    pub fn is_settled(&self) -> bool {
+        self.coverage == Coverage::Whole && self.is_counted
     }
 
     /// The items in the context now, in the order of the log.

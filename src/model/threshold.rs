@@ -103,7 +103,38 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-/// A window as people write it: `200k`, `1M`, `1.5m`, `272000`.
+/// Tokens in the configuration: `400_000`, or as people write them: `"400k"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tokens(pub u64);
+
+impl<'de> Deserialize<'de> for Tokens {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {
+        struct AnyTokens;
+
+        impl Visitor<'_> for AnyTokens {
+            type Value = Tokens;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tokens (400_000, \"400k\", \"1M\")")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Tokens, E> {
+                let tokens = tokens_within(text, 0.0);
+                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
+                tokens.map(Tokens).ok_or_else(wrong)
+            }
+
+            fn visit_i64<E: de::Error>(self, tokens: i64) -> Result<Tokens, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Signed(tokens), &self);
+                u64::try_from(tokens).map(Tokens).map_err(wrong)
+            }
+        }
+
+        deserializer.deserialize_any(AnyTokens)
+    }
+}
+
+/// A window as people write it: `200k`, `1M`, `1.5m`, `272000`, `272_000`.
 pub fn parse_tokens(text: &str) -> Option<u64> {
     tokens_within(text, LEAST_TOKENS)
 }
@@ -121,10 +152,15 @@ fn tokens_within(text: &str, least: f64) -> Option<u64> {
         .then_some(tokens as u64)
 }
 
-/// A number without sign or exponent; names such as `inf` are not accepted.
+/// A number without sign or exponent, in which `_` may stand between digits; names such as `inf` are not accepted.
 fn decimal(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    plain.then(|| text.parse().ok()).flatten()
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let plain = bytes.iter().enumerate().all(|(at, byte)| match byte {
+        b'_' => is_digit(at.wrapping_sub(1)) && is_digit(at + 1),
+        byte => byte.is_ascii_digit() || *byte == b'.',
+    });
+    plain.then(|| text.replace('_', "").parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -139,6 +175,12 @@ mod tests {
             ("1.5m", Some(1_500_000)),
             ("272000", Some(272_000)),
             ("1048.576K", Some(1_048_576)),
+            ("272_000", Some(272_000)),
+            ("1_000k", Some(1_000_000)),
+            ("_272000", None),
+            ("272000_", None),
+            ("27__2000", None),
+            ("1_.5M", None),
             ("", None),
             ("k", None),
             ("200", None),

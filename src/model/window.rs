@@ -8,6 +8,7 @@ mod overrides;
 mod pattern;
 mod policy;
 mod price;
+pub mod set;
 #[cfg(test)]
 mod tests;
 
@@ -107,7 +108,10 @@ pub struct ModelRow {
 pub enum WindowSource {
     /// It is in the log.
     Log,
-    /// The user set it.
+    /// The user set it on screen.
+    #[strum(serialize = "set here")]
+    Here,
+    /// The user set it in the configuration.
     Config,
     /// It is in the agent's settings.
     Settings,
@@ -230,7 +234,7 @@ pub struct Seen<'a> {
     pub first: Option<u64>,
     /// The compactions that the agent made by itself with this model, in order.
     pub past: &'a [PastSize],
-    /// The window the user set.
+    /// The window the user set on screen.
     pub set_window: Option<u64>,
     /// The agent's settings.
     pub overrides: &'a Overrides,
@@ -492,7 +496,10 @@ impl Rules {
     }
 
     fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
-        if let Some(set) = seen.set_window.or_else(|| self.custom.window(seen)) {
+        if let Some(set) = seen.set_window {
+            return (set, WindowSource::Here);
+        }
+        if let Some(set) = self.custom.window(seen) {
             return (set, WindowSource::Config);
         }
         if let Some(logged) = seen.logged_window {

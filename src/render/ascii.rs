@@ -67,7 +67,9 @@ pub const fn stand_in(glyph: char) -> char {
         '⚠' => '!',
         // Text.
         '·' => '.',
-        '…' | '±' => '~',
+        '…' => '.',
+        // `~` means that a number is estimated, and so does its error.
+        '±' => '~',
         '–' | '—' | '−' => '-',
         '≈' => '&',
         '×' => 'x',

@@ -16,7 +16,9 @@ pub mod pager;
 mod prompt;
 mod remembered;
 mod replay;
+mod rest;
 mod sessions;
+mod stage;
 mod summary;
 pub mod tabs;
 mod text;
@@ -28,13 +30,16 @@ pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
 pub use help::{HelpLine, Sign};
 pub use items::{ItemSort, ShownItems};
-pub use notices::{Notice, Notices, Severity};
+pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
-pub use prompt::{Prompt, Purpose};
-pub use remembered::{LastSession, Remembered, RememberedItems, RememberedSessions};
+pub use prompt::{Prompt, Purpose, Reach};
+pub use remembered::{
+    LastSession, Remembered, RememberedItems, RememberedSessions, RememberedWindow,
+};
 pub use replay::{Position, Replay, Speed};
 pub use sessions::{Group, LineId, Listed, Totals};
+pub use stage::Stage;
 pub use summary::{Compacted, Nearness, Summary, nearness, seconds_since};
 pub use tabs::Tab;
 pub use text::FRAME_ROWS;
@@ -130,6 +135,8 @@ pub struct App {
     pub banner: String,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
+    /// Whether nothing is saved of an earlier run, and no key or click came yet: the footer begins with the help.
+    pub is_first_start: bool,
     /// Which areas of the last drawn screen react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
@@ -137,6 +144,7 @@ pub struct App {
     /// The session to open once it is found.
     awaited: Option<LastSession>,
     watch: alerts::Watch,
+    rest: rest::Rest,
     shown: Shown,
     stale: Stale,
     /// Whether there was a key or a click.
@@ -204,10 +212,12 @@ impl App {
             now,
             banner: String::new(),
             looked_in: Vec::new(),
+            is_first_start: false,
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
             watch: alerts::Watch::default(),
+            rest: rest::Rest::default(),
             shown: Shown::default(),
             stale: Stale::ALL,
             has_user: false,
@@ -218,6 +228,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Effect {
         if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
             self.has_user = true;
+            self.is_first_start = false;
             self.awaited = None;
         }
         match msg {
@@ -235,6 +246,7 @@ impl App {
                 severity: Severity::Problem,
                 about: path.display().to_string(),
                 text: what,
+                session: None,
             }),
             Msg::Update(update) => {
                 self.forget(&update);
@@ -262,6 +274,7 @@ impl App {
     pub fn prepare(&mut self, now: Timestamp) {
         self.catch_up(now);
         self.count_live();
+        self.note_current();
         let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
         if self.ui.screen == Screen::Overview {
             let sessions = self.visible_lines().filter_map(Listed::session);
@@ -290,8 +303,9 @@ impl App {
             self.pager = None;
         }
         self.prepare_text();
+        self.prepare_notices();
         if let Some(Prompt {
-            purpose: Purpose::Window(key),
+            purpose: Purpose::Window(key, _),
             ..
         }) = self.ui.prompt
             && self.fleet.get(key).is_none()
@@ -349,11 +363,13 @@ impl App {
             _ => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
-        let missing =
-            self.shown.totals.missing > 0 || self.stale.totals || self.stale.list != List::Right;
+        let missing = self.shown.totals.missing > 0
+            || self.stale.totals
+            || (self.stale.list != List::Right && !self.is_typing_window());
         let sums =
             (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
-        let all = [age, sums, self.next_step(), self.next_notice()];
+        let (step, notice, rest) = (self.next_step(), self.next_notice(), self.rest_left());
+        let all = [age, sums, step, notice, rest];
         all.into_iter().flatten().min()
     }
 

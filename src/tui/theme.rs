@@ -141,4 +141,6 @@ impl Theme {
 }
 
 #[cfg(test)]
+mod palettes;
+#[cfg(test)]
 mod tests;

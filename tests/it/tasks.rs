@@ -240,6 +240,29 @@ fn one_tool_s_items_are_listed_alone() {
 }
 
 #[test]
+fn a_session_is_counted_in_the_list_before_it_is_opened() {
+    let home = home();
+    let mut monitor = open(home.path(), (120, 40));
+    let roles = |screen: &str| {
+        let mut lines = screen.lines();
+        let line = lines.find(|line| line.starts_with(" S ") && line.contains("largest"));
+        line.unwrap_or_default().to_owned()
+    };
+    for key in [DOWN, DOWN] {
+        monitor.press(key);
+    }
+    let provisional = monitor.wait_for("the ledger's roles", |s| roles(s).contains("T ~74k"));
+    assert!(!provisional.contains("counting"), "{provisional}");
+    let settled = monitor.play_until("what is counted", |s| !roles(s).contains('~'));
+    assert!(roles(&settled).contains("T 74k"), "{settled}");
+    // The first frame has the same numbers.
+    monitor.press(ENTER);
+    let opened = monitor.text();
+    assert!(opened.contains("14.9k ══"), "{opened}");
+    assert!(!opened.contains("counting"), "{opened}");
+}
+
+#[test]
 fn another_window_changes_the_percent() {
     let home = home();
     let mut monitor = open(home.path(), (120, 40));
@@ -247,7 +270,7 @@ fn another_window_changes_the_percent() {
     let before = percent_of(&monitor.text(), "200k");
     monitor.press("w400k");
     monitor.press(ENTER);
-    let screen = monitor.wait_for_text("window 400k (config)");
+    let screen = monitor.wait_for_text("window 400k (set here)");
     let after = percent_of(&screen, "400k");
     assert_eq!((before, after), (44, 22), "{screen}");
     monitor.press("w");

@@ -127,6 +127,9 @@ pub(super) struct MessageKeys {
     pub(super) tool: Pointers,
     #[serde(default)]
     pub(super) call: Pointers,
+    /// The arguments of a message that is a tool call.
+    #[serde(default)]
+    pub(super) arguments: Pointers,
     #[serde(default)]
     pub(super) calls: Pointers,
     #[serde(default)]

@@ -15,6 +15,7 @@ pub(super) struct Message<'v> {
     thinking: Vec<&'v Value>,
     tool: Option<String>,
     call: Option<String>,
+    arguments: Vec<&'v Value>,
     calls: Vec<Call<'v>>,
     results: Vec<Call<'v>>,
 }
@@ -52,6 +53,10 @@ impl<'v> Message<'v> {
             thinking: content(&keys.thinking, value),
             tool: keys.tool.text(value),
             call: keys.call.text(value),
+            arguments: match author {
+                Author::Call => content(&keys.arguments, value),
+                _ => Vec::new(),
+            },
             // A part of another kind has no name, or nothing at all.
             calls: calls.filter(|call| call.tool.is_some()).collect(),
             results: results
@@ -69,6 +74,7 @@ impl<'v> Message<'v> {
         let words = calls.clone().flat_map(|call| [&call.tool, &call.id]);
         parts.extend(words.flatten().cloned());
         let content = self.thinking.iter().chain(&self.texts);
+        let content = content.chain(&self.arguments);
         let content = content.chain(calls.flat_map(|call| &call.content));
         parts.extend(content.map(ToString::to_string));
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -113,7 +119,8 @@ impl<'v> Message<'v> {
             }
             Author::Call => {
                 name(tools, call, tool);
-                add(Role::Assistant, Kind::ToolCall, tool, call, &self.texts);
+                let content = [&self.texts[..], &self.arguments].concat();
+                add(Role::Assistant, Kind::ToolCall, tool, call, &content);
             }
             Author::Tool => {
                 let named = tool.map(Into::into).or_else(|| named(tools, call));

@@ -239,6 +239,25 @@ fn records_are_read_as_the_mapping_says() {
 }
 
 #[test]
+fn a_call_that_is_a_record_has_its_arguments() {
+    let keys = "call = \"/call\"\narguments = \"/input\"";
+    let text = RECORDS.replace("call = \"/call\"", keys);
+    let text = text.replace("[roles]", "[roles]\ncall = [\"tool_use\"]");
+    let log = r#"{"session":"s1","role":"user","content":"List.","input":"not its"}
+{"session":"s1","role":"tool_use","call":"t1","name":"ls","content":"as asked","input":{"path":"."}}
+{"session":"s1","role":"tool","call":"t1","content":"a.rs"}
+"#;
+    assert_eq!(
+        items_of(&read(format(&text), log)),
+        [
+            "user text : List.",
+            "assistant tool_call ls: ls as asked {\"path\":\".\"}",
+            "tool tool_result ls: a.rs",
+        ]
+    );
+}
+
+#[test]
 fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
     let log = format!(
         "{LOG}{}\n{}\n",

@@ -233,7 +233,10 @@ fn read(
     give: &mut dyn FnMut(Delivery) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let file = log.facts.file;
-    let sessions = Lanes::new(&log.facts, rules, Coverage::Whole).into_sessions();
+    let mut sessions = Lanes::new(&log.facts, rules, Coverage::Whole).into_sessions();
+    for (_, session) in &mut sessions {
+        session.is_counted = true;
+    }
     let found = Update::Found(Box::new(log.facts.clone()));
     let rebuilt = Update::Rebuilt { file, sessions };
     if give(found.into()).is_break() || give(rebuilt.into()).is_break() {

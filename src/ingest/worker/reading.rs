@@ -93,11 +93,13 @@ impl Worker {
     }
 
     /// A document's sessions as they are now. What did not change was counted as before.
-    fn rewritten(&mut self, file: FileId, sessions: Sessions) -> ControlFlow<()> {
-        let main = main_session(&sessions);
-        if let (Some(known), Some(session)) = (self.known.get_mut(&file), main) {
-            known.not_before = None;
-            known.cwd = session.meta.cwd.clone();
+    fn rewritten(&mut self, file: FileId, mut sessions: Sessions) -> ControlFlow<()> {
+        if let Some(known) = self.known.get_mut(&file) {
+            mark_counted(&mut sessions, known.counted == Coverage::Whole);
+            if let Some(session) = main_session(&sessions) {
+                known.not_before = None;
+                known.cwd = session.meta.cwd.clone();
+            }
         }
         self.send_settings(file)?;
         self.reporter.send(Update::Rebuilt { file, sessions })
@@ -130,11 +132,12 @@ impl Worker {
         key: Option<LogKey>,
     ) -> ControlFlow<()> {
         let Whole {
-            sessions,
+            mut sessions,
             cursor,
             stored,
             end,
         } = whole;
+        mark_counted(&mut sessions, exact);
         let main = main_session(&sessions);
         if let Some(known) = self.known.get_mut(&file) {
             known.read = main.map_or(Coverage::Unread, |session| session.coverage);
@@ -365,6 +368,13 @@ const MOST_QUEUED: usize = 256;
 
 /// The size from which on a log takes tens of milliseconds to read, in bytes.
 const LARGE_LOG: u64 = 8 << 20;
+
+/// Notes whether the texts of these sessions were counted.
+fn mark_counted(sessions: &mut Sessions, are_counted: bool) {
+    for (_, session) in sessions {
+        session.is_counted = are_counted;
+    }
+}
 
 /// The folder in which the session works, if these entries contain it.
 fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {

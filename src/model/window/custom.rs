@@ -2,6 +2,7 @@
 
 use super::policy::part;
 use super::{Seen, matches};
+use crate::threshold::Tokens;
 use serde::Deserialize;
 
 /// The largest accepted number of tokens: no window is larger.
@@ -137,7 +138,7 @@ struct Row {
     agent: Option<String>,
     model: Option<String>,
     session: Option<String>,
-    tokens: Option<u64>,
+    tokens: Option<Tokens>,
     share: Option<f64>,
     messages: Option<Messages>,
     drop_oldest: Option<bool>,
@@ -157,7 +158,7 @@ impl TryFrom<Row> for CustomWindow {
     fn try_from(row: Row) -> Result<CustomWindow, Self::Error> {
         match row {
             Row {
-                tokens: Some(tokens @ 1..=MOST_TOKENS),
+                tokens: Some(Tokens(tokens @ 1..=MOST_TOKENS)),
                 share: None,
                 messages: None,
                 drop_oldest: None,
@@ -180,7 +181,8 @@ impl TryFrom<Row> for CustomPolicy {
     fn try_from(row: Row) -> Result<CustomPolicy, Self::Error> {
         let drops = row.drop_oldest == Some(true);
         let never = row.never == Some(true);
-        let rule = match (row.share, row.tokens, &row.messages, drops, never) {
+        let tokens = row.tokens.map(|tokens| tokens.0);
+        let rule = match (row.share, tokens, &row.messages, drops, never) {
             (Some(share), None, None, false, false) if share > 0.0 && share <= 1.0 => {
                 Rule::Share(share)
             }

@@ -1,10 +1,12 @@
 //! Alerts: each event that the user has asked for is reported once.
 //!
 //! A session is checked after each change. What is true while it is not live is recorded and never reported;
-//! what is true of a live session when it is first seen is reported once.
+//! what is true of a live session when it is first seen is reported once. A compaction removes the session's alerts
+//! from the screen.
 
 use super::page::id;
 use super::{App, ItemId, Notice, Severity, Summary};
+use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
 use model::fleet::{FileId, SessionKey};
@@ -111,9 +113,25 @@ struct Reported {
     few_left: bool,
     /// Its large items that were reported.
     items: HashSet<ItemId>,
+    /// The record of its last compaction or clear, by [`model::event::Place::id`].
+    reset: Option<u64>,
+    /// The time of its newest record.
+    until: Option<Timestamp>,
 }
 
 impl Reported {
+    /// Whether the context was compacted or cleared since the last check. A compaction that was found only now, since
+    /// more of the log was read, is older.
+    fn compacts(&mut self, session: &Session) -> bool {
+        let until = std::mem::replace(&mut self.until, session.updated_at);
+        let Some((newest, _)) = session.newest_reset() else {
+            return false;
+        };
+        let record = newest.place.id();
+        let is_other = self.reset.replace(record) != Some(record);
+        is_other && newest.at >= until
+    }
+
     /// What is new in a session, each with a line of text.
     fn news(
         &mut self,
@@ -252,6 +270,9 @@ impl App {
         let summary = summaries.entry(key).or_insert_with(|| Summary::of(session));
         let watch = &mut self.watch;
         let reported = watch.reported.entry(key).or_default();
+        if reported.compacts(session) {
+            self.notices.remove_alerts(key);
+        }
         let news = reported.news(&watch.wanted, session, summary);
         if news.is_empty() || !self.is_live(key) {
             return;
@@ -267,6 +288,7 @@ impl App {
                     severity: Severity::Alert,
                     about: about.clone(),
                     text: line,
+                    session: Some(key),
                 });
             }
         }

@@ -1,7 +1,9 @@
 //! What keys do.
 
 use super::tabs::{ITEMS, TABS, Tab, Target};
-use super::{App, Effect, Listed, Overlay, Prompt, Purpose, Replay, Screen, order};
+use super::{
+    App, Cursor, Effect, Listed, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
+};
 use crate::keymap::{Action, KeyPress};
 use model::fleet::SessionKey;
 use model::replay::Step;
@@ -14,6 +16,10 @@ impl App {
         let action = self.keymap.action(self.scope(), key);
         let ends = matches!(action, Some(Action::Quit | Action::Suspend));
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
+            let opens = key == KeyPress::Enter || action == Some(Action::Open);
+            if self.ui.overlay == Some(Overlay::Notices) && opens {
+                return self.open_notice();
+            }
             self.act_on_overlay(action);
             return Effect::None;
         }
@@ -22,7 +28,10 @@ impl App {
 
     /// Scrolls the overlay; any other key closes it and does nothing else.
     fn act_on_overlay(&mut self, action: Option<Action>) {
-        let page = isize::try_from(self.ui.size.1.saturating_sub(4)).unwrap_or(1);
+        let mut page = isize::try_from(self.ui.size.1.saturating_sub(4)).unwrap_or(1);
+        if self.ui.overlay == Some(Overlay::Notices) {
+            page /= NOTICE_ROWS as isize;
+        }
         match action.and_then(|action| rows(action, page)) {
             Some(rows) => self.scroll_overlay(rows),
             None => {
@@ -32,13 +41,11 @@ impl App {
     }
 
     pub(super) fn scroll_overlay(&mut self, by: isize) {
-        let lines = match self.ui.overlay {
-            Some(Overlay::Help) => {
-                let all = self.help_lines().len();
-                all.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)))
-            }
-            _ => self.notices.all().len().saturating_sub(1),
-        };
+        if self.ui.overlay == Some(Overlay::Notices) {
+            return self.step_notices(by);
+        }
+        let all = self.help_lines().len();
+        let lines = all.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)));
         let top = self.ui.overlay_top.saturating_add_signed(by);
         self.ui.overlay_top = top.min(lines);
     }
@@ -46,6 +53,7 @@ impl App {
     fn show_overlay(&mut self, overlay: Overlay) {
         self.ui.overlay = Some(overlay);
         self.ui.overlay_top = 0;
+        self.ui.notices = Cursor::default();
     }
 
     /// Returns whether there was one.
@@ -215,6 +223,7 @@ impl App {
         };
         self.ui.cursors.clear();
         self.shown.page = None;
+        self.rest.ask(key.file);
         self.stale();
         Effect::LookAt(key.file)
     }

@@ -9,6 +9,9 @@ const WHEEL_ROWS: isize = 3;
 impl App {
     pub(super) fn click(&mut self, column: u16, row: u16) -> Effect {
         let hit = self.hits.at(column, row);
+        if let Some((area, Hit::Notices)) = hit {
+            return self.click_notice(usize::from(row - area.y));
+        }
         if self.close_overlay() {
             return Effect::None;
         }
@@ -19,7 +22,7 @@ impl App {
         self.shown.dragged = Some((area, hit));
         match hit {
             Hit::Action(action) if !typing => return self.act(action),
-            Hit::Action(_) | Hit::Overlay => {}
+            Hit::Action(_) | Hit::Overlay | Hit::Notices => {}
             Hit::List => return self.click_row(usize::from(row - area.y)),
             Hit::Column(name) => {
                 if let Some(column) = Column::named(name) {

@@ -1,13 +1,16 @@
 //! Notices to the user, the newest last: results of actions, alerts, what could not be read.
 
-use super::{App, seconds_since};
+use super::{App, Effect, Overlay, seconds_since};
 use jiff::Timestamp;
+use model::fleet::SessionKey;
 use std::time::Duration;
 
 /// How long the result of an action stays on screen, in seconds.
 const INFO_SECONDS: i64 = 6;
 /// How long an alert stays on screen, in seconds.
 const ALERT_SECONDS: i64 = 60;
+/// The rows of a notice in the box.
+pub const NOTICE_ROWS: usize = 2;
 /// The most notices that are kept.
 const MOST_NOTICES: usize = 200;
 
@@ -33,6 +36,8 @@ pub struct Notice {
     pub about: String,
     /// What, and what to do about it.
     pub text: String,
+    /// The session of an alert.
+    pub session: Option<SessionKey>,
 }
 
 impl Notice {
@@ -51,6 +56,10 @@ impl Notice {
 #[derive(Debug, Default)]
 pub struct Notices {
     all: Vec<Notice>,
+    /// The number of each, in the order in which they were added.
+    numbers: Vec<u64>,
+    /// How many were ever added.
+    added: u64,
     /// How many the user has seen.
     seen: usize,
 }
@@ -71,10 +80,35 @@ impl Notices {
         newest.find(|notice| notice.left(now).is_none_or(|left| left > 0))
     }
 
-    /// How many problems were not seen.
-    pub fn unseen_problems(&self) -> usize {
-        let problems = self.unseen().iter();
-        problems.filter(|n| n.severity == Severity::Problem).count()
+    /// How many of a severity were not seen.
+    pub fn unseen_of(&self, severity: Severity) -> usize {
+        let all = self.unseen().iter();
+        all.filter(|notice| notice.severity == severity).count()
+    }
+
+    /// The numbers of all that are kept, the newest first.
+    fn newest_first(&self) -> Vec<u64> {
+        self.numbers.iter().rev().copied().collect()
+    }
+
+    /// The notice in a row of the box, in which the newest is the first.
+    fn in_row(&self, row: usize) -> Option<&Notice> {
+        self.all.iter().rev().nth(row)
+    }
+
+    /// Removes the alerts of a session.
+    pub(super) fn remove_alerts(&mut self, key: SessionKey) {
+        let is_its =
+            |notice: &Notice| notice.severity == Severity::Alert && notice.session == Some(key);
+        while let Some(at) = self.all.iter().position(is_its) {
+            self.remove(at);
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.all.remove(at);
+        self.numbers.remove(at);
+        self.seen -= usize::from(at < self.seen);
     }
 
     pub(super) fn add(&mut self, notice: Notice) {
@@ -85,10 +119,11 @@ impl Notices {
         });
         let oldest = (self.all.len() >= MOST_NOTICES).then_some(0);
         if let Some(at) = same.or(oldest) {
-            self.all.remove(at);
-            self.seen -= usize::from(at < self.seen);
+            self.remove(at);
         }
         self.all.push(notice);
+        self.numbers.push(self.added);
+        self.added += 1;
     }
 
     pub(super) fn mark_seen(&mut self) {
@@ -104,7 +139,45 @@ impl App {
             severity: Severity::Info,
             about: String::new(),
             text,
+            session: None,
         });
+    }
+
+    /// Keeps the selected notice on screen, if the box with them is open.
+    pub(super) fn prepare_notices(&mut self) {
+        if self.ui.overlay == Some(Overlay::Notices) {
+            let rows = usize::from(self.ui.size.1.saturating_sub(2)) / NOTICE_ROWS;
+            self.ui.notices.fit(&self.notices.newest_first(), rows);
+        }
+    }
+
+    pub(super) fn step_notices(&mut self, by: isize) {
+        self.ui.notices.step(&self.notices.newest_first(), by);
+    }
+
+    /// Selects a row of the box with the notices; opens the session of the selected one.
+    pub(super) fn click_notice(&mut self, line: usize) -> Effect {
+        let row = self.ui.notices.offset() + line / NOTICE_ROWS;
+        if row == self.ui.notices.index() {
+            return self.open_notice();
+        }
+        self.ui.notices.select(&self.notices.newest_first(), row);
+        Effect::None
+    }
+
+    /// Closes the box with the notices and opens the session of the selected one, if it is about one.
+    pub(super) fn open_notice(&mut self) -> Effect {
+        let selected = self.notices.in_row(self.ui.notices.index());
+        let session = selected.and_then(|notice| notice.session);
+        self.close_overlay();
+        match session.filter(|key| self.fleet.get(*key).is_some()) {
+            Some(key) => {
+                self.ui.came_from = None;
+                self.pager = None;
+                self.open_session_page(key)
+            }
+            None => Effect::None,
+        }
     }
 
     /// How long until the notice on screen goes away.
@@ -124,6 +197,7 @@ mod tests {
             severity,
             about: String::new(),
             text: text.to_owned(),
+            session: None,
         }
     }
 
@@ -157,6 +231,7 @@ mod tests {
         assert_eq!(notices.all().len(), MOST_NOTICES);
         notices.mark_seen();
         notices.add(notice(Severity::Problem, 0, "new"));
-        assert_eq!(notices.unseen_problems(), 1);
+        assert_eq!(notices.unseen_of(Severity::Problem), 1);
+        assert_eq!(notices.newest_first().len(), MOST_NOTICES);
     }
 }

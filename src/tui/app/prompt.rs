@@ -1,9 +1,10 @@
 //! What the user types: filters, sizes, texts to search for.
 
-use super::{App, Effect};
+use super::{App, Effect, LineId, Screen};
 use crate::keymap::KeyPress;
 use model::fleet::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
+use model::window::set::SetFor;
 
 /// The most characters that can be typed.
 const MOST_CHARS: usize = 200;
@@ -15,14 +16,23 @@ pub enum Purpose {
     Filter,
     /// Filters the items, as it is typed.
     ItemFilter,
-    /// The window of this session, even if the selection moves.
-    Window(SessionKey),
+    /// The window of this session, even if the selection moves, or of all sessions with its model.
+    Window(SessionKey, Reach),
     /// The size from which an item is oversized.
     Oversized,
     /// A text to find in a replay.
     Find,
     /// A text to find in an item's text.
     Search,
+}
+
+/// Which sessions get the window that is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The one for which it was asked.
+    Session,
+    /// All with its model.
+    Model,
 }
 
 /// Something that is being typed.
@@ -45,10 +55,58 @@ impl App {
         self.ui.prompt = Some(Prompt { purpose, typed });
     }
 
-    /// Opens the prompt for the window of the current session.
+    /// Opens the prompt for the window of the current session. It stays selected, wherever its row goes.
     pub(super) fn ask_window(&mut self) {
-        if let Some(key) = self.current() {
-            self.ask(Purpose::Window(key));
+        let Some(key) = self.current() else {
+            return;
+        };
+        if self.ui.screen == Screen::Overview {
+            self.ui.sessions.pin(LineId::Session(key));
+        }
+        let is_set = |reach| self.window_set(key, reach).is_some();
+        let reach = if is_set(Reach::Model) && !is_set(Reach::Session) {
+            Reach::Model
+        } else {
+            Reach::Session
+        };
+        self.ask(Purpose::Window(key, reach));
+    }
+
+    /// Whether a window is being typed: the rows keep their order meanwhile.
+    pub(super) fn is_typing_window(&self) -> bool {
+        let prompt = self.ui.prompt.as_ref();
+        prompt.is_some_and(|prompt| matches!(prompt.purpose, Purpose::Window(..)))
+    }
+
+    /// The sessions that are within reach; `None`: the session's model is not known, or it is gone.
+    fn within(&self, key: SessionKey, reach: Reach) -> Option<SetFor> {
+        match reach {
+            Reach::Session => self.fleet.set_for(key),
+            Reach::Model => {
+                let model = self.fleet.get(key)?.model()?;
+                Some(SetFor::Model(model.to_owned()))
+            }
+        }
+    }
+
+    /// The window that the user has set for what is within reach.
+    pub fn window_set(&self, key: SessionKey, reach: Reach) -> Option<u64> {
+        let sessions = self.within(key, reach)?;
+        self.fleet.set_windows().of(&sessions)
+    }
+
+    /// Goes from this session to all of its model, and back.
+    fn change_reach(&mut self) {
+        let Some(prompt) = &mut self.ui.prompt else {
+            return;
+        };
+        if let Purpose::Window(key, reach) = prompt.purpose {
+            let has_model = self.fleet.get(key).is_some_and(|s| s.model().is_some());
+            let other = match reach {
+                Reach::Session if has_model => Reach::Model,
+                _ => Reach::Session,
+            };
+            prompt.purpose = Purpose::Window(key, other);
         }
     }
 
@@ -74,6 +132,7 @@ impl App {
                 return Some(Effect::None);
             }
             KeyPress::Ctrl(_) => return None,
+            KeyPress::Tab | KeyPress::BackTab => self.change_reach(),
             // A filter is typed above its list: the arrows move there.
             KeyPress::Up | KeyPress::Down | KeyPress::PageUp | KeyPress::PageDown
                 if matches!(prompt.purpose, Purpose::Filter | Purpose::ItemFilter) =>
@@ -106,9 +165,9 @@ impl App {
         let text = typed.trim();
         match purpose {
             Purpose::Filter | Purpose::ItemFilter => {}
-            Purpose::Window(key) => match parse_tokens(text) {
+            Purpose::Window(key, reach) => match parse_tokens(text) {
                 None if !text.is_empty() => self.ui.prompt = Some(Prompt { purpose, typed }),
-                window => self.set_window(key, window),
+                window => self.set_window(key, reach, window),
             },
             Purpose::Oversized => match text.parse::<Threshold>() {
                 Ok(threshold) => self.set_oversized(threshold),
@@ -141,10 +200,10 @@ impl App {
         self.stale();
     }
 
-    fn set_window(&mut self, key: SessionKey, window: Option<u64>) {
-        if let Some(session) = self.fleet.get_mut(key) {
-            session.set_window(window);
-            self.shown.summaries.remove(&key);
+    fn set_window(&mut self, key: SessionKey, reach: Reach, window: Option<u64>) {
+        if let Some(sessions) = self.within(key, reach) {
+            self.fleet.set_window(sessions, window);
+            self.shown.summaries.clear();
             self.shown.page = None;
             self.stale();
         }

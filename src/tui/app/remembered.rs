@@ -4,6 +4,7 @@
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
 use model::threshold::Threshold;
+use model::window::set::{SetFor, SetWindow};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -17,6 +18,8 @@ pub struct Remembered {
     pub items: RememberedItems,
     /// The session that was on screen last.
     pub last: LastSession,
+    /// The windows that were set, the latest last.
+    pub windows: Vec<RememberedWindow>,
 }
 
 /// The list of sessions.
@@ -59,6 +62,52 @@ pub struct LastSession {
     pub panel: String,
 }
 
+/// A window that was set, for all sessions with a model or, without a model, for one session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RememberedWindow {
+    /// The model's id.
+    pub model: String,
+    /// The path of the session's log.
+    pub path: String,
+    /// The session's id.
+    pub id: String,
+    /// The window, in tokens.
+    pub tokens: u64,
+}
+
+impl From<&SetWindow> for RememberedWindow {
+    fn from(set: &SetWindow) -> RememberedWindow {
+        let tokens = set.tokens;
+        match set.sessions.clone() {
+            SetFor::Model(model) => RememberedWindow {
+                model,
+                tokens,
+                ..RememberedWindow::default()
+            },
+            SetFor::Session { path, id } => RememberedWindow {
+                path,
+                id,
+                tokens,
+                ..RememberedWindow::default()
+            },
+        }
+    }
+}
+
+impl RememberedWindow {
+    /// The window; `None`: it is none.
+    fn read(&self) -> Option<SetWindow> {
+        let (path, id) = (self.path.clone(), self.id.clone());
+        let sessions = match self.model.as_str() {
+            "" => SetFor::Session { path, id },
+            model => SetFor::Model(model.to_owned()),
+        };
+        let tokens = self.tokens;
+        (tokens > 0).then_some(SetWindow { sessions, tokens })
+    }
+}
+
 impl App {
     /// Sets the size from which an item is oversized, until the user sets another on screen.
     pub fn set_usual_oversized(&mut self, size: Threshold) {
@@ -84,6 +133,13 @@ impl App {
                 oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
             },
             last: self.last(),
+            windows: self
+                .fleet
+                .set_windows()
+                .all()
+                .iter()
+                .map(Into::into)
+                .collect(),
         }
     }
 
@@ -104,6 +160,9 @@ impl App {
         ui.listed = read(&items.listed);
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
         ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
+        let windows = remembered.windows.iter();
+        self.fleet
+            .recall_windows(windows.filter_map(RememberedWindow::read));
         self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
         self.stale();
     }

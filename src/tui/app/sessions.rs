@@ -130,15 +130,15 @@ impl Budget {
 
 impl App {
     /// Makes the list again if it is due: after a key, and while lines are missing on screen, at once; a large list
-    /// after updates only from time to time.
+    /// after updates only from time to time, and none while a window is typed.
     pub(super) fn list_when_due(&mut self) {
         if self.stale.list == List::Right {
             return;
         }
         let rows = usize::from(self.overview_layout().list.height);
-        let waits = self.stale.list == List::Late
-            && self.shown.lines.len() >= rows
-            && self.waits(self.shown.listed_at, LIST_INTERVAL);
+        let is_full = self.shown.lines.len() >= rows;
+        let is_early = is_full && self.waits(self.shown.listed_at, LIST_INTERVAL);
+        let waits = self.stale.list == List::Late && (is_early || self.is_typing_window());
         if waits {
             return;
         }

@@ -1,5 +1,6 @@
 //! What the list of sessions shows of a session, computed once for each change of it.
 
+use super::Stage;
 use crate::paint::Tone;
 use jiff::Timestamp;
 use model::Gone;
@@ -25,6 +26,8 @@ pub struct Summary {
     pub limits: Limits,
     /// Whether `context` is what a report on the whole log would show.
     pub is_final: bool,
+    /// Whether the sizes of its roles and items may still change.
+    pub stage: Stage,
     /// What the prompt grew by with each of the last requests, oldest first; 0 where it shrank.
     pub growth: Vec<u64>,
     /// Its last compaction.
@@ -82,6 +85,7 @@ impl Summary {
         Summary {
             context,
             is_final: session.is_final(&context),
+            stage: Stage::of(session),
             limits: session.limits(),
             growth: growth(session),
             compacted: last_compaction(session),
@@ -102,6 +106,11 @@ impl Summary {
     /// The same as of the session's newest record.
     pub fn forecast_then(&self, session: &Session) -> Result<Forecast, NoForecast> {
         *self.forecast.get_or_init(|| forecast(session, None))
+    }
+
+    /// Whether the size of the context may still change.
+    pub fn size_stage(&self) -> Stage {
+        Stage::settled_if(self.is_final)
     }
 
     /// Tokens left before the trigger; `None`: none is known.

@@ -7,9 +7,9 @@ mod tools;
 mod what_if;
 
 use super::layout::Fold;
-use super::{App, Page};
+use super::{App, Page, Stage};
 use crate::keymap::Action;
-use crate::paint::{Piece, Pieces, piece, plain};
+use crate::paint::{Piece, Pieces, Tone, piece, plain};
 use model::fleet::SessionKey;
 use model::replay::Moment;
 use model::session::{ItemIx, Session, SizedItem};
@@ -98,6 +98,12 @@ impl View<'_> {
     /// The screen's width class.
     pub(super) fn fold(&self) -> Fold {
         Fold::of(self.app.ui.size.0)
+    }
+
+    /// A number that may change while the log is read and counted.
+    pub(super) fn number(&self, number: impl Into<String>, tone: impl Into<Tone>) -> Piece {
+        let stage = Stage::of(self.session);
+        piece(stage.number(number), stage.tone(tone))
     }
 }
 

@@ -43,8 +43,10 @@ pub struct Ui {
     pub came_from: Option<SessionKey>,
     /// The box over the screen.
     pub overlay: Option<Overlay>,
-    /// The lines that it is scrolled by.
+    /// The lines that the help is scrolled by.
     pub overlay_top: usize,
+    /// The selected notice, by its number.
+    pub notices: Cursor<u64>,
     /// What is being typed: all keys go there.
     pub prompt: Option<Prompt>,
 
@@ -110,6 +112,7 @@ impl Default for Ui {
             came_from: None,
             overlay: None,
             overlay_top: 0,
+            notices: Cursor::default(),
             prompt: None,
             sort: Column::first(),
             direction: Direction::default(),

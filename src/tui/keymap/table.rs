@@ -75,9 +75,9 @@ pub static BINDINGS: &[Binding] = {
         bind(Text, A::NextPage, &[Char(']')], "next page of a very long text", None),
         bind(Text, A::PreviousPage, &[Char('[')], "previous page", None),
 
-        bind(Anywhere, A::Window, &[Char('w')], "set or reset the session's window size", None),
+        bind(Anywhere, A::Window, &[Char('w')], "set or reset the window size, of this session or of all with its model", None),
         bind(Anywhere, A::Theme, &[Char('T')], "next theme", None),
-        bind(Anywhere, A::Notices, &[Char('!')], "notices: alerts, errors, files that could not be read", None),
+        bind(Anywhere, A::Notices, &[Char('!')], "notices: alerts and their sessions, errors, files that could not be read", None),
         bind(Anywhere, A::Help, &[Char('?')], "show this help", Some("help")),
         bind(Anywhere, A::Quit, &[Char('q'), Ctrl('c')], "quit", Some("quit")),
         bind(Anywhere, A::Suspend, &[Ctrl('z')], "suspend (fg resumes)", None),

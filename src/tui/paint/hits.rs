@@ -18,6 +18,8 @@ pub enum Hit {
     Timeline,
     /// Goes to the moment of this column of the replay's track.
     Transport,
+    /// Selects a notice; opens the session of the selected one.
+    Notices,
     /// Closes the overlay; nothing behind it reacts.
     Overlay,
 }

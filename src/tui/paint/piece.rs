@@ -31,6 +31,8 @@ pub enum Tone {
     Text,
     /// Secondary: units, labels, what has left the context.
     Quiet,
+    /// Lines, frames, the free part of a gauge: nothing to read.
+    Frame,
     /// Names and the numbers that matter.
     Strong,
     /// Headings of panels and columns.
@@ -43,6 +45,8 @@ pub enum Tone {
     Live,
     /// An estimate.
     Estimated,
+    /// A number that may still change, since not all was read and counted.
+    Provisional,
     /// The mark of the trigger.
     Trigger,
     /// Something went wrong.

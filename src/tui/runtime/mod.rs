@@ -209,6 +209,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded().screens);
+            app.is_first_start = file.is_new();
         }
         for (path, what) in start.problems {
             app.update(Msg::Problem { path, what });
@@ -329,6 +330,9 @@ impl<C: Console, W: Write> Screens<C, W> {
     fn draw(&mut self) -> anyhow::Result<()> {
         let begun = now();
         self.app.prepare((self.now)());
+        if let Some(file) = self.app.take_rested() {
+            self.logs.look_at(file);
+        }
         let (app, theme) = (&self.app, self.themes.theme());
         let mut hits = HitMap::default();
         self.painter

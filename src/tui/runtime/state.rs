@@ -34,13 +34,17 @@ pub struct StateFile {
     loaded: State,
     /// What the file contains, without unknown keys; `None`: it is broken.
     saved: Option<State>,
+    /// Whether there was no file.
+    is_new: bool,
     written: Option<Instant>,
 }
 
 impl StateFile {
     /// Reads the file. A broken one is described, loads the default state, and is replaced by the next write.
     pub fn open(path: PathBuf) -> (StateFile, Option<String>) {
-        let read = match files::read_text(&path, MAX_FILE_BYTES) {
+        let text = files::read_text(&path, MAX_FILE_BYTES);
+        let is_new = matches!(&text, Err(error) if files::is_absent(error));
+        let read = match text {
             Ok(text) => toml::from_str(&text)
                 .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
             Err(error) if files::is_absent(&error) => Ok(State::default()),
@@ -54,9 +58,15 @@ impl StateFile {
             path,
             loaded: saved.clone().unwrap_or_default(),
             saved,
+            is_new,
             written: None,
         };
         (file, problem)
+    }
+
+    /// Whether there was no file: the screens were not used yet, or only looked at.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// The state that was loaded.
@@ -137,9 +147,11 @@ mod tests {
         let path = folder.path().join("deep/below/state.toml");
         let (mut file, problem) = StateFile::open(path.clone());
         assert_eq!((file.loaded(), problem), (&State::default(), None));
+        assert!(file.is_new());
         file.save(state("dark")).unwrap();
         let (file, problem) = StateFile::open(path.clone());
         assert_eq!((file.loaded(), problem), (&state("dark"), None));
+        assert!(!file.is_new());
         let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(beside, 1, "only the file itself");
     }

@@ -2,6 +2,7 @@
 
 mod list;
 mod session;
+mod settling;
 mod unreported;
 
 use crate::app::columns::COLUMNS;
@@ -11,6 +12,7 @@ use crate::tests::testing::{
     app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
 use crate::theme::{Theme, Themes};
+use model::alerts::{Alerts, Channel};
 use model::event::is_unsafe_to_show;
 use model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use model::fleet::{FileFacts, FileId, Fleet, Update};
@@ -87,7 +89,7 @@ fn a_window_that_is_typed() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "wlarge");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("not a size: 200k, 1M, 272000"), "{shown}");
+    assert!(shown.contains("not a size: 200k, 1M, 272_000"), "{shown}");
     // What is not understood is not taken.
     type_keys(&mut app, "⏎");
     assert!(app.ui.prompt.is_some());
@@ -106,11 +108,11 @@ fn a_window_is_set_and_taken_back() {
     let set = limits(&app);
     assert_eq!(
         (set.window, set.window_source.name()),
-        (1_000_000, "config")
+        (1_000_000, "set here")
     );
     assert_ne!(set.trigger, known.trigger);
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("window 1.0M (config)"), "{shown}");
+    assert!(shown.contains("window 1.0M (set here)"), "{shown}");
 
     // The log is reread: the window stays at the size that was set.
     let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
@@ -293,6 +295,25 @@ fn no_logs() {
             format!("empty_{columns}x{rows}"),
             text(&app, Theme::default())
         );
+    }
+}
+
+#[test]
+fn the_footer_of_a_first_start_begins_with_the_help() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        app.is_first_start = true;
+        let footer = |app: &App| {
+            let shown = text(app, Theme::default());
+            shown.lines().last().unwrap_or_default().to_owned()
+        };
+        let first = footer(&app);
+        assert!(first.starts_with(" ? help  "), "{first}");
+        assert!(first.ends_with("  q quit"), "{first}");
+        type_keys(&mut app, "j");
+        let later = footer(&app);
+        assert!(!later.starts_with(" ?"), "{later}");
+        assert_eq!(later.len(), first.len());
     }
 }
 

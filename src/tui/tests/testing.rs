@@ -358,7 +358,7 @@ pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     let keys: Vec<_> = app.fleet.sessions().map(|(key, _)| key).collect();
     for key in keys {
         if let Some(session) = app.fleet.get_mut(key).filter(|s| s.meta.model.is_some()) {
-            session.coverage = Coverage::Whole;
+            (session.coverage, session.is_counted) = (Coverage::Whole, true);
         }
     }
     app.update(Msg::Update(Update::InitialScanDone));

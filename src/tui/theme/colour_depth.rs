@@ -58,7 +58,7 @@ fn nearest(colour: Color) -> Color {
 }
 
 /// Red, green and blue of an index from 16 on.
-fn components(index: u8) -> (u8, u8, u8) {
+pub(super) fn components(index: u8) -> (u8, u8, u8) {
     if let Some(grey) = index.checked_sub(GREYS_START) {
         let grey = 8 + 10 * grey;
         return (grey, grey, grey);

@@ -22,7 +22,7 @@ fn linear(colour: Color) -> Rgb {
 }
 
 /// The contrast of two colours, 1 to 21; source: WCAG 2.2.
-fn contrast(a: Color, b: Color) -> f64 {
+pub(super) fn contrast(a: Color, b: Color) -> f64 {
     let luminance = |colour| {
         let [r, g, b] = linear(colour);
         0.2126 * r + 0.7152 * g + 0.0722 * b

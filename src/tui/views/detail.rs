@@ -16,7 +16,10 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     };
     let columns = usize::from(area.width.saturating_sub(2));
     let low = area.height < 2;
-    let mut groups = vec![groups::roles(&summary.context)];
+    let mut groups = vec![groups::roles(&summary.context, summary.stage)];
+    if app.is_counting(key) {
+        groups.push(vec![quiet("counting")]);
+    }
     if low {
         groups.push(next(app, session, summary));
     }
@@ -81,9 +84,10 @@ fn contents(
         .largest()
         .and_then(|(ix, tokens, _)| Some((session.items().get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
-        let size = format!(" {}", number::tokens(tokens));
+        let stage = summary.stage;
+        let size = format!(" {}", stage.number(number::tokens(tokens)));
         let share = number::percent(tokens, summary.limits.window)
-            .map(|share| format!(" ({share}%)"))
+            .map(|share| format!(" ({}%)", stage.number(share.to_string())))
             .unwrap_or_default();
         let used = joined_width(&groups);
         let room = columns
@@ -92,7 +96,9 @@ fn contents(
         if room >= 8 {
             let what = format!("{} {}", item::label(item), item::preview(item));
             let what = plain(text::cut(&what, room));
-            groups.push(vec![quiet("largest "), what, strong(size), quiet(share)]);
+            let [size, share] = [(size, Tone::Strong), (share, Tone::Quiet)]
+                .map(|(text, tone)| piece(text, stage.tone(tone)));
+            groups.push(vec![quiet("largest "), what, size, share]);
         }
     }
     joined(groups, columns)

@@ -1,7 +1,7 @@
 //! Groups of words that several parts of the screens show in the same way: the window, the trigger, the next
 //! compaction, the roles, the agent's own number, its notice.
 
-use crate::app::{Nearness, Page};
+use crate::app::{Nearness, Page, Stage};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
@@ -48,7 +48,7 @@ pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
 }
 
 /// The roles' letters and tokens in a line.
-pub(super) fn roles(context: &Context) -> Pieces {
+pub(super) fn roles(context: &Context, stage: Stage) -> Pieces {
     let mut pieces = Pieces::new();
     for role in Role::ALL {
         let tokens = context.role(role).tokens;
@@ -59,7 +59,8 @@ pub(super) fn roles(context: &Context) -> Pieces {
             pieces.push(plain(" "));
         }
         pieces.push(piece(item::letter(role).to_string(), role));
-        pieces.push(plain(format!(" {}", number::short(tokens))));
+        let tokens = stage.number(number::short(tokens));
+        pieces.push(piece(format!(" {tokens}"), stage.tone(Tone::Plain)));
     }
     pieces
 }

@@ -16,7 +16,7 @@ mod text;
 mod transport;
 
 use crate::app::{App, Overlay, Purpose, Screen, layout};
-use crate::keymap::{Hint, KeyPress};
+use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
@@ -42,12 +42,16 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             prompt::draw(app, prompt, &mut canvas);
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(app, &mut canvas),
-            Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
+            Some(Overlay::Help) => {
+                help::draw(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+            }
+            Some(Overlay::Notices) => {
+                let list = notices::draw_all(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+                canvas.hit(list, Hit::Notices);
+            }
             None => {}
-        }
-        if app.ui.overlay.is_some() {
-            canvas.hit(area, Hit::Overlay);
         }
     }
     let hits = canvas.hits;
@@ -80,13 +84,19 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let mut hints: Vec<Hint> = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
         None => app.keymap.hints(app.scope()),
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
-        Some(Purpose::Window(_) | Purpose::Oversized) => typing("set", "cancel"),
+        Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
         Some(Purpose::Find | Purpose::Search) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
     // The last two, help and quit, matter most to a new user.
     while hints.len() > 2 && hints.iter().map(columns).sum::<usize>() > usize::from(area.width) {
         hints.remove(hints.len() - 3);
+    }
+    let help = |hint: &Hint| hint.action == Some(Action::Help);
+    if app.is_first_start
+        && let Some(at) = hints.iter().position(help)
+    {
+        hints[..=at].rotate_right(1);
     }
     let mut x = 1;
     for hint in hints {

@@ -1,7 +1,9 @@
 //! Notices: the newest in a line, and all of them on demand.
 
-use crate::app::{App, Severity, seconds_since};
-use crate::paint::{Area, Piece, Tone, piece, quiet, strong};
+use super::pointer;
+use crate::app::{App, NOTICE_ROWS, Severity, seconds_since};
+use crate::keymap::{Action, KeyPress};
+use crate::paint::{Area, Hit, Piece, Tone, piece, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
@@ -10,8 +12,9 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(notice) = app.notices.newest(app.now) else {
         return;
     };
-    let count = match (notice.severity, app.notices.unseen_problems()) {
+    let count = match (notice.severity, app.notices.unseen_of(notice.severity)) {
         (Severity::Problem, n @ 2..) => format!("{n} problems, newest: "),
+        (Severity::Alert, n @ 2..) => format!("{n} alerts, newest: "),
         _ => String::new(),
     };
     let about = match notice.about.as_str() {
@@ -23,34 +26,65 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         Severity::Alert => Tone::Near,
         _ => Tone::Quiet,
     };
+    let all = match notice.severity {
+        Severity::Info => String::new(),
+        _ => app.keymap.key_text(app.scope(), Action::Notices),
+    };
+    let all = match all.as_str() {
+        "" => Vec::new(),
+        key => vec![piece(format!("  {key}"), Tone::Key), quiet(" all notices ")],
+    };
     let columns = usize::from(area.width).saturating_sub(4);
-    let line = piece(text::cut(&line, columns), tone);
-    canvas.write_in(area.inset(1, 0), &[sign(notice.severity), line]);
+    let mut pieces = vec![
+        sign(notice.severity),
+        piece(text::cut(&line, columns), tone),
+    ];
+    if text::width(&line) + width(&all) <= columns {
+        pieces.extend(all);
+    }
+    canvas.write_in(area.inset(1, 0), &pieces);
+    if notice.severity != Severity::Info {
+        canvas.hit(area, Hit::Action(Action::Notices));
+    }
 }
 
-/// All notices, the newest first.
-pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) {
+/// All notices, the newest first. Returns where they are.
+pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     let (notices, screen) = (app.notices.all(), canvas.area());
-    let rows = (notices.len() * 2).clamp(1, usize::from(screen.height)) as u16;
+    let rows = (notices.len() * NOTICE_ROWS).clamp(1, usize::from(screen.height)) as u16;
     let columns = screen.width.saturating_sub(8);
-    let inside = canvas.open_box("notices", (columns, rows));
-    let width = usize::from(inside.width);
+    let title = if notices.iter().any(|notice| notice.session.is_some()) {
+        format!("notices: {} opens the session", KeyPress::Enter)
+    } else {
+        "notices".to_owned()
+    };
+    let inside = canvas.open_box(&title, (columns, rows));
+    let width = usize::from(inside.width).saturating_sub(1);
     if notices.is_empty() {
         let nothing = quiet("no notices");
         canvas.write_in(inside, &[nothing]);
     }
-    let top = app.ui.overlay_top.min(notices.len().saturating_sub(1));
-    let lines = notices.iter().rev().skip(top).flat_map(|notice| {
+    let cursor = &app.ui.notices;
+    let shown = notices.iter().rev().enumerate().skip(cursor.offset());
+    let lines = shown.flat_map(|(row, notice)| {
         let age = number::age(seconds_since(notice.at, app.now));
         let head = match notice.about.as_str() {
             "" => format!("{age} ago"),
             about => format!("{age} ago  {about}"),
         };
+        let facts = notice.session.and_then(|key| app.fleet.facts(key));
+        let agent = facts.map(|facts| format!(" · {}", facts.label));
+        let head = head + &agent.unwrap_or_default();
         let head = strong(text::cut(&head, width.saturating_sub(2)));
         let what = quiet(text::cut(&notice.text, width));
-        [vec![sign(notice.severity), head], vec![what]]
+        let pointer = || pointer(row == cursor.index());
+        [
+            vec![pointer(), sign(notice.severity), head],
+            vec![pointer(), what],
+        ]
     });
     canvas.write_rows(inside, lines);
+    inside
 }
 
 fn sign(severity: Severity) -> Piece {

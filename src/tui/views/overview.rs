@@ -67,10 +67,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         plain(format!("  {counts}")),
     ];
     if app.live() > 0 {
-        left.extend([
-            plain(", "),
-            piece(format!("{} live", app.live()), Tone::Live),
-        ]);
+        left.extend([plain(", "), strong(format!("{} live", app.live()))]);
     }
     if !app.fleet.initial_scan_done {
         left.push(quiet("  reading…"));
@@ -178,8 +175,10 @@ fn session(
             gauge(&entry, Area::new(x, y, bar, 1), canvas);
             (x, width, shape) = (x + bar, PERCENT_COLUMNS, Shape::Right);
         }
-        let cell = piece(shape.align(&cell.text, width), cell.tone);
-        x = canvas.write((x, y), end, &[cell]);
+        let text = shape.align(&cell.text, width);
+        // What is behind a number is not behind the space before it.
+        let (space, text) = text.split_at(text.len() - text.trim_start().len());
+        x = canvas.write((x, y), end, &[plain(space), piece(text, cell.tone)]);
     }
 }
 
@@ -231,7 +230,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
         quiet(format!("  {}", sessions(group.sessions))),
     ];
     if group.live > 0 {
-        pieces.push(piece(format!(", {} live", group.live), Tone::Live));
+        pieces.push(strong(format!(", {} live", group.live)));
     }
     pieces
 }
@@ -239,7 +238,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
 /// The line below the list: the sums of the listed sessions, and the place in a list that does not fit.
 fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
-    canvas.write((1, area.y), area.right(), &[quiet(bar)]);
+    canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
     let totals = app.totals();
     let narrow = Fold::of(area.width) == Fold::Narrow;
     let tokens = if narrow {

@@ -1,40 +1,45 @@
 //! The box of a prompt; filters are typed where they are shown.
 
-use crate::app::{App, Prompt, Purpose};
+use crate::app::{App, Prompt, Purpose, Reach};
+use crate::keymap::KeyPress;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
 use model::threshold::{Threshold, parse_tokens};
 use render::{number, text};
 
 /// Examples of a window.
-const WINDOW_EXAMPLES: &str = "200k, 1M, 272000";
+const WINDOW_EXAMPLES: &str = "200k, 1M, 272_000";
 /// Examples of a threshold.
 const THRESHOLD_EXAMPLES: &str = "8k, 12000, or 4% of the window";
 /// The widest box, in columns.
 const WIDEST_BOX: u16 = 52;
 
 pub(super) fn draw(app: &App, prompt: &Prompt, canvas: &mut Canvas<'_>) {
-    let Some((title, label, below)) = asked(app, prompt) else {
+    let columns = canvas.width().saturating_sub(8).min(WIDEST_BOX);
+    let Some((title, label, below)) = asked(app, prompt, usize::from(columns)) else {
         return;
     };
-    let columns = canvas.width().saturating_sub(8).min(WIDEST_BOX);
     let room = usize::from(columns).saturating_sub(label.len() + 1);
     let typed = strong(text::tail(&prompt.typed, room));
     let mut lines: Vec<Pieces> = vec![vec![plain(label), typed, piece("▏", Tone::Accent)]];
-    lines.extend(below.into_iter().map(|line| vec![line]));
+    lines.extend(below);
     let inside = canvas.open_box(&title, (columns, lines.len() as u16));
     canvas.write_rows(inside, lines);
 }
 
 /// The box's title, the label of the typed text, and the lines below it; `None`: no box.
-fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>)> {
+fn asked(
+    app: &App,
+    prompt: &Prompt,
+    columns: usize,
+) -> Option<(String, &'static str, Vec<Pieces>)> {
     match prompt.purpose {
         Purpose::Filter | Purpose::ItemFilter => None,
-        Purpose::Window(key) => {
+        Purpose::Window(key, reach) => {
             let session = app.fleet.get(key)?;
             let limits = session.limits();
             let (window, source) = (number::short(limits.window), limits.window_from());
-            let empty = match session.set_window_tokens() {
+            let empty = match app.window_set(key, reach) {
                 Some(_) => "empty: reset to the detected size",
                 None => "empty: no change",
             };
@@ -43,9 +48,10 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
                 parse_tokens(typed).map(|tokens| format!("= {tokens} tokens"))
             });
             let below = vec![
-                read,
-                quiet(format!("current: {window} ({source})")),
-                quiet(empty),
+                vec![read],
+                reaches(session.model(), reach, columns),
+                vec![quiet(format!("current: {window} ({source})"))],
+                vec![quiet(empty)],
             ];
             Some((format!("window of {name}"), "window: ", below))
         }
@@ -57,7 +63,8 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
                 let tokens = threshold.tokens(window);
                 Some(format!("= {tokens} tokens of this window"))
             });
-            Some(("oversized threshold".to_owned(), "size: ", vec![read, now]))
+            let below = vec![vec![read], vec![now]];
+            Some(("oversized threshold".to_owned(), "size: ", below))
         }
         Purpose::Find => {
             let hint = match app.ui.needle.as_str() {
@@ -65,13 +72,30 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
                 needle => format!("empty: repeat '{}'", text::cut(needle, 24)),
             };
             let title = "find the next record".to_owned();
-            Some((title, "text: ", vec![quiet(hint)]))
+            Some((title, "text: ", vec![vec![quiet(hint)]]))
         }
         Purpose::Search => {
             let hint = quiet("case-sensitive if it contains capitals");
-            Some(("search the text".to_owned(), "text: ", vec![hint]))
+            Some(("search the text".to_owned(), "text: ", vec![vec![hint]]))
         }
     }
+}
+
+/// Which sessions get the window: this one, or all with its model, between which Tab changes.
+fn reaches(model: Option<&str>, reach: Reach, columns: usize) -> Pieces {
+    let mark = |of| if of == reach { "●" } else { "○" };
+    let session = format!("{} this session", mark(Reach::Session));
+    let Some(model) = model else {
+        return vec![plain(session)];
+    };
+    let (other, tab) = (mark(Reach::Model), KeyPress::Tab);
+    let long = format!(
+        "  {other} all of {}  {tab} changes",
+        text::short_model(model)
+    );
+    let short = format!("  {other} its model  {tab}");
+    let fits = text::width(&session) + text::width(&long) <= columns;
+    vec![plain(session), plain(if fits { long } else { short })]
 }
 
 /// What the typed text means, or examples.

@@ -10,8 +10,8 @@
 //! ```
 
 use super::groups;
-use crate::app::{App, Page};
-use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong, width};
+use crate::app::{App, Page, Stage};
+use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use model::Role;
 use model::session::Session;
@@ -28,13 +28,14 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas
         canvas.write_in(area, &line);
         return;
     }
-    let lines = Role::ALL.map(|role| role_line(page, role, columns));
+    let stage = Stage::of(session);
+    let lines = Role::ALL.map(|role| role_line(page, role, stage, columns));
     let noteworthy = noteworthy(app, session, page, columns);
     let gap = std::iter::once(Pieces::new());
     canvas.write_rows(area, lines.into_iter().chain(gap).chain(noteworthy));
 }
 
-fn role_line(page: &Page, role: Role, columns: usize) -> Pieces {
+fn role_line(page: &Page, role: Role, stage: Stage, columns: usize) -> Pieces {
     let share = page.state.context.role(role);
     // An estimate follows the known number; without a known number it replaces it.
     let (tokens, estimated) = match (share.known, share.estimated) {
@@ -48,20 +49,29 @@ fn role_line(page: &Page, role: Role, columns: usize) -> Pieces {
         (0, _) => String::new(),
         (n, _) => items(n),
     };
-    let tokens = number::tokens_or_none(tokens);
+    let tokens = stage.number(number::tokens_or_none(tokens));
+    let estimated = stage.number(estimated);
     let mut pieces = vec![
         piece(format!("{} ", item::letter(role)), role),
         plain(text::left(role.name(), 10)),
-        strong(text::right(&tokens, 7)),
-        piece(format!(" {}", text::left(&estimated, 6)), Tone::Estimated),
+        piece(text::right(&tokens, 7), stage.tone(Tone::Strong)),
+        piece(
+            format!(" {}", text::left(&estimated, 6)),
+            stage.tone(Tone::Estimated),
+        ),
     ];
     if columns >= 38 {
         let share = match number::percent(share.tokens, page.state.context.used) {
             None | Some(0) => String::new(),
-            Some(share) => format!("{share}%"),
+            Some(share) => stage.number(format!("{share}%")),
         };
-        pieces.push(quiet(text::right(&share, 4)));
-        pieces.push(quiet(format!("  {items}")));
+        // The mark takes a column of the gap.
+        let (width, gap) = match stage {
+            Stage::Provisional => (5, " "),
+            Stage::Settled => (4, "  "),
+        };
+        pieces.push(piece(text::right(&share, width), stage.tone(Tone::Quiet)));
+        pieces.push(quiet(format!("{gap}{items}")));
     }
     pieces
 }
@@ -73,15 +83,18 @@ fn items(n: usize) -> String {
 /// The lines below the roles: marked, oversized and repeated items, the largest one, sub-agents.
 fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<Pieces> {
     let mut lines = Vec::new();
+    let stage = Stage::of(session);
+    let short = |tokens| stage.number(number::short(tokens));
     let mut add = |label: &str, text: String| {
         let text = text::cut(&text, columns.saturating_sub(LABEL_COLUMNS));
-        lines.push(vec![quiet(text::left(label, LABEL_COLUMNS)), plain(text)]);
+        let text = piece(text, stage.tone(Tone::Plain));
+        lines.push(vec![quiet(text::left(label, LABEL_COLUMNS)), text]);
     };
     let window = page.state.limits.window;
     if page.marked > 0 {
-        let (marked, left) = (number::short(page.marked), page.without_marked);
-        let percent = number::percent(left, window).unwrap_or(0);
-        let left = number::short(left);
+        let (marked, left) = (short(page.marked), page.without_marked);
+        let percent = stage.number(number::percent(left, window).unwrap_or(0).to_string());
+        let left = short(left);
         add(
             "marked",
             format!("{marked}; without it {left} ({percent}%)"),
@@ -89,7 +102,8 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
-        add("oversized", format!("{} ≥ {from}", items(page.oversized)));
+        let oversized = stage.number(items(page.oversized));
+        add("oversized", format!("{oversized} ≥ {from}"));
     }
     // These parts are not known for earlier moments.
     if !app.ui.replay.is_on() {
@@ -98,7 +112,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         }
     }
     if page.repeats.items() > 0 {
-        let wasted = number::short(page.repeats.wasted);
+        let wasted = short(page.repeats.wasted);
         let repeats = items(page.repeats.items());
         add("repeated", format!("{repeats}, {wasted} wasted"));
     }
@@ -106,7 +120,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     if let Some((ix, tokens, _)) = largest
         && let Some(item) = session.items().get(*ix)
     {
-        let size = number::tokens(*tokens);
+        let size = stage.number(number::tokens(*tokens));
         let room = columns.saturating_sub(LABEL_COLUMNS + size.len() + 1);
         let subject = page
             .calls
@@ -128,7 +142,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
 /// and number follow.
 fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
-    let roles = groups::roles(&page.state.context);
+    let roles = groups::roles(&page.state.context, Stage::of(session));
     let mut room = columns.saturating_sub(taken(&roles));
     let mut groups = vec![roles];
     if app.session_layout().status.is_empty() {

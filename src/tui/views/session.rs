@@ -19,7 +19,7 @@ mod forecast;
 mod numbers;
 mod status;
 
-use crate::app::{self, App, Nearness};
+use crate::app::{self, App, Nearness, Stage};
 use crate::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
@@ -46,6 +46,10 @@ struct Shown<'a> {
     /// Why there are none.
     nothing: &'static str,
     nearness: Nearness,
+    /// Whether the size of the context may still change.
+    stage: Stage,
+    /// Whether its texts are being counted.
+    is_counting: bool,
 }
 
 pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
@@ -68,6 +72,8 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         } else {
             summary.nearness()
         },
+        stage: summary.size_stage(),
+        is_counting: app.is_counting(key),
     };
     header(app, key, session, layout.header, canvas);
     let low = layout.forecast.height == 0;
@@ -83,7 +89,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     gauge.bar(layout.bar.inset(1, 2), canvas);
     for y in layout.bar.rows() {
         let x = canvas.width() - 2;
-        canvas.write((x, y), canvas.width(), &[quiet("▕")]);
+        canvas.write((x, y), canvas.width(), &[piece("▕", Tone::Frame)]);
     }
     let numbers = numbers::numbers(&shown, columns);
     canvas.write_in(layout.numbers.inset(1, 0), &numbers);

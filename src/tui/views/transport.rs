@@ -46,7 +46,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         return;
     }
     let line = "─".repeat(usize::from(track.width) - 2);
-    canvas.write_in(track, &[quiet(format!("├{line}┤"))]);
+    canvas.write_in(track, &[piece(format!("├{line}┤"), Tone::Frame)]);
     marks(app, page, track, canvas);
     canvas.hit(track, Hit::Transport);
     let x = track.right();

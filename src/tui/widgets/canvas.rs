@@ -126,7 +126,7 @@ impl<'b> Canvas<'b> {
         let frame = Rect::new(x, y, width, height);
         Clear.render(frame, self.buffer);
         Block::bordered()
-            .border_style(self.style(Tone::Quiet))
+            .border_style(self.style(Tone::Frame))
             .render(frame, self.buffer);
         let heading = crate::paint::piece(format!(" {title} "), Tone::Over);
         let end = frame.right().saturating_sub(1);

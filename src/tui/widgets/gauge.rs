@@ -114,12 +114,12 @@ impl Gauge<'_> {
             let size = number::short(self.limits.trigger.unwrap_or(0));
             let columns = size.len() as u16 + 1;
             if trigger + columns <= width {
-                write(trigger, format!("▾{size}"), Tone::Trigger);
+                write(trigger, format!("▾{size}"), Tone::Strong);
                 free = trigger + columns;
             } else if let Some(cell) = (trigger + 1).checked_sub(columns)
                 && cell > marks.high
             {
-                write(cell, format!("{size}▾"), Tone::Trigger);
+                write(cell, format!("{size}▾"), Tone::Strong);
                 free = trigger + 1;
             }
         }
@@ -151,8 +151,8 @@ impl Gauge<'_> {
                 cell('╱', part.map_or(Tone::Plain, |(role, _)| Tone::from(*role)))
             }
             x if x < marks.high => cell('┄', Tone::Plain),
-            x if marks.trigger.is_some_and(|t| x > t) => cell('░', Tone::Quiet),
-            _ => cell('·', Tone::Quiet),
+            x if marks.trigger.is_some_and(|t| x > t) => cell('░', Tone::Frame),
+            _ => cell('·', Tone::Frame),
         });
         let mut cells: Vec<Cell> = cells.collect();
         if let Some(cell) = marks.trigger.and_then(|t| cells.get_mut(usize::from(t))) {

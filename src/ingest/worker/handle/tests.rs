@@ -305,13 +305,14 @@ fn what_is_looked_at_is_counted() {
             .iter()
             .all(|item| !item.size.counted)
     );
+    assert!(!watching.session(&path).is_settled());
     watching.handle.look_at(file_id(&path));
     let key = key(&path);
     watching.until("counted", |fleet| {
         let session = fleet.get(key).unwrap();
         session.items().iter().all(|item| item.size.counted)
     });
-    assert_eq!(watching.session(&path).coverage, Coverage::Whole);
+    assert!(watching.session(&path).is_settled());
     assert_eq!(watching.session(&path).items()[0].size.local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
@@ -319,6 +320,7 @@ fn what_is_looked_at_is_counted() {
         fleet.get(key).unwrap().items().len() == 6
     });
     assert!(watching.session(&path).items()[5].size.counted);
+    assert!(watching.session(&path).is_settled());
 }
 
 #[test]

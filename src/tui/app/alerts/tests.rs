@@ -185,6 +185,31 @@ fn few_and_clearly_more_are_apart() {
 }
 
 #[test]
+fn the_alerts_of_a_session_that_has_compacted_go() {
+    let mut app = screens(wanted(&[0.5], None, Some(20_000)));
+    let full = || {
+        log(1)
+            .answer(60_000, 10, "Bash", "a")
+            .result("Bash", 30_000, "much")
+            .answer(95_000, 10, "Bash", "b")
+    };
+    raised(&mut app, full());
+    assert_eq!(app.notices.all().len(), 2);
+    let read_again = |app: &mut App, log: Log| {
+        app.update(Msg::Update(Update::Vanished(FileId(9))));
+        raised(app, log);
+    };
+    read_again(&mut app, full());
+    assert_eq!(app.notices.all().len(), 2);
+    let on = || full().compact(95_010, Some(9_000)).summary(5_000, "so far");
+    read_again(&mut app, on());
+    assert_eq!(app.notices.all(), []);
+    // The next ones stay as long.
+    read_again(&mut app, on().answer(90_000, 10, "Bash", "c"));
+    assert_eq!(app.notices.all().len(), 1);
+}
+
+#[test]
 fn an_item_is_reported_once_however_often_its_log_is_read() {
     let mut app = screens(wanted(&[], None, Some(20_000)));
     let log = || {

@@ -37,7 +37,7 @@ impl Row for Child {
         right("AGE", [0, 6, 6], |view, agent| {
             let age = view.app.age(agent.key).map(number::age);
             let tone = if view.app.is_live(agent.key) {
-                Tone::Live
+                Tone::Strong
             } else {
                 Tone::Quiet
             };

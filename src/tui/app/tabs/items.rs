@@ -95,8 +95,8 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 impl Row for ListedItem {
     const COLUMNS: &'static [Column<ListedItem>] = &[
         left("", [1; 3], |view, row| row.mark(view)),
-        right("TOKENS", [7; 3], |_, row| {
-            piece(number::tokens(row.tokens), row.tone(row.source))
+        right("TOKENS", [7; 3], |view, row| {
+            row.number(view, number::tokens(row.tokens), row.source)
         }),
         left("", [3; 3], |_, row| quiet(format!(" {}", sign(row.source)))),
         // In a replay: the current size of an item that was only estimated then.
@@ -110,11 +110,11 @@ impl Row for ListedItem {
         right("SHARE", [0, 6, 6], |view, row| {
             match number::percent(row.tokens, view.page.state.limits.window) {
                 None | Some(0) => quiet(""),
-                Some(share) => quiet(format!("{share}%")),
+                Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
             }
         }),
-        right("CARRIED", [0, 8, 8], |_, row| {
-            quiet(number::short_or_none(row.carried))
+        right("CARRIED", [0, 8, 8], |view, row| {
+            row.number(view, number::short_or_none(row.carried), Tone::Quiet)
         }),
         right("COST", [8; 3], |_, row: &ListedItem| {
             let usd = row.usd.filter(|_| row.carried > 0);
@@ -215,6 +215,15 @@ impl ListedItem {
             tone.into()
         } else {
             Tone::Quiet
+        }
+    }
+
+    /// A number of it: it may change unless the provider reported the item's own size.
+    fn number(&self, view: &View<'_>, number: String, tone: impl Into<Tone>) -> Piece {
+        let tone = self.tone(tone);
+        match self.source {
+            Source::Reported => piece(number, tone),
+            _ => view.number(number, tone),
         }
     }
 

@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
-use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Pieces, Tone, piece, plain};
 use model::tools::{Server, Tool, server_of, servers, tools};
 use render::{self, number};
 
@@ -38,27 +38,28 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 
 impl Row for Tool {
     const COLUMNS: &'static [Column<Tool>] = &[
-        right("TOKENS", [8; 3], |_, tool| {
-            strong(number::tokens(tool.tokens))
+        right("TOKENS", [8; 3], |view, tool| {
+            view.number(number::tokens(tool.tokens), Tone::Strong)
         }),
-        right("SHARE", [6; 3], |_, tool| {
-            quiet(format!("{:.0}%", tool.share * 100.0))
+        right("SHARE", [6; 3], |view, tool| {
+            view.number(format!("{:.0}%", tool.share * 100.0), Tone::Quiet)
         }),
-        right("SCHEMA", [8; 3], |_, tool| {
-            plain(number::tokens_or_none(tool.schema))
+        right("SCHEMA", [8; 3], |view, tool| {
+            view.number(number::tokens_or_none(tool.schema), Tone::Plain)
         }),
         right("RESULTS", [8; 3], |_, tool| plain(tool.results.to_string())),
-        right("IN CONTEXT", [0, 12, 12], |_, tool| {
-            plain(number::tokens_or_none(tool.in_context))
+        right("IN CONTEXT", [0, 12, 12], |view, tool| {
+            view.number(number::tokens_or_none(tool.in_context), Tone::Plain)
         }),
-        right("LARGEST", [0, 0, 9], |_, tool| {
-            plain(number::tokens(tool.largest.1))
+        right("LARGEST", [0, 0, 9], |view, tool| {
+            view.number(number::tokens(tool.largest.1), Tone::Plain)
         }),
-        right("CARRIED", [0, 8, 8], |_, tool| {
-            plain(number::short_or_none(tool.carried))
+        right("CARRIED", [0, 8, 8], |view, tool| {
+            view.number(number::short_or_none(tool.carried), Tone::Plain)
         }),
-        right("COST", [0, 0, 9], |_, tool| {
-            quiet(render::or_none(tool.carried_usd.map(number::usd)))
+        right("COST", [0, 0, 9], |view, tool| {
+            let usd = render::or_none(tool.carried_usd.map(number::usd));
+            view.number(usd, Tone::Quiet)
         }),
     ];
     const TEXT: &'static str = "TOOL";

@@ -13,7 +13,7 @@
 
 use crate::app::Pace;
 use crate::app::timeline::{History, Scale};
-use crate::paint::{Area, Tone, piece, quiet};
+use crate::paint::{Area, Tone, piece};
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
@@ -65,7 +65,11 @@ impl Chart<'_> {
         canvas: &mut Canvas<'_>,
     ) {
         for y in area.rows() {
-            canvas.write((area.x + LABEL_COLUMNS - 1, y), area.right(), &[quiet("│")]);
+            canvas.write(
+                (area.x + LABEL_COLUMNS - 1, y),
+                area.right(),
+                &[piece("│", Tone::Frame)],
+            );
         }
         let mut label = |tokens: u64, row: u16, tone: Tone| {
             let size = text::right(&number::short(tokens), usize::from(LABEL_COLUMNS) - 1);
@@ -74,7 +78,7 @@ impl Chart<'_> {
         };
         label(scale.top, 0, Tone::Quiet);
         if let Some((tokens, row @ 1..)) = trigger {
-            label(tokens, row, Tone::Trigger);
+            label(tokens, row, Tone::Strong);
         }
     }
 
@@ -93,7 +97,7 @@ impl Chart<'_> {
                 (size, known) = (self.history.now, self.history.known);
             }
             let tone = if requests.start > cursor {
-                Tone::Quiet
+                Tone::Frame
             } else {
                 Tone::Chart
             };

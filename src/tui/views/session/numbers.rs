@@ -4,6 +4,7 @@
 //! on it, `agent's count 123.5k, ours 98.2k`.
 
 use super::{NARROW_COLUMNS, Shown};
+use crate::app::Stage;
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::views::groups;
 use model::context::Context;
@@ -15,16 +16,18 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
         return vec![quiet(shown.nothing)];
     }
     let narrow = columns < NARROW_COLUMNS;
-    let mut groups = vec![amount(context, narrow)];
+    let stage = shown.stage;
+    let mut groups = vec![amount(context, stage, narrow)];
     if let Some(percent) = number::percent(context.used, limits.window) {
-        let mut share = vec![strong(format!("{percent}%"))];
+        let percent = stage.number(format!("{percent}%"));
+        let mut share = vec![piece(percent, stage.tone(Tone::Strong))];
         if !narrow {
             share.push(plain(format!(" of {}", number::short(limits.window))));
         }
         groups.push(share);
     }
     let headroom = limits.trigger.map(|trigger| {
-        let left = number::short(context.headroom(trigger));
+        let left = stage.number(number::short(context.headroom(trigger)));
         if narrow {
             vec![piece(format!("{left} left"), shown.nearness)]
         } else {
@@ -52,7 +55,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     joined(groups, columns)
 }
 
-fn amount(context: &Context, narrow: bool) -> Pieces {
+fn amount(context: &Context, stage: Stage, narrow: bool) -> Pieces {
     let mut pieces = Pieces::new();
     if context.known > 0 {
         pieces.push(strong(number::tokens(context.known)));
@@ -62,11 +65,15 @@ fn amount(context: &Context, narrow: bool) -> Pieces {
         let error = number::error(context.high.saturating_sub(context.used));
         let estimated = number::tokens(context.estimated);
         let unit = if narrow { "" } else { " est" };
-        pieces.push(plain(if context.known > 0 { " + " } else { "~" }));
-        pieces.push(piece(
-            format!("{estimated} ±{error}{unit}"),
-            Tone::Estimated,
-        ));
+        let estimated = match context.known {
+            0 => format!("~{estimated}"),
+            _ => {
+                pieces.push(plain(" + "));
+                stage.number(estimated)
+            }
+        };
+        let tone = stage.tone(Tone::Estimated);
+        pieces.push(piece(format!("{estimated} ±{error}{unit}"), tone));
     }
     pieces
 }

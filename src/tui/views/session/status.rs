@@ -42,6 +42,8 @@ pub(super) fn status(
     }
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading…")]);
+    } else if shown.is_counting {
+        groups.push(vec![quiet("counting")]);
     }
     let notice = groups::notice(session, page, columns);
     let warned = notice.is_some();
