@@ -42,7 +42,8 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             prompt::draw(app, prompt, &mut canvas);
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(app, &mut canvas),
+            Some(Overlay::Signs) => help::draw_signs(app, &mut canvas),
+            Some(Overlay::Help) => help::draw_keys(app, &mut canvas),
             Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
             None => {}
         }
@@ -105,7 +106,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 /// Why a session's context has no size.
 fn empty_context(session: &Session) -> &'static str {
     match session.coverage {
-        Coverage::Unread => "reading…",
+        Coverage::Unread => "reading",
         _ if session.unreadable > 0 && session.items().is_empty() => "unreadable",
         _ => "empty",
     }
