@@ -44,16 +44,14 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     let mut kept = vec![(0_i64, 0_i128); resets.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
-        let first = resets.partition_point(|reset| item.place >= reset.place);
-        let dropped = dropped_by(resets, item, first);
+        let Stay {
+            first,
+            end,
+            dropped,
+        } = Stay::of(resets, item);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
-        let end = match (dropped, item.left) {
-            (Some(reset), _) => reset,
-            (None, Some(left)) => from(resets, left.request),
-            (None, None) => resets.len(),
-        };
         let mut stays = |range: Range<usize>, sign: i64| {
             if range.start < range.end {
                 for (at, sign) in [(range.start, sign), (range.end, -sign)] {
@@ -63,11 +61,8 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for away in item.away.iter() {
-            stays(
-                from(resets, away.from).max(first)..from(resets, away.to).min(end),
-                -1,
-            );
+        for away in absences(resets, item) {
+            stays(away.start.max(first)..away.end.min(end), -1);
         }
         if item.kind == Kind::Summary
             && let Some(reset) = summarised_by(session, item, first)
@@ -87,6 +82,62 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         done.largest = left;
     }
     done
+}
+
+/// All that a reset took out of the context, and all that stayed in it, the largest first.
+pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedItem>) {
+    let resets = session.resets();
+    let (mut left, mut kept) = (Vec::new(), Vec::new());
+    for (ix, item) in session.items().iter().enumerate() {
+        let stay = Stay::of(resets, item);
+        let is_away = || absences(resets, item).any(|away| away.contains(&reset));
+        let items = if stay.dropped == Some(reset) {
+            &mut left
+        } else if (stay.first..stay.end).contains(&reset) && !is_away() {
+            &mut kept
+        } else {
+            continue;
+        };
+        let (tokens, source) = session.tokens(ix);
+        items.push((ix, tokens, source));
+    }
+    for items in [&mut left, &mut kept] {
+        items.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
+    }
+    (left, kept)
+}
+
+/// The resets during which an item was in the context, absences aside.
+struct Stay {
+    /// The first reset after it had come.
+    first: usize,
+    /// The reset at which it was gone.
+    end: usize,
+    /// That reset, if it took the item out.
+    dropped: Option<usize>,
+}
+
+impl Stay {
+    fn of(resets: &[PastReset], item: &Item) -> Stay {
+        let first = resets.partition_point(|reset| item.place >= reset.place);
+        let dropped = dropped_by(resets, item, first);
+        let end = match (dropped, item.left) {
+            (Some(reset), _) => reset,
+            (None, Some(left)) => from(resets, left.request),
+            (None, None) => resets.len(),
+        };
+        Stay {
+            first,
+            end,
+            dropped,
+        }
+    }
+}
+
+/// The resets during which an item was out of the context, and came back.
+fn absences(resets: &[PastReset], item: &Item) -> impl Iterator<Item = Range<usize>> {
+    let away = item.away.iter();
+    away.map(|away| from(resets, away.from)..from(resets, away.to))
 }
 
 /// The part that comes from the reset itself: the sizes, without items.
@@ -262,6 +313,18 @@ mod tests {
         assert_eq!(
             log.summary_of_all(),
             [(4, vec!["b", "c", "d"], 1, Some("s"))]
+        );
+        let (left, kept) = contents(&log.0, 0);
+        let names = |items: Vec<SizedItem>| -> Vec<String> {
+            let names = items.iter().map(|(ix, ..)| &log.0.items()[*ix].preview);
+            names.map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            (names(left), names(kept)),
+            (
+                ["b", "c", "d", "a"].map(String::from).to_vec(),
+                vec!["e".to_owned()],
+            )
         );
         let done = compactions(&log.0).remove(0);
         assert_eq!(done.after, Some((5_000, Source::Reported)));

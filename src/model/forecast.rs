@@ -254,14 +254,35 @@ fn at_hand(session: &Session, trigger: u64) -> Option<Result<Forecast, NoForecas
 
 /// The forecast as of an earlier state, from what had been reported by then.
 pub fn forecast_at(session: &Session, snapshot: &Snapshot) -> Result<Forecast, NoForecast> {
+    forecast_with(session, snapshot, snapshot.context)
+}
+
+/// The forecast as of an earlier state with this context.
+fn forecast_with(
+    session: &Session,
+    snapshot: &Snapshot,
+    context: Context,
+) -> Result<Forecast, NoForecast> {
     let so_far = (snapshot.requests, snapshot.resets);
-    let mut forecast = project(session, so_far, snapshot.limits.trigger, || {
-        snapshot.context
-    })?;
+    let mut forecast = project(session, so_far, snapshot.limits.trigger, || context)?;
     if snapshot.at.is_none() {
         forecast.minutes = None;
     }
     Ok(forecast)
+}
+
+/// The forecast if this many tokens of an earlier state had not been in its context.
+pub fn forecast_without(
+    session: &Session,
+    snapshot: &Snapshot,
+    tokens: u64,
+) -> Result<Forecast, NoForecast> {
+    let mut context = snapshot.context;
+    context.used = context.used.saturating_sub(tokens);
+    if let Some(own) = &mut context.own {
+        own.tokens = own.tokens.saturating_sub(tokens);
+    }
+    forecast_with(session, snapshot, context)
 }
 
 /// A forecast from the first `requests` requests and `resets` resets.

@@ -1,6 +1,7 @@
 //! What must hold of a session for any input.
 
 use super::carried::Carried;
+use super::compaction::{compactions, contents};
 use super::estimators::{Estimator, predictions};
 use super::event::{
     Billed, Cause, Entry, Event, ItemKey, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part,
@@ -11,7 +12,7 @@ use super::repeats::repeats;
 use super::session::Session;
 use super::thinking::Thinking;
 use super::tools::tools;
-use super::whatif::what_if;
+use super::whatif::{what_if, what_if_without};
 use super::window::Rules;
 use super::{Gone, Kind, Role, Source};
 use proptest::prelude::*;
@@ -411,6 +412,10 @@ proptest! {
         for tool in tools(&session, [], then) {
             prop_assert!(tool.results > 0 && tool.largest.1 <= tool.tokens);
         }
+        for (reset, done) in compactions(&session).into_iter().enumerate() {
+            let (left, kept) = contents(&session, reset);
+            prop_assert_eq!((left.len(), kept.len()), (done.left_items, done.kept_items));
+        }
         for row in what_if(&session, then) {
             for done in &row.compactions {
                 prop_assert!(done.before <= row.largest && done.request <= then.min(all));
@@ -445,6 +450,7 @@ proptest! {
         prop_assert!(tools.iter().all(|tool| tool.in_context <= tool.tokens));
         repeats(&session, context);
         let rows = what_if(&session, all);
+        what_if_without(&session, all, &(0..session.items().len()).step_by(2).collect());
         let real = session.requests().iter().map(|r| r.prompt).max().unwrap_or(0);
         prop_assert!(rows[0].largest >= real);
     }

@@ -261,7 +261,8 @@ pub struct Snapshot {
 /// The prompt expected of a report before it was read, and the reported one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hindsight {
-    /// The request: the next one of a past moment, the newest of the last moment.
+    /// The request: the next one of a past moment, the newest of the last moment and of one before a reset, after which
+    /// the next one is about another context.
     pub request: RequestIx,
     /// The expected prompt, in tokens.
     pub expected: Expected,
@@ -305,15 +306,20 @@ impl State {
             at,
             agent_estimate: self.past().estimate_at(&inputs),
             notice: self.notice(content.so_far, &inputs),
-            hindsight: self.hindsight(requests),
+            hindsight: self.hindsight(requests, inputs.resets as usize),
             items: content.items,
         }
     }
 
-    /// The hindsight of the next report, or of the newest where no other has come.
-    fn hindsight(&self, requests: usize) -> Option<Hindsight> {
-        let request = requests.min(self.requests().len().checked_sub(1)?);
-        let report = &self.requests()[request];
+    /// The hindsight of the next report, or of the newest where no other has come or a reset comes first.
+    fn hindsight(&self, requests: usize, resets: usize) -> Option<Hindsight> {
+        let reset = self.resets().get(resets);
+        let request = if reset.is_some_and(|reset| reset.request <= requests) {
+            requests.checked_sub(1)?
+        } else {
+            requests.min(self.requests().len().checked_sub(1)?)
+        };
+        let report = self.requests().get(request)?;
         Some(Hindsight {
             request,
             expected: report.predicted?,

@@ -93,7 +93,7 @@ impl WhatIf {
 /// The rules side by side, over the first `requests` requests: what was real, the session's own rule,
 /// that of every agent that compacts by size, and generic ones.
 pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
-    let course = Course::of(session, requests);
+    let course = Course::of(session, requests, &BTreeSet::new());
     let limits = limits(session, course.requests);
     let usual = Overrides::default();
     let seen = seen(session, course.requests, &usual);
@@ -120,6 +120,19 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
         course.run(window, Whose::Generic, rule.name(), replayed)
     }));
     rows
+}
+
+/// What the session's own rule would have made of the first `requests` requests, had these items never come.
+pub fn what_if_without(session: &Session, requests: RequestIx, items: &BTreeSet<ItemIx>) -> WhatIf {
+    let course = Course::of(session, requests, items);
+    let limits = limits(session, course.requests);
+    let usual = Overrides::default();
+    let seen = seen(session, course.requests, &usual);
+    let row = own(session, &course, &limits, &seen);
+    WhatIf {
+        policy: format!("without {} marked", items.len()),
+        ..row
+    }
 }
 
 /// Rules of frameworks and of no agent, to compare the others with.

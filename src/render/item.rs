@@ -1,6 +1,6 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
-use model::session::Item;
+use model::session::{Item, RequestIx};
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
 
@@ -48,6 +48,14 @@ pub fn preview(item: &Item) -> &str {
 /// A name of the model as words: `tool_result` as `tool result`.
 pub fn words(name: &str) -> String {
     name.replace('_', " ")
+}
+
+/// The request that an item entered the context with, as screens number it; `None`: it goes with the next one.
+pub fn request(entered: Option<RequestIx>) -> String {
+    match entered {
+        Some(request) => format!("#{}", request + 1),
+        None => "next".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -93,6 +93,15 @@ pub fn age(seconds: i64) -> String {
     }
 }
 
+/// The time since a session began: `+8s`, `+14m`, `+1h04`, `+12h`, `+5d`. At most five columns up to 999 days.
+pub fn elapsed(seconds: i64) -> String {
+    match seconds.max(0) {
+        s @ 3_600..36_000 => format!("+{}h{:02}", s / 3_600, s % 3_600 / 60),
+        s @ 86_400.. => format!("+{}d", s / 86_400),
+        s => format!("+{}", age(s)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +153,14 @@ mod tests {
     fn ages_have_one_unit() {
         let ages = [-5, 59, 60, 3_599, 3_600, 86_400, 14 * 86_400].map(age);
         assert_eq!(ages, ["0s", "59s", "1m", "59m", "1h", "1d", "2w"]);
+    }
+
+    #[test]
+    fn times_in_a_session_are_short() {
+        let times = [-5, 59, 3_599, 3_840, 36_000, 86_399, 30 * 86_400].map(elapsed);
+        assert_eq!(
+            times,
+            ["+0s", "+59s", "+59m", "+1h04", "+10h", "+23h", "+30d"]
+        );
     }
 }

@@ -3,7 +3,11 @@
 use super::inert::{MOST_MARKS, Marks, REPLACEMENT, is_mark};
 use model::event::is_unsafe_to_show;
 use std::borrow::Cow;
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
+
+/// Joins emoji into one, in terminals that can. In others its columns are those of the parts.
+const JOINER: char = '\u{200d}';
 
 /// The text without characters that control a terminal, reorder a line or pile up in one cell. All text of
 /// logs and file names goes through here before it is shown.
@@ -13,8 +17,28 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     }
     let safe = |c| if is_unsafe_to_show(c) { REPLACEMENT } else { c };
     let mut marks = Marks::default();
-    let shown = text.chars().map(safe);
+    let apart = without_joiners(text);
+    let shown = apart.chars().map(safe);
     Cow::Owned(shown.filter_map(|c| marks.pass(c)).collect())
+}
+
+/// The text with joined emoji as their parts, whose columns are the same in every terminal. Joiners between other
+/// characters stay.
+fn without_joiners(text: &str) -> Cow<'_, str> {
+    if !text.contains(JOINER) {
+        return Cow::Borrowed(text);
+    }
+    let mut apart = String::with_capacity(text.len());
+    for cluster in text.graphemes(true) {
+        let mut parts = cluster.split(JOINER);
+        let is_emoji = |part: &str| part.width() == 2;
+        if cluster.contains(JOINER) && parts.all(is_emoji) {
+            apart.extend(cluster.split(JOINER));
+        } else {
+            apart.push_str(cluster);
+        }
+    }
+    Cow::Owned(apart)
 }
 
 fn is_inert(text: &str) -> bool {
@@ -25,12 +49,18 @@ fn is_inert(text: &str) -> bool {
     })
 }
 
-/// The columns that a text takes.
+/// The columns that a text takes. Terminals place it cluster by cluster, and a halfwidth sound mark in a cell of its own.
 pub fn width(text: &str) -> usize {
-    text.width()
+    if text.is_ascii() {
+        return text.width();
+    }
+    let is_sound_mark = |c: &char| matches!(c, '\u{ff9e}' | '\u{ff9f}');
+    let clusters = text.graphemes(true).map(UnicodeWidthStr::width);
+    clusters.sum::<usize>() + text.chars().filter(is_sound_mark).count()
 }
 
-/// The inert text in at most `columns`, with `…` where it was cut.
+/// The inert text in at most `columns`, with `…` where it was cut. No number is cut: one that does not fit is left out
+/// whole, since `16…` could be read as 16.
 pub fn cut(text: &str, columns: usize) -> String {
     // Combining marks have no width: without a limit any number of them would fit.
     let most_chars = columns.saturating_mul(4).saturating_add(16);
@@ -39,17 +69,21 @@ pub fn cut(text: &str, columns: usize) -> String {
         .nth(most_chars)
         .map_or(text.len(), |(at, _)| at);
     let head = inert(&text[..end]);
-    if end == text.len() && head.width() <= columns {
+    if end == text.len() && width(&head) <= columns {
         return head.into_owned();
     }
-    let mut kept = String::new();
-    for c in head.chars() {
-        kept.push(c);
-        // Measure the whole: some characters change the width of the one before.
-        if kept.width() + 1 > columns {
-            kept.pop();
+    let (mut taken, mut kept) = (1, String::new());
+    for cluster in head.graphemes(true) {
+        taken += width(cluster);
+        if taken > columns {
             break;
         }
+        kept.push_str(cluster);
+    }
+    if kept.ends_with(|c: char| c.is_ascii_digit()) {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+        let whole = kept.trim_end_matches(is_part).len();
+        kept.truncate(whole);
     }
     if columns > 0 {
         kept.push('…');
@@ -60,16 +94,19 @@ pub fn cut(text: &str, columns: usize) -> String {
 /// The inert text in exactly `columns`, cut or padded at its end.
 pub fn left(text: &str, columns: usize) -> String {
     let mut text = cut(text, columns);
-    let fill = columns.saturating_sub(text.width());
+    let fill = columns.saturating_sub(width(&text));
     text.extend(std::iter::repeat_n(' ', fill));
     text
 }
 
-/// The inert text in exactly `columns`, cut or padded at its start.
+/// The inert text in exactly `columns`, padded at its start: for numbers, of which a part would be another number. What
+/// does not fit is left out.
 pub fn right(text: &str, columns: usize) -> String {
-    let text = cut(text, columns);
-    let fill = columns.saturating_sub(text.width());
-    format!("{:fill$}{text}", "")
+    let text = inert(text);
+    match columns.checked_sub(width(&text)) {
+        Some(fill) => format!("{:fill$}{text}", ""),
+        None => " ".repeat(columns),
+    }
 }
 
 /// The end of the text that fits into `columns`.
@@ -95,6 +132,7 @@ pub fn short_model(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn escapes_and_bidi_marks_become_visible() {
@@ -116,6 +154,59 @@ mod tests {
         let hearts = "❤\u{fe0f}".repeat(9);
         for columns in 0..20 {
             assert_eq!(width(&left(&hearts, columns)), columns, "{columns}");
+        }
+    }
+
+    #[test]
+    fn joined_emoji_are_shown_as_their_parts() {
+        let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+        assert_eq!(inert(family), "\u{1f469}\u{1f469}\u{1f467}");
+        assert_eq!(width(&inert(family)), 6);
+        let heart = "\u{1f468}\u{200d}\u{2764}\u{fe0f}\u{200d}\u{1f468}";
+        assert_eq!(inert(heart), heart.replace('\u{200d}', ""));
+        assert_eq!(inert("ad\u{200d}min"), "ad\u{fffd}min");
+    }
+
+    #[test]
+    fn no_number_is_cut() {
+        assert_eq!(cut("read 12,345 lines", 8), "read …");
+        assert_eq!(cut("read 12,345 lines", 12), "read …");
+        assert_eq!(cut("118, 301, 455", 8), "118, …");
+        assert_eq!(cut("12345", 3), "…");
+        assert_eq!(
+            (right("12345", 4), right("1234", 4)),
+            ("    ".into(), "1234".into())
+        );
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            3 => "[a-z0-9 .,…]{0,9}",
+            2 => "[漢字ｶﾞ😀❤️👩‍👩‍👧🏳️‍🌈👍🏽e\u{301}\u{fe0f}\u{200d}\u{1f1e6}لا]{1,6}",
+            1 => any::<char>().prop_map(String::from),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_has_its_columns_and_no_cut_number(text in any_text(), columns in 0_usize..40) {
+            let cell = left(&text, columns);
+            prop_assert_eq!(width(&cell), columns, "{:?}", cell);
+            prop_assert_eq!(width(&right(&text, columns)), columns);
+            let own: usize = text.matches('…').count();
+            let cut = cut(&text, columns);
+            if cut.matches('…').count() > own {
+                let head = cut.strip_suffix('…').unwrap_or_default();
+                prop_assert!(!head.ends_with(|c: char| c.is_ascii_digit()), "{cut:?}");
+            }
+        }
+
+        #[test]
+        fn the_columns_of_parts_add_up(text in any_text()) {
+            let shown = inert(&text);
+            let parts: usize = shown.graphemes(true).map(width).sum();
+            prop_assert_eq!(width(&shown), parts);
         }
     }
 

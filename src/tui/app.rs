@@ -8,6 +8,7 @@ mod help;
 mod input;
 mod items;
 pub mod layout;
+mod legend;
 mod mouse;
 mod notices;
 mod order;

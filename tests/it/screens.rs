@@ -86,7 +86,7 @@ fn draw_the_screens() {
     };
     monitor.wait_for("all sessions", |s| {
         let gauges = s.lines().filter(|row| row.contains("% "));
-        gauges.count() >= 8 && !s.contains("reading…") && s.contains("· claude   ledger")
+        gauges.count() >= 8 && !s.contains("reading") && s.contains("· claude   ledger")
     });
     monitor.click("· claude   ledger");
     monitor.wait_for_text("▌· claude   ledger");
@@ -109,7 +109,7 @@ fn draw_the_screens() {
     monitor.wait_for_text("request 65 of");
     draw("replay", &monitor);
 
-    for shown in ["2 resets", "8 sessions"] {
+    for shown in ["2 compactions", "8 sessions"] {
         monitor.press("⎋");
         monitor.wait_for_text(shown);
     }

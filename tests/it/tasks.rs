@@ -45,7 +45,7 @@ fn open_ledger(monitor: &mut Monitor) {
 /// Waits until the ledger's log is read to its beginning, and counted.
 fn wait_for_ledger(monitor: &mut Monitor) {
     monitor.wait_for("its items", |s| {
-        s.contains("14.9k ══") && !s.contains("reading…")
+        s.contains("14.9k ══") && !s.contains("reading")
     });
 }
 
@@ -110,7 +110,7 @@ fn the_last_compaction_tells_what_it_dropped() {
     let screen = monitor.wait_for_text("auto 171.1k");
     let list: Vec<&str> = screen
         .lines()
-        .skip_while(|l| !l.contains("AGE, CAUSE"))
+        .skip_while(|l| !l.contains("WHEN, CAUSE"))
         .collect();
     assert!(
         list[1].starts_with('▌') && list[1].contains("→ 14.1k"),
@@ -149,14 +149,14 @@ fn a_replay_runs_from_the_beginning_to_the_end() {
     };
     // Counted: before that, what came since the last report is guessed from its length.
     let live = monitor.wait_for("its items, counted", |s| {
-        s.contains("· 2 resets") && s.contains("known + 17 ")
+        s.contains("· 2 compactions") && s.contains("known + 17 ")
     });
     let live = state(&live);
     // Slowly at first: what is on screen stays there.
     monitor.press("----r");
     let screen = monitor.wait_for_text("▶ 1×");
     assert!(
-        request(&screen) < 10 && !screen.contains("2 resets"),
+        request(&screen) < 10 && !screen.contains("2 compactions"),
         "{screen}"
     );
     monitor.press("]");
@@ -410,7 +410,7 @@ fn the_mouse_finds_tabs_rows_and_moments() {
     });
     monitor.click("l live");
     monitor.wait_for("the end", |s| {
-        !s.contains("■ 30×") && s.contains("2 resets")
+        !s.contains("■ 30×") && s.contains("2 compactions")
     });
 }
 

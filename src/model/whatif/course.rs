@@ -1,11 +1,11 @@
 //! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
 
 use crate::event::Key;
-use crate::history::{Coverage, PastReset, RequestIx};
+use crate::history::{Coverage, ItemIx, Left, PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;
-use crate::{Kind, Role};
-use std::collections::HashMap;
+use crate::{Gone, Kind, Role};
+use std::collections::{BTreeSet, HashMap};
 
 /// How a session has grown.
 pub(super) struct Course {
@@ -43,8 +43,8 @@ impl Default for Change {
 }
 
 impl Course {
-    /// The course of the first `requests` requests.
-    pub(super) fn of(session: &Session, requests: RequestIx) -> Course {
+    /// The course of the first `requests` requests, as if `without` had not come.
+    pub(super) fn of(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> Course {
         let requests = requests.min(session.requests().len());
         let reported = &session.requests()[..requests];
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
@@ -71,12 +71,15 @@ impl Course {
         {
             add(Change::By(difference(reset.before.max(last), last)));
         }
-        fill_messages(session, &mut steps);
+        fill_messages(session, &mut steps, without);
         fill_counted(session, &mut steps[..requests]);
+        for ix in without {
+            take_out(session, *ix, &mut steps[..requests]);
+        }
         Course {
             steps,
             requests,
-            prefix: prefix(session, requests),
+            prefix: prefix(session, requests, without),
         }
     }
 }
@@ -101,6 +104,30 @@ fn difference(now: u64, before: u64) -> i64 {
     signed(now).saturating_sub(signed(before))
 }
 
+/// Takes an item out of what was added. A compaction of the agent's own is no step; whatever else made the item leave is
+/// one.
+fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
+    let Some(item) = session.items().get(ix) else {
+        return;
+    };
+    let tokens = session.tokens(ix).0;
+    let signed = i64::try_from(tokens).unwrap_or(i64::MAX);
+    let compacted = |left: &Left| matches!(left.why, Gone::Compaction | Gone::Clear);
+    let left = item.left.filter(|left| !compacted(left));
+    for (request, step) in steps.iter_mut().enumerate() {
+        match &mut step.change {
+            Change::To(size) if item.held_by(request) => *size = size.saturating_sub(tokens),
+            Change::By(grown) if item.entered() == Some(request) => {
+                *grown = grown.saturating_sub(signed);
+            }
+            Change::By(grown) if left.is_some_and(|left| left.request == request) => {
+                *grown = grown.saturating_add(signed);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Adds what the agent's own count gained besides the prompts.
 fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let counts = Counts::until(session, steps.len());
@@ -115,14 +142,14 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
 
 /// Adds the messages to the steps. A message is a response, or a record of any other role; what the
 /// harness adds belongs to no message.
-fn fill_messages(session: &Session, steps: &mut [CourseStep]) {
+fn fill_messages(session: &Session, steps: &mut [CourseStep], without: &BTreeSet<ItemIx>) {
     let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
         let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
             continue;
         };
-        if matches!(item.role, Role::System | Role::Container) {
+        if matches!(item.role, Role::System | Role::Container) || without.contains(&ix) {
             continue;
         }
         let step = &mut steps[entered];
@@ -152,7 +179,7 @@ fn fill_messages(session: &Session, steps: &mut [CourseStep]) {
 
 /// The tokens that every epoch begins with: what no log shows, and what the harness puts in. The least that was
 /// seen: some epochs begin with restored files and such as well.
-fn prefix(session: &Session, requests: RequestIx) -> u64 {
+fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> u64 {
     let resets = session.resets().iter().map(|reset| reset.request);
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
@@ -162,7 +189,7 @@ fn prefix(session: &Session, requests: RequestIx) -> u64 {
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let returns = matches!(item.role, Role::System | Role::Container);
-        if !returns || item.kind == Kind::Summary {
+        if !returns || item.kind == Kind::Summary || without.contains(&ix) {
             continue;
         }
         let tokens = i128::from(session.tokens(ix).0);

@@ -189,19 +189,19 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "estimated",
         heading: "EST",
-        help: "estimated since the last usage report; …: not counted yet",
+        help: "estimated since the last usage report; ~: not counted yet",
         step: 5,
         sort: Sort::Highest(|summary, _| summary.context.estimated),
         widths: [0, 7, 7],
         cell: |entry| {
             let context = &entry.summary.context;
-            let sign = if context.known == 0 { '~' } else { '+' };
-            let tokens = match (context.estimated, entry.summary.is_final) {
-                (0, _) => String::new(),
-                (n, true) => format!("{sign}{}", number::tokens(n)),
-                (n, false) => format!("{sign}{}…", number::short(n)),
+            let sign = if context.known == 0 { "" } else { "+" };
+            let (tokens, tone) = match (context.estimated, entry.summary.is_final) {
+                (0, _) => (String::new(), Tone::Plain),
+                (n, true) => (format!("{sign}{}", number::tokens(n)), Tone::Estimated),
+                (n, false) => (format!("~{}", number::short(n)), Tone::Quiet),
             };
-            piece(tokens, Tone::Estimated)
+            piece(tokens, tone)
         },
         ..PLAIN
     },

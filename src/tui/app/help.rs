@@ -1,9 +1,8 @@
-//! The lines of the help: scrolling needs their number as much as drawing does.
+//! The lines of the help, the keys and the signs: scrolling needs their number as much as drawing does.
 
 use super::App;
-use crate::app::columns::COLUMNS;
 use crate::keymap::Scope;
-use model::{Role, Source};
+use model::Role;
 use textwrap::WordSplitter;
 
 /// The columns of the keys.
@@ -18,13 +17,13 @@ const FRAME_COLUMNS: usize = 4;
 /// A line of help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelpLine {
-    /// Keys and what they do; a continued line has no keys.
+    /// Keys and what they do, or a word and what it means; a continued line has no keys.
     Keys(String, String),
-    /// How to read gauges and numbers.
+    /// Signs and their words.
     Signs(Vec<Sign>),
 }
 
-/// A sign that gauges and lists use.
+/// A sign that gauges, charts and lists use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// The letter of a role.
@@ -35,10 +34,30 @@ pub enum Sign {
     Estimated,
     /// The line of its error.
     Error,
-    /// The mark of the trigger.
+    /// The mark of the trigger in a gauge.
     Trigger,
-    /// The source of a number.
-    Source(Source),
+    /// The shade after it.
+    Beyond,
+    /// The line of the trigger in the timeline.
+    TriggerLine,
+    /// The shade of the forecast in the timeline.
+    Median,
+    /// The shade of its band.
+    Band,
+    /// The mark of a compaction in the timeline.
+    Compaction,
+    /// The mark of a marked item.
+    Marked,
+    /// The mark of an oversized item.
+    Oversized,
+    /// The mark of a repeated item.
+    Repeated,
+    /// The mark of a session whose agent works.
+    Works,
+    /// The mark of a session that waits for the user.
+    Waits,
+    /// The mark of a session whose log was written lately.
+    Written,
 }
 
 impl Sign {
@@ -50,8 +69,17 @@ impl Sign {
             Sign::Estimated => "estimated",
             Sign::Error => "error margin",
             Sign::Trigger => "compacts here",
-            Sign::Source(Source::Agent) => "agent's count",
-            Sign::Source(source) => source.name(),
+            Sign::Beyond => "beyond that",
+            Sign::TriggerLine => "compacts here",
+            Sign::Median => "forecast",
+            Sign::Band => "its 80% band",
+            Sign::Compaction => "compaction",
+            Sign::Marked => "marked",
+            Sign::Oversized => "oversized",
+            Sign::Repeated => "repeated",
+            Sign::Works => "works",
+            Sign::Waits => "waits for you",
+            Sign::Written => "log written lately",
         }
     }
 
@@ -59,10 +87,46 @@ impl Sign {
     fn columns(self) -> usize {
         let sign = match self {
             Sign::Known | Sign::Estimated => 3,
-            Sign::Error | Sign::Source(Source::Derived) => 2,
-            Sign::Role(_) | Sign::Trigger | Sign::Source(_) => 1,
+            Sign::Error | Sign::Beyond | Sign::TriggerLine | Sign::Median | Sign::Band => 2,
+            _ => 1,
         };
         sign + 1 + self.word().len() + 2
+    }
+
+    /// Signs in lines of at most these columns.
+    pub(super) fn in_lines(signs: &[Sign], columns: usize) -> Vec<HelpLine> {
+        let mut lines: Vec<Vec<Sign>> = Vec::new();
+        let mut taken = 0;
+        for sign in signs {
+            taken += sign.columns();
+            match lines.last_mut() {
+                // The last one needs no space after it.
+                Some(line) if taken <= columns + 2 => line.push(*sign),
+                _ => {
+                    lines.push(vec![*sign]);
+                    taken = sign.columns();
+                }
+            }
+        }
+        lines.into_iter().map(HelpLine::Signs).collect()
+    }
+}
+
+impl HelpLine {
+    /// A word and its meaning, which is wrapped: `word_columns` and the rest of `columns`.
+    pub(super) fn wrapped(
+        word: &str,
+        means: &str,
+        word_columns: usize,
+        columns: usize,
+    ) -> Vec<HelpLine> {
+        let room = columns.saturating_sub(word_columns).max(1);
+        let options = textwrap::Options::new(room).word_splitter(WordSplitter::NoHyphenation);
+        let mut word = word.to_owned();
+        let lines = textwrap::wrap(means, &options).into_iter();
+        lines
+            .map(|text| HelpLine::Keys(std::mem::take(&mut word), text.into_owned()))
+            .collect()
     }
 }
 
@@ -76,60 +140,26 @@ impl App {
         }
     }
 
-    /// The keys of the screen and the signs, in lines that fit.
+    /// The columns inside the frame.
+    pub(super) fn help_columns(&self) -> usize {
+        let columns = usize::from(self.ui.size.0).saturating_sub(FRAME_COLUMNS);
+        columns.max(1)
+    }
+
+    /// The keys of the screen, in lines that fit.
     pub fn help_lines(&self) -> Vec<HelpLine> {
-        let columns = usize::from(self.ui.size.0)
-            .saturating_sub(FRAME_COLUMNS)
-            .max(1);
-        let scope = self.scope();
         let everywhere = self.keymap.in_scope(Scope::Anywhere);
-        let bindings = self.keymap.in_scope(scope).chain(everywhere);
-        let mut lines = Vec::new();
-        let room = columns.saturating_sub(self.help_keys()).max(1);
-        let options = textwrap::Options::new(room).word_splitter(WordSplitter::NoHyphenation);
-        let mut add = |mut keys: String, help: &str| {
-            for text in textwrap::wrap(help, &options) {
-                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text.into_owned()));
-            }
-        };
-        for binding in bindings.filter(|binding| !binding.keys.is_empty()) {
+        let bindings = self.keymap.in_scope(self.scope()).chain(everywhere);
+        let bindings = bindings.filter(|binding| !binding.keys.is_empty());
+        let lines = bindings.flat_map(|binding| {
             let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
-            add(keys.join(" "), binding.help);
-        }
-        if scope == Scope::Overview {
-            add(String::new(), "");
-            for column in COLUMNS {
-                add(column.heading.to_owned(), column.help);
-            }
-        }
-        lines.push(HelpLine::Signs(Vec::new()));
-        let bar = [Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger];
-        let sources = [
-            Source::Reported,
-            Source::Derived,
-            Source::Shared,
-            Source::Estimated,
-            Source::Agent,
-        ];
-        let kinds = [
-            Role::ALL.map(Sign::Role).to_vec(),
-            bar.to_vec(),
-            sources.map(Sign::Source).to_vec(),
-        ];
-        for signs in kinds {
-            let mut line: Vec<Sign> = Vec::new();
-            let mut taken = 0;
-            for sign in signs {
-                // The last one needs no space after it.
-                if taken + sign.columns() > columns + 2 && !line.is_empty() {
-                    lines.push(HelpLine::Signs(std::mem::take(&mut line)));
-                    taken = 0;
-                }
-                taken += sign.columns();
-                line.push(sign);
-            }
-            lines.push(HelpLine::Signs(line));
-        }
-        lines
+            HelpLine::wrapped(
+                &keys.join(" "),
+                binding.help,
+                self.help_keys(),
+                self.help_columns(),
+            )
+        });
+        lines.collect()
     }
 }

@@ -1,12 +1,13 @@
 //! What keys do.
 
-use super::tabs::{ITEMS, TABS, Tab, Target};
+use super::tabs::{COMPACTIONS, ITEMS, TABS, Tab, Target};
 use super::{
     App, Cursor, Effect, Listed, NOTICE_ROWS, Overlay, Prompt, Purpose, Replay, Screen, order,
 };
 use crate::keymap::{Action, KeyPress};
 use model::fleet::SessionKey;
 use model::replay::Step;
+use render::number;
 
 impl App {
     pub(super) fn key(&mut self, key: KeyPress) -> Effect {
@@ -26,8 +27,12 @@ impl App {
         action.map_or(Effect::None, |action| self.act(action))
     }
 
-    /// Scrolls the overlay; any other key closes it and does nothing else.
+    /// Scrolls the overlay; the key of the help goes on from the signs to the keys. Any other key closes it and does
+    /// nothing else.
     fn act_on_overlay(&mut self, action: Option<Action>) {
+        if action == Some(Action::Help) && self.ui.overlay == Some(Overlay::Signs) {
+            return self.show_overlay(Overlay::Help);
+        }
         let mut page = isize::try_from(self.ui.size.1.saturating_sub(4)).unwrap_or(1);
         if self.ui.overlay == Some(Overlay::Notices) {
             page /= NOTICE_ROWS as isize;
@@ -41,13 +46,18 @@ impl App {
     }
 
     pub(super) fn scroll_overlay(&mut self, by: isize) {
-        if self.ui.overlay == Some(Overlay::Notices) {
-            return self.step_notices(by);
-        }
-        let all = self.help_lines().len();
-        let lines = all.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)));
+        let lines = match self.ui.overlay {
+            Some(Overlay::Notices) => return self.step_notices(by),
+            Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
+            _ => self.hidden_lines(self.help_lines().len()),
+        };
         let top = self.ui.overlay_top.saturating_add_signed(by);
         self.ui.overlay_top = top.min(lines);
+    }
+
+    /// How many of the lines of an overlay do not fit.
+    fn hidden_lines(&self, lines: usize) -> usize {
+        lines.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)))
     }
 
     fn show_overlay(&mut self, overlay: Overlay) {
@@ -79,7 +89,7 @@ impl App {
             }
             Action::Window => self.ask_window(),
             Action::Theme => return Effect::Theme,
-            Action::Help => self.show_overlay(Overlay::Help),
+            Action::Help => self.show_overlay(Overlay::Signs),
             Action::Notices => self.show_overlay(Overlay::Notices),
             Action::Suspend => return Effect::Suspend,
             Action::Quit => return Effect::Quit,
@@ -200,6 +210,7 @@ impl App {
                     Target::Nothing => {}
                     Target::Text(ix) => return self.open_text(key, ix),
                     Target::Tool(tool) => self.filter_tool(&tool),
+                    Target::Reset(reset) => self.open_reset(key, reset),
                     Target::Session(child) => {
                         self.ui.came_from = Some(key);
                         return self.open_session_page(child);
@@ -222,18 +233,32 @@ impl App {
             ..Replay::default()
         };
         self.ui.cursors.clear();
+        self.ui.opened_reset = None;
         self.shown.page = None;
         self.rest.ask(key.file);
         self.stale();
         Effect::LookAt(key.file)
     }
 
-    /// Goes back one step: from a text to its session, from a replay to live, from a filter to all items,
-    /// from a sub-agent to its parent, from a session to the list.
+    /// Lists all that a reset dropped and kept, or the resets again.
+    fn open_reset(&mut self, key: SessionKey, reset: usize) {
+        let session = self.fleet.get(key);
+        let reset = session.and_then(|session| session.resets().get(reset));
+        let place = reset.map(|reset| reset.place);
+        let opened = std::mem::take(&mut self.ui.opened_reset);
+        self.ui.opened_reset = place.filter(|place| opened != Some(*place));
+        self.stale();
+    }
+
+    /// Goes back one step: from a text to its session, from a replay to live, from a compaction to all of them, from a
+    /// filter to all items, from a sub-agent to its parent, from a session to the list.
     fn back(&mut self) {
         match self.ui.screen {
             Screen::Text(_) => self.leave_text(),
             Screen::Session(_) if self.ui.replay.is_on() => self.go_live(),
+            Screen::Session(_) if self.ui.tab == COMPACTIONS && self.ui.opened_reset.is_some() => {
+                self.ui.opened_reset = None;
+            }
             Screen::Session(_) if !self.ui.item_filter.is_empty() => self.ui.item_filter.clear(),
             Screen::Session(_) => {
                 self.ui.screen = match self.ui.came_from.take() {
@@ -352,8 +377,16 @@ impl App {
             cursor.pin(*id);
         }
         if let Some(there) = there {
+            let at = timeline.moment(there).and_then(|moment| moment.at);
             self.ui.set_cursor(cursor);
             self.jump_to(there);
+            if let Some(at) = at {
+                let age = number::age(super::seconds_since(at, self.now));
+                self.notify(format!(
+                    "{}, {age} ago",
+                    at.strftime("%Y-%m-%d %H:%M:%S UTC")
+                ));
+            }
         }
     }
 

@@ -5,13 +5,14 @@ use super::{App, ItemId};
 use model::calls::Calls;
 use model::children::{Child, children};
 use model::fleet::{Fleet, SessionKey};
-use model::forecast::{Forecast, NoForecast, forecast_at};
+use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
 use model::repeats::{Repeats, repeats};
 use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
 use model::session::{Item, ItemIx, Session};
 use model::whatif::without;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The session on screen.
 #[derive(Debug)]
@@ -34,10 +35,14 @@ pub struct Page {
     pub repeats: Repeats,
     /// How many items of the context then are oversized.
     pub oversized: usize,
-    /// Tokens of the marked items in the context then.
+    /// The marked items in the context then.
+    pub marked_items: BTreeSet<ItemIx>,
+    /// Their tokens.
     pub marked: u64,
     /// The size of the context without them, in tokens.
     pub without_marked: u64,
+    /// The forecast without them.
+    pub forecast_without_marked: Result<Forecast, NoForecast>,
     /// The tool calls, for what their results are about.
     pub calls: Calls,
     /// The sub-agents, the one that was started last first.
@@ -123,8 +128,10 @@ impl Page {
             forecast: Err(NoForecast::NoRequest),
             repeats: Repeats::default(),
             oversized: 0,
+            marked_items: BTreeSet::new(),
             marked: 0,
             without_marked: 0,
+            forecast_without_marked: Err(NoForecast::NoRequest),
             calls: Calls::of(session),
         }
     }
@@ -181,9 +188,14 @@ impl App {
             let item = session.items().get(*ix);
             item.is_some_and(|item| self.is_marked(page.key, item))
         });
+        page.marked_items = marked.collect();
         let (items, used) = (&page.state.items, page.state.context.used);
         (page.marked, page.without_marked) =
-            without(items.iter().copied(), &marked.collect(), used);
+            without(items.iter().copied(), &page.marked_items, used);
+        page.forecast_without_marked = match page.marked {
+            0 => page.forecast,
+            freed => forecast_without(session, &page.state, freed),
+        };
         page.list = self.ui.tab.list.map(|list| {
             list(&ListSource {
                 app: self,

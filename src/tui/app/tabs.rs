@@ -7,13 +7,13 @@ mod tools;
 mod what_if;
 
 use super::layout::Fold;
-use super::{App, Page, Stage};
+use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
 use model::fleet::SessionKey;
 use model::replay::Moment;
-use model::session::{ItemIx, Session, SizedItem};
-use render::text;
+use model::session::{Item, ItemIx, Session, SizedItem};
+use render::{item, number, text};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -37,12 +37,14 @@ pub static TABS: &[Tab] = &[
     tab("compactions", Action::Compactions, Some(compactions::list)),
     tab("what if", Action::WhatIf, Some(what_if::list)),
     tab("agents", Action::Agents, Some(agents::list)),
-    // It is for screens that have no room for the timeline next to the roles.
+    // The whole list's room for the timeline, which is small next to the roles or has no room there.
     tab("timeline", Action::Timeline, None),
 ];
 
 /// The tab of the items.
 pub static ITEMS: &Tab = &TABS[0];
+/// The tab of the compactions.
+pub static COMPACTIONS: &Tab = &TABS[2];
 
 const fn tab(name: &'static str, action: Action, list: Option<MakeList>) -> Tab {
     Tab { name, action, list }
@@ -105,6 +107,18 @@ impl View<'_> {
         let stage = Stage::of(self.session);
         piece(stage.number(number), stage.tone(tone))
     }
+
+    /// The request that an item entered the context with, and the time since the session began. Empty: the log has
+    /// none.
+    pub fn entered(&self, item: &Item) -> (String, String) {
+        let requests = self.page.state.requests;
+        let entered = item.entered().filter(|request| *request < requests);
+        let has_requests = !self.session.requests().is_empty();
+        let request = has_requests.then(|| item::request(entered));
+        let began = self.session.started_at.zip(item.at());
+        let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+        (request.unwrap_or_default(), elapsed.unwrap_or_default())
+    }
 }
 
 /// Identifies a row of a list, across changes of its order and rereads of the log.
@@ -128,6 +142,8 @@ pub enum Target {
     Tool(String),
     /// A sub-agent.
     Session(SessionKey),
+    /// All that a reset dropped and kept, or its summary again.
+    Reset(usize),
 }
 
 /// The list of a tab, as of the moment on screen.
@@ -142,6 +158,10 @@ pub trait List: Debug {
     fn empty(&self, view: &View<'_>) -> Vec<String>;
     /// What the list contains and in which order, in short.
     fn caption(&self, view: &View<'_>) -> String;
+    /// The headings and words on screen, and what they mean.
+    fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
+    /// The signs before its rows.
+    fn signs(&self, view: &View<'_>) -> Vec<Sign>;
     /// What a row opens.
     fn target(&self, row: usize) -> Target;
     /// The item of a row.
@@ -158,6 +178,8 @@ pub(super) trait Row: Debug + Sized + 'static {
     const TEXT: &'static str;
     /// The columns between the last column and the text.
     const GAP: usize = 2;
+    /// The words of its text that need one more, and what they mean.
+    const WORDS: &'static [(&'static str, &'static str)] = &[];
 
     /// The text.
     fn text(&self, view: &View<'_>) -> Pieces;
@@ -168,6 +190,11 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// What the list contains and in which order, in short.
     fn caption(rows: &[Self], _view: &View<'_>) -> String {
         counted(rows.len(), "")
+    }
+
+    /// The signs before the rows.
+    fn signs(_rows: &[Self], _view: &View<'_>) -> Vec<Sign> {
+        Vec::new()
     }
 
     /// What Enter opens.
@@ -197,6 +224,8 @@ fn counted(rows: usize, order: &str) -> String {
 /// A column of a list.
 pub(super) struct Column<T: 'static> {
     heading: &'static str,
+    /// What it shows, for the legend; empty: nothing to explain.
+    help: &'static str,
     align: fn(&str, usize) -> String,
     /// Its columns on a narrow, a medium and a wide screen; 0: not shown.
     widths: [usize; 3],
@@ -212,6 +241,7 @@ const fn right<T>(
 ) -> Column<T> {
     Column {
         heading,
+        help: "",
         align: text::right,
         widths,
         is_shown: |_| true,
@@ -235,6 +265,11 @@ impl<T> Column<T> {
     /// The column, shown only under a condition.
     const fn when(self, is_shown: fn(&View<'_>) -> bool) -> Column<T> {
         Column { is_shown, ..self }
+    }
+
+    /// The column, explained.
+    const fn means(self, help: &'static str) -> Column<T> {
+        Column { help, ..self }
     }
 
     fn width(&self, view: &View<'_>) -> usize {
@@ -300,6 +335,17 @@ impl<T: Row> List for Table<T> {
 
     fn caption(&self, view: &View<'_>) -> String {
         T::caption(&self.rows, view)
+    }
+
+    fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)> {
+        let shown = T::COLUMNS.iter().filter(|column| column.width(view) > 0);
+        let columns = shown.map(|column| (column.heading, column.help));
+        let explained = columns.chain(T::WORDS.iter().copied());
+        explained.filter(|(_, help)| !help.is_empty()).collect()
+    }
+
+    fn signs(&self, view: &View<'_>) -> Vec<Sign> {
+        T::signs(&self.rows, view)
     }
 
     fn target(&self, row: usize) -> Target {

@@ -9,7 +9,7 @@ use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 
 /// The rows of that screen that are not text: header, status, keys.
-pub const FRAME_ROWS: u16 = 5;
+pub const FRAME_ROWS: u16 = 6;
 
 impl App {
     /// Opens the text of an item.

@@ -5,6 +5,7 @@ use super::{
     Column, Cursor, Direction, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems, Top,
 };
 use model::Kind;
+use model::event::Place;
 use model::fleet::SessionKey;
 use model::threshold::Threshold;
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,8 @@ pub enum Screen {
 /// A box over the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
+    /// The signs of the screen.
+    Signs,
     /// The keys.
     Help,
     /// The notices so far.
@@ -79,6 +82,8 @@ pub struct Ui {
     pub item_filter: String,
     /// The size from which an item is oversized.
     pub oversized: Threshold,
+    /// The compaction whose items are listed, by the place of its record.
+    pub opened_reset: Option<Place>,
     /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
     /// The last text that was searched for in a replay.
@@ -128,6 +133,7 @@ impl Default for Ui {
             item_direction: Direction::default(),
             item_filter: String::new(),
             oversized: Threshold::Share(OVERSIZED_SHARE),
+            opened_reset: None,
             marked: HashSet::new(),
             needle: String::new(),
             cursors: HashMap::new(),

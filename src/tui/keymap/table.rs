@@ -26,7 +26,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Overview, A::Newest, &[Char('n')], "go to the most recent session", None),
         bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
 
-        bind(Session, A::Open, &[Enter], "open: the item's text, the tool's items, the sub-agent", Some("open")),
+        bind(Session, A::Open, &[Enter], "open: the item's text, the tool's items, all that a compaction removed and kept, the sub-agent", Some("open")),
         bind(Session, A::Back, &[Esc, Backspace, Char('h')], "go back: end the replay, clear the filter, close the session", Some("back")),
         bind(Session, A::NextTab, &[Tab], "next tab", Some("tabs")),
         bind(Session, A::PreviousTab, &[BackTab], "previous tab", None),
@@ -59,7 +59,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Slower, &[Char('-')], "play slower", None),
         bind(Session, A::Faster, &[Char('+'), Char('=')], "play faster (1× to 1000×, then requests per second)", None),
         bind(Session, A::Growth, &[Char('L')], "go to the request with the largest growth", None),
-        bind(Session, A::Moment, &[Char('@')], "go to the selected item's or compaction's record; again: to its removal", None),
+        bind(Session, A::Moment, &[Char('@')], "go to the selected item's or compaction's record, and show its age; again: to its removal", None),
         bind(Session, A::Find, &[Char('f')], "find a record by its text", None),
         bind(Session, A::FindNext, &[Char('F')], "find the next match", None),
         bind(Session, A::Live, &[Char('l')], "end the replay (live)", None),
@@ -78,7 +78,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Anywhere, A::Window, &[Char('w')], "set or reset the window size, of this session or of all with its model", None),
         bind(Anywhere, A::Theme, &[Char('T')], "next theme", None),
         bind(Anywhere, A::Notices, &[Char('!')], "notices: alerts and their sessions, errors, files that could not be read", None),
-        bind(Anywhere, A::Help, &[Char('?')], "show this help", Some("help")),
+        bind(Anywhere, A::Help, &[Char('?')], "what the signs on this screen mean; again: the keys", Some("help")),
         bind(Anywhere, A::Quit, &[Char('q'), Ctrl('c')], "quit", Some("quit")),
         bind(Anywhere, A::Suspend, &[Ctrl('z')], "suspend (fg resumes)", None),
     ]

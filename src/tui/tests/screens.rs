@@ -4,6 +4,7 @@ mod list;
 mod session;
 mod settling;
 mod unreported;
+mod widths;
 
 use crate::app::columns::COLUMNS;
 use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
@@ -59,6 +60,20 @@ fn session_of_the_past() {
 #[test]
 fn compactions() {
     at_each_size("compactions", "/billing⏎⏎C", logs);
+}
+
+/// All that it dropped and kept.
+#[test]
+fn a_compaction_is_opened() {
+    at_each_size("compaction", "/billing⏎⏎C⏎", logs);
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/billing⏎⏎C");
+    let short = app.list().unwrap().0.ids().len();
+    type_keys(&mut app, "⏎");
+    assert!(app.list().unwrap().0.ids().len() > short);
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.list().unwrap().0.ids().len(), short);
+    assert!(matches!(app.ui.screen, Screen::Session(_)));
 }
 
 #[test]
@@ -263,7 +278,7 @@ fn a_hint_is_its_key() {
         .windows(4)
         .position(|w| w.iter().collect::<String>() == "help");
     click(&mut app, (at.unwrap() as u16, footer));
-    assert_eq!(app.ui.overlay, Some(Overlay::Help));
+    assert_eq!(app.ui.overlay, Some(Overlay::Signs));
     click(&mut app, (1, 1));
     assert_eq!(app.ui.overlay, None);
 }
@@ -282,7 +297,8 @@ fn the_sums_take_in_all_sessions_in_time() {
 
 #[test]
 fn help() {
-    at_each_size("help", "?", logs);
+    at_each_size("signs", "?", logs);
+    at_each_size("help", "??", logs);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! compaction, the roles, the agent's own number, its notice.
 
 use crate::app::{Nearness, Page, Stage};
-use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, strong, width};
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
 use model::forecast::Forecast;
@@ -45,6 +45,26 @@ pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     }
     let band = piece(number::band(&forecast.requests), nearness);
     vec![quiet("next "), band]
+}
+
+/// The context without the marked items, and how many requests later it would compact: `without 1 marked: 147k, 14
+/// requests more`; `None`: nothing in the context is marked.
+pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
+    let items = page.marked_items.len();
+    if items == 0 {
+        return None;
+    }
+    let size = number::short(page.without_marked);
+    let mut pieces = vec![
+        piece(format!("without {items} marked: "), Tone::Marked),
+        strong(size),
+    ];
+    if let (Ok(now), Ok(then)) = (page.forecast, page.forecast_without_marked) {
+        let [now, then] = [now, then].map(|forecast| forecast.requests.rounded()[1]);
+        let more = number::counted(then.saturating_sub(now), "request");
+        pieces.push(plain(format!(", {more} more")));
+    }
+    Some(pieces)
 }
 
 /// The roles' letters and tokens in a line.

@@ -42,8 +42,12 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             prompt::draw(app, prompt, &mut canvas);
         }
         match app.ui.overlay {
+            Some(Overlay::Signs) => {
+                help::draw_signs(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+            }
             Some(Overlay::Help) => {
-                help::draw(app, &mut canvas);
+                help::draw_keys(app, &mut canvas);
                 canvas.hit(area, Hit::Overlay);
             }
             Some(Overlay::Notices) => {
@@ -115,7 +119,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 /// Why a session's context has no size.
 fn empty_context(session: &Session) -> &'static str {
     match session.coverage {
-        Coverage::Unread => "reading…",
+        Coverage::Unread => "reading",
         _ if session.unreadable > 0 && session.items().is_empty() => "unreadable",
         _ => "empty",
     }

@@ -70,7 +70,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         left.extend([plain(", "), strong(format!("{} live", app.live()))]);
     }
     if !app.fleet.initial_scan_done {
-        left.push(quiet("  reading…"));
+        left.push(quiet("  reading"));
     }
     let end = canvas.write((1, area.y), area.right(), &left);
 
@@ -125,7 +125,7 @@ fn empty(app: &App) -> Vec<Piece> {
         lines.extend(roots.map(|root| quiet(format!("  {root}"))));
         lines.push(plain("new logs appear here automatically"));
     } else {
-        lines.push(quiet("searching for agent logs…"));
+        lines.push(quiet("searching for agent logs"));
     }
     lines
 }
@@ -258,7 +258,7 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         pieces.extend([quiet("· "), near]);
     }
     if totals.missing > 0 {
-        pieces.push(quiet("… "));
+        pieces.push(quiet("· counting "));
     }
     let end = canvas.write((3, area.y), area.right(), &pieces);
     let (lines, rows) = (app.lines().len(), app.overview_layout().list.height);

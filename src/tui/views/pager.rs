@@ -2,7 +2,7 @@
 
 use crate::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
 use crate::app::seconds_since;
-use crate::paint::{Area, Pieces, Tone, joined, piece, quiet, strong};
+use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
 use jiff::Timestamp;
 use model::Source;
@@ -12,7 +12,7 @@ use render::{number, text};
 use std::borrow::Cow;
 
 /// Rows above the text.
-pub const HEAD_ROWS: u16 = 3;
+pub const HEAD_ROWS: u16 = 4;
 /// Rows below it, in the same area: how far it is read, what was found.
 pub const FOOT_ROWS: u16 = 1;
 
@@ -27,8 +27,25 @@ pub struct About<'a> {
     pub tokens: (u64, Source),
     /// The session's window, in tokens.
     pub window: u64,
+    /// Since when, how often and at which cost it was sent.
+    pub sent: Sent,
     /// The time, for the item's age.
     pub now: Timestamp,
+}
+
+/// Since when, how often and at which cost an item was sent.
+#[derive(Debug, Clone, Default)]
+pub struct Sent {
+    /// The request that it entered the context with; empty: no requests were reported.
+    pub request: String,
+    /// The time since the session began; empty: the log has no times.
+    pub elapsed: String,
+    /// How many requests held it.
+    pub requests: usize,
+    /// Its tokens times these requests.
+    pub tokens: u64,
+    /// The least that these tokens have cost, in US dollars; `None`: no price is known.
+    pub usd: Option<f64>,
 }
 
 /// Draws the text, which was fitted by [`Pager::fit`] to the area's columns, and its rows less [`HEAD_ROWS`] and
@@ -38,7 +55,11 @@ pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>
         return;
     }
     let columns = usize::from(area.width.saturating_sub(2));
-    let head = [subject(&about, columns), facts(&about, pager, columns)];
+    let head = [
+        subject(&about, columns),
+        facts(&about, pager, columns),
+        sent(&about.sent, columns),
+    ];
     canvas.write_rows(area.inset(1, 0), head);
     let rule = "─".repeat(usize::from(area.width));
     let at = (area.x, area.y + HEAD_ROWS - 1);
@@ -109,6 +130,34 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
     joined(groups, columns)
 }
 
+/// `entered #20, +1h04 · in 62 requests · 1.0M sent in all · at least $0.31 (cache reads)`, as much as fits.
+fn sent(sent: &Sent, columns: usize) -> Pieces {
+    let is_sent = sent.requests > 0;
+    let request = if is_sent { &*sent.request } else { "" };
+    let entered = [request, &*sent.elapsed].into_iter();
+    let entered: Vec<&str> = entered.filter(|part| !part.is_empty()).collect();
+    let mut groups = Vec::new();
+    if !entered.is_empty() {
+        groups.push(vec![quiet("entered "), plain(entered.join(", "))]);
+    }
+    if !is_sent && !sent.request.is_empty() {
+        groups.push(vec![quiet("not sent yet")]);
+    }
+    if is_sent {
+        let requests = number::counted(sent.requests as u64, "request");
+        groups.push(vec![quiet("in "), plain(requests)]);
+        groups.push(vec![
+            plain(number::tokens(sent.tokens)),
+            quiet(" sent in all"),
+        ]);
+        if let Some(usd) = sent.usd {
+            let usd = plain(number::usd(usd));
+            groups.push(vec![quiet("at least "), usd, quiet(" (cache reads)")]);
+        }
+    }
+    joined(groups, columns)
+}
+
 /// A row's line number and text, with its matches.
 fn line(pager: &Pager, row: Row) -> Pieces {
     let number = pager.line_number(row).map(|number| number.to_string());
@@ -154,7 +203,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
     }
     let number = u64::from(pager.page_number()) + 1;
     match pager.page() {
-        _ if pager.is_waiting() => parts.push(quiet(format!("reading page {number} …"))),
+        _ if pager.is_waiting() => parts.push(quiet(format!("reading page {number}"))),
         Some(page) if pager.failed().is_none() => {
             parts.push(quiet(format!("{}%", pager.percent())));
             if page.pages > 1 {
@@ -230,6 +279,13 @@ mod tests {
             subject: None,
             tokens: session.tokens(0),
             window: 200_000,
+            sent: Sent {
+                request: "#20".to_owned(),
+                elapsed: "+1h04".to_owned(),
+                requests: 62,
+                tokens: 1_040_000,
+                usd: Some(0.312),
+            },
             now: "2026-03-14T15:09:26Z".parse().unwrap(),
         };
         let mut canvas = Canvas::new(Theme::default(), &mut buffer);

@@ -4,8 +4,8 @@
 //!  S system     27.5k           not logged
 //!  T tool       87.7k  +3.9k    14 items
 //!
-//!  oversized  3 items ≥ 8.0k
 //!  repeated   2 items, 21k wasted
+//!  oversized  3 items ≥ 8.0k
 //!  largest    Read src/db.rs 18.4k
 //! ```
 
@@ -20,6 +20,10 @@ use render::{item, number, text};
 
 /// The columns of the labels below the roles.
 const LABEL_COLUMNS: usize = 11;
+/// From this width on there is room for shares and counts of items.
+const WIDE_COLUMNS: usize = 38;
+/// From this height on the repeated items have a line: after the roles, a gap and the marked items.
+pub(super) const ROWS_WITH_REPEATS: u16 = 8;
 
 pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let columns = usize::from(area.width);
@@ -60,7 +64,7 @@ fn role_line(page: &Page, role: Role, stage: Stage, columns: usize) -> Pieces {
             stage.tone(Tone::Estimated),
         ),
     ];
-    if columns >= 38 {
+    if columns >= WIDE_COLUMNS {
         let share = match number::percent(share.tokens, page.state.context.used) {
             None | Some(0) => String::new(),
             Some(share) => stage.number(format!("{share}%")),
@@ -97,8 +101,22 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         let left = short(left);
         add(
             "marked",
-            format!("{marked}; without it {left} ({percent}%)"),
+            if columns < WIDE_COLUMNS {
+                format!("{marked}, {left} without")
+            } else {
+                format!("{marked}; without it {left} ({percent}%)")
+            },
         );
+    }
+    if page.repeats.items() > 0 {
+        let wasted = short(page.repeats.wasted);
+        let repeats = page.repeats.items();
+        let repeats = if columns < WIDE_COLUMNS {
+            repeats.to_string()
+        } else {
+            items(repeats)
+        };
+        add("repeated", format!("{repeats}, {wasted} wasted"));
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
@@ -110,11 +128,6 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
         for part in session.recurring() {
             add("unlogged", recurring(part));
         }
-    }
-    if page.repeats.items() > 0 {
-        let wasted = short(page.repeats.wasted);
-        let repeats = items(page.repeats.items());
-        add("repeated", format!("{repeats}, {wasted} wasted"));
     }
     let largest = page.state.items.iter().max_by_key(|(_, tokens, _)| *tokens);
     if let Some((ix, tokens, _)) = largest

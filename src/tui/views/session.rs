@@ -76,8 +76,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
         is_counting: app.is_counting(key),
     };
     header(app, key, session, layout.header, canvas);
-    let low = layout.forecast.height == 0;
-    let status = status::status(session, page, &shown, low, columns);
+    let status = status::status(session, page, &shown, &layout, columns);
     canvas.write_in(layout.status.inset(1, 0), &status);
     let gauge = Gauge {
         context: shown.context,

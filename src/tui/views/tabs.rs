@@ -1,34 +1,52 @@
 //! The tabs of a session's screen, and what the list below them contains.
 //!
 //! ```text
-//!  1 items  2 tools  3 compactions  4 what if  5 agents           12 in context · tokens ▾ · tool:Read
+//!  1 items  2 tools  3 compactions  4 what if  5 agents  6 timeline   12 in context · tokens ▾ · tool:Read
 //! ```
 
 use crate::app::tabs::{ITEMS, TABS};
-use crate::app::{App, Page, Purpose, Tab};
+use crate::app::{App, Page, Purpose};
 use crate::keymap::Scope;
 use crate::paint::{Area, Hit, Tone, piece, quiet, strong};
 use crate::widgets::canvas::Canvas;
 use render::text;
+
+/// The fewest columns for a filter.
+const FILTER_COLUMNS: usize = 24;
+
+/// The columns between the names of the tabs; `None`: these columns have no room for all names.
+fn gap(columns: usize) -> Option<u16> {
+    let names: usize = TABS.iter().map(|tab| tab.name.len() + 2).sum();
+    // The active one has a margin.
+    let fits = |gap: &u16| 3 + names + TABS.len() * usize::from(*gap) <= columns;
+    [2, 1].into_iter().find(fits)
+}
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
     let caption = app
         .list()
         .map(|(list, view)| list.caption(&view))
         .unwrap_or_default();
-    let caption_columns = text::width(&caption) as u16 + 2;
-    // The timeline needs no tab where it is next to the roles.
-    let has_chart = !app.session_layout().chart.is_empty();
-    let is_needed = |tab: &&Tab| tab.has_list() || !has_chart || **tab == *app.ui.tab;
-    let tabs: Vec<&'static Tab> = TABS.iter().filter(is_needed).collect();
-    let names: usize = tabs.iter().map(|tab| tab.name.len() + 4).sum();
-    let all = names + usize::from(caption_columns) <= usize::from(area.width);
+    let filter = &app.ui.item_filter;
+    let typing = app.is_typing(Purpose::ItemFilter).is_some();
+    let has_filter = typing || (app.ui.tab == ITEMS && !filter.is_empty());
+    let beside = if has_filter {
+        FILTER_COLUMNS
+    } else {
+        text::width(&caption) + 2
+    };
+    let room = usize::from(area.width).saturating_sub(beside);
+    let gap = gap(room);
     let mut x = 1;
-    for tab in tabs {
+    for tab in TABS {
         let active = tab == app.ui.tab;
         let key = app.keymap.key_text(Scope::Session, tab.action);
         // Without room for all names, the keys must do.
-        let name = if active || all { tab.name } else { "" };
+        let name = if active || gap.is_some() {
+            tab.name
+        } else {
+            ""
+        };
         let label = [key.as_str(), name].join(" ");
         let (label, tone) = if active {
             (format!(" {} ", label.trim()), Tone::TabActive)
@@ -37,11 +55,9 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         };
         let end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
         canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));
-        x = end + 1 + u16::from(all);
+        x = end + gap.unwrap_or(1);
     }
-    let filter = &app.ui.item_filter;
-    let typing = app.is_typing(Purpose::ItemFilter).is_some();
-    let right = if typing || (app.ui.tab == ITEMS && !filter.is_empty()) {
+    let right = if has_filter {
         let room = usize::from(area.width.saturating_sub(x + 9));
         let count = page.list.as_deref().map_or(0, |list| list.ids().len());
         vec![

@@ -1,10 +1,13 @@
 //! The screen of an item's text: the pager, notices, keys.
 
-use super::pager::{self, About};
-use crate::app::App;
+use super::pager::{self, About, Sent};
+use crate::app::tabs::View;
+use crate::app::{App, Page};
 use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
+use model::carried::Carried;
+use model::session::{Item, ItemIx, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = canvas.area();
@@ -18,6 +21,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
         window: page.state.limits.window,
+        sent: found
+            .map(|(item, session)| sent(app, page, session, item))
+            .unwrap_or_default(),
         now: app.now,
     };
     let (rows, footer) = (area.height - 1, area.bottom() - 1);
@@ -30,4 +36,19 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         super::notices::draw_newest(app, last, canvas);
     }
     super::footer(app, Area::new(0, footer, area.width, 1), canvas);
+}
+
+/// Since when, how often and at which cost an item was sent, until the moment on screen.
+fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &Item)) -> Sent {
+    let requests = page.state.requests;
+    let (tokens, _) = session.tokens(ix);
+    let carried = Carried::by(session, requests);
+    let (request, elapsed) = View { app, page, session }.entered(item);
+    Sent {
+        request,
+        elapsed,
+        requests: item.requests_held(requests),
+        tokens: carried.tokens(ix, tokens),
+        usd: carried.usd(ix, tokens),
+    }
 }

@@ -18,23 +18,27 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 
 impl Row for Child {
     const COLUMNS: &'static [Column<Child>] = &[
-        right("CONTEXT", [8; 3], |_, agent| {
+        right("CONTEXT", [8; 3], |_, agent: &Child| {
             strong(number::tokens(agent.used))
-        }),
-        right("REQUESTS", [10; 3], |_, agent| {
+        })
+        .means("the size of its own context"),
+        right("REQUESTS", [10; 3], |_, agent: &Child| {
             plain(number::short_or_none(agent.requests as u64))
         }),
-        right("INPUT", [0, 8, 8], |_, agent| {
+        right("INPUT", [0, 8, 8], |_, agent: &Child| {
             plain(number::short_or_none(agent.prompts))
-        }),
-        right("OUTPUT", [0, 8, 8], |_, agent| {
+        })
+        .means("all its prompts together"),
+        right("OUTPUT", [0, 8, 8], |_, agent: &Child| {
             plain(number::short_or_none(agent.outputs))
-        }),
-        right("RETURNED", [0, 11, 11], |view, agent| {
+        })
+        .means("what its model wrote"),
+        right("RETURNED", [0, 11, 11], |view, agent: &Child| {
             let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
             plain(render::or_none(tokens.map(number::tokens)))
-        }),
-        right("AGE", [0, 6, 6], |view, agent| {
+        })
+        .means("what came back into this context"),
+        right("AGE", [0, 6, 6], |view, agent: &Child| {
             let age = view.app.age(agent.key).map(number::age);
             let tone = if view.app.is_live(agent.key) {
                 Tone::Strong
@@ -42,7 +46,8 @@ impl Row for Child {
                 Tone::Quiet
             };
             piece(age.unwrap_or_default(), tone)
-        }),
+        })
+        .means("time since its last record"),
     ];
     const TEXT: &'static str = "SUB-AGENT";
 

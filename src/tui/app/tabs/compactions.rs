@@ -1,19 +1,21 @@
 //! What the compactions of a session did, the newest first.
 //!
 //! ```text
-//! ▌  2h auto 167.4k ? → 39.9k ~ · freed 127.5k
+//! ▌ #189 +1h04 auto 167.4k ? → 39.9k ~ · freed 127.5k
 //!   removed  U 310 A 1.3k T 135k 7 items
 //!            120.0k ══ T Bash     a very long listing
 //!   kept     1.2k 3 items
 //!   summary    9.0k ~  This session is being continued from a previous conversation
 //!   ours     166.8k, 600 less than the agent's
 //! ```
+//!
+//! `Enter` lists all items that one of them removed and kept instead.
 
 use super::{Column, List, ListSource, Row, Target, View, counted, table};
 use crate::app::layout::Fold;
 use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, piece, plain, quiet, strong};
-use model::compaction::{Compaction, compactions};
+use model::compaction::{Compaction, compactions, contents};
 use model::session::{PastReset, SizedItem};
 use model::{Gone, Role, Source};
 use render::item::{self, letter, sign};
@@ -36,10 +38,12 @@ enum What {
     Sizes,
     /// What left, by role.
     Left,
-    /// One of the largest items that left.
-    Largest(SizedItem),
+    /// An item that left: one of the largest or, of an opened compaction, any.
+    LeftItem(SizedItem),
     /// What stayed.
     Kept,
+    /// An item that stayed, of an opened compaction.
+    KeptItem(SizedItem),
     /// The summary that every request now carries.
     Summary(SizedItem),
     /// Our size before less the agent's, in tokens.
@@ -50,38 +54,79 @@ enum What {
 
 /// The compactions until the moment on screen, a few rows each.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
-    let mut done = compactions(source.session);
+    let session = source.session;
+    let mut done = compactions(session);
     done.truncate(source.page.state.resets);
-    let mut rows = Vec::new();
-    for done in done.into_iter().rev().map(Rc::new) {
-        let parts = [What::Sizes, What::Left]
-            .into_iter()
-            .chain(done.largest.iter().copied().map(What::Largest))
-            .chain([What::Kept])
-            .chain(done.summary.map(What::Summary))
-            .chain(done.difference.map(What::Difference))
-            .chain([What::Gap]);
-        rows.extend(parts.map(|what| Detail {
-            done: Rc::clone(&done),
-            what,
-        }));
-    }
+    let place_of = |done: &Compaction| {
+        let reset = session.resets().get(done.reset);
+        reset.map(|reset| reset.place)
+    };
+    let opened = source.app.ui.opened_reset;
+    let opened = done.iter().position(|done| {
+        let place = place_of(done);
+        place.is_some() && place == opened
+    });
+    let rows: Vec<Detail> = match opened {
+        Some(opened) => {
+            let (left, kept) = contents(session, opened);
+            details(done.swap_remove(opened), left, kept).collect()
+        }
+        None => {
+            let in_short = |done: Compaction| {
+                let largest = done.largest.clone();
+                details(done, largest, Vec::new())
+            };
+            done.into_iter().rev().flat_map(in_short).collect()
+        }
+    };
     let mut row = 0;
     table(rows, |detail: &Detail| {
         row = match detail.what {
             What::Sizes => 0,
             _ => row + 1,
         };
-        let reset = source.session.resets().get(detail.done.reset);
-        let place = reset.map(|reset| reset.place).unwrap_or_default();
+        let place = place_of(&detail.done).unwrap_or_default();
         (place.id(), place.line, row)
+    })
+}
+
+/// The rows of a compaction, with these items.
+fn details(
+    done: Compaction,
+    left: Vec<SizedItem>,
+    kept: Vec<SizedItem>,
+) -> impl Iterator<Item = Detail> {
+    let done = Rc::new(done);
+    let parts = [What::Sizes, What::Left]
+        .into_iter()
+        .chain(left.into_iter().map(What::LeftItem))
+        .chain([What::Kept])
+        .chain(kept.into_iter().map(What::KeptItem))
+        .chain(done.summary.map(What::Summary))
+        .chain(done.difference.map(What::Difference))
+        .chain([What::Gap]);
+    parts.map(move |what| Detail {
+        done: Rc::clone(&done),
+        what,
     })
 }
 
 impl Row for Detail {
     const COLUMNS: &'static [Column<Detail>] = &[];
-    const TEXT: &'static str = "  AGE, CAUSE, BEFORE → AFTER";
+    const TEXT: &'static str = "  WHEN, CAUSE, BEFORE → AFTER";
     const GAP: usize = 0;
+    const WORDS: &'static [(&'static str, &'static str)] = &[
+        (
+            "#189 +1h04",
+            "after request 189, 1 h 4 min after the session began",
+        ),
+        ("auto", "the agent compacted by itself"),
+        ("manual", "the user asked for it"),
+        (
+            "ours",
+            "the size before it by our count, beside the agent's own",
+        ),
+    ];
 
     fn text(&self, view: &View<'_>) -> Pieces {
         let Some(reset) = view.session.resets().get(self.done.reset) else {
@@ -90,7 +135,7 @@ impl Row for Detail {
         match self.what {
             What::Sizes => self.sizes(view, reset),
             What::Left => self.left(reset),
-            What::Largest(largest) => line("", largest_item(view, largest)),
+            What::LeftItem(item) | What::KeptItem(item) => line("", listed_item(view, item)),
             What::Kept => self.kept(),
             What::Summary(summary) => line("summary", summary_item(view, summary)),
             What::Difference(tokens) => difference(reset, tokens),
@@ -102,19 +147,25 @@ impl Row for Detail {
         vec!["no compactions yet".to_owned()]
     }
 
-    fn caption(rows: &[Detail], _: &View<'_>) -> String {
+    fn caption(rows: &[Detail], view: &View<'_>) -> String {
+        let all = view.page.state.resets;
+        if let Some(row) = rows.first().filter(|_| view.app.ui.opened_reset.is_some()) {
+            return format!("{} of {all}", row.done.reset + 1);
+        }
         let first_rows = rows.iter().filter(|row| row.what == What::Sizes);
         counted(first_rows.count(), ", newest first")
     }
 
     fn target(&self) -> Target {
-        let item = self.item();
-        item.map_or(Target::Nothing, |(ix, ..)| Target::Text(ix))
+        match self.item() {
+            Some((ix, ..)) => Target::Text(ix),
+            None => Target::Reset(self.done.reset),
+        }
     }
 
     fn item(&self) -> Option<SizedItem> {
         match self.what {
-            What::Largest(item) | What::Summary(item) => Some(item),
+            What::LeftItem(item) | What::KeptItem(item) | What::Summary(item) => Some(item),
             _ => None,
         }
     }
@@ -126,9 +177,6 @@ impl Row for Detail {
 
 impl Detail {
     fn sizes(&self, view: &View<'_>, reset: &PastReset) -> Pieces {
-        let age = reset
-            .at
-            .map(|at| number::age(seconds_since(at, view.app.now)));
         let (cause, freed) = match view.fold() {
             Fold::Narrow => (8, " −"),
             _ => (24, " · freed "),
@@ -137,8 +185,7 @@ impl Detail {
             Gone::Compaction => text::cut(reset.cause.name(), cause),
             other => other.name().to_owned(),
         };
-        let age = text::right(&render::or_none(age), 4);
-        let mut pieces = vec![strong(format!("{age} ")), plain(format!("{cause} "))];
+        let mut pieces = vec![strong(when(view, reset)), plain(format!(" {cause} "))];
         pieces.extend(size(reset.before, reset.before_source));
         if let Some((after, source)) = self.done.after {
             pieces.push(plain(" → "));
@@ -173,14 +220,29 @@ impl Detail {
     }
 }
 
+/// The last request before a reset, and the time since the session began.
+fn when(view: &View<'_>, reset: &PastReset) -> String {
+    let request = match reset.request {
+        0 => String::new(),
+        before => format!("#{before}"),
+    };
+    let began = view.session.started_at.zip(reset.at);
+    let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
+    let elapsed = render::or_none(elapsed);
+    match view.fold() {
+        Fold::Narrow => text::right(&elapsed, 5),
+        _ => text::right(&format!("{request} {elapsed}"), 11),
+    }
+}
+
 fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
     let label = quiet(format!("  {}", text::left(label, LABEL_COLUMNS)));
     std::iter::once(label).chain(pieces).collect()
 }
 
-fn largest_item(view: &View<'_>, largest: SizedItem) -> Pieces {
-    let mut pieces = sized(largest);
-    if let Some(item) = view.session.items().get(largest.0) {
+fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
+    let mut pieces = sized(listed);
+    if let Some(item) = view.session.items().get(listed.0) {
         let label = text::left(&item::label(item), 8);
         pieces.push(piece(format!("{} ", letter(item.role)), item.role));
         pieces.push(plain(format!("{label} ")));

@@ -1,27 +1,29 @@
 //! The items of a session.
 //!
 //! ```text
-//!    TOKENS    SHARE CARRIED   TOOL          WHEN  WHAT
-//! ▌    3.9k ~     2%       —  T Edit            2s  The file src/db.rs has been updated.
-//! !   61.1k ══   31%    122k  T Grep           33s  src/main.rs:12: fn connect(url: &str)
+//!    TOKENS    SHARE CARRIED   TOOL              WHEN  WHAT
+//! ▌    3.9k ~     2%       —  T Edit       next +1h04  The file src/db.rs has been updated.
+//! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, left, right, table};
 use crate::app::items::{Facts, ItemFilter};
 use crate::app::layout::Fold;
 use crate::app::page::id;
-use crate::app::{Direction, ItemSort, ShownItems, seconds_since};
+use crate::app::{Direction, ItemSort, ShownItems, Sign};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use model::Source;
 use model::carried::Carried;
 use model::session::{Coverage, Item, ItemIx, SizedItem};
 use render::item::{self, letter, sign};
-use render::{self, number};
+use render::{self, number, text};
 use std::cmp::Reverse;
 
 /// From this width on the cost of an item is shown in dollars too.
-const COST_FROM: u16 = 140;
+const COST_FROM: u16 = 100;
+/// The columns of a request and a time in the session, on a medium and on a wide screen.
+const WHEN_COLUMNS: [usize; 2] = [11, 12];
 
 /// An item of the list, as of the moment on screen.
 #[derive(Debug)]
@@ -94,11 +96,14 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 
 impl Row for ListedItem {
     const COLUMNS: &'static [Column<ListedItem>] = &[
-        left("", [1; 3], |view, row| row.mark(view)),
-        right("TOKENS", [7; 3], |view, row| {
+        left("", [1; 3], |view, row: &ListedItem| row.mark(view)),
+        right("TOKENS", [7; 3], |view, row: &ListedItem| {
             row.number(view, number::tokens(row.tokens), row.source)
+        })
+        .means("its size; the sign after it says how it is known"),
+        left("", [3; 3], |_, row: &ListedItem| {
+            quiet(format!(" {}", sign(row.source)))
         }),
-        left("", [3; 3], |_, row| quiet(format!(" {}", sign(row.source)))),
         // In a replay: the current size of an item that was only estimated then.
         right("NOW", [0, 9, 9], |view, row: &ListedItem| {
             let (tokens, source) = view.session.tokens(row.ix);
@@ -106,38 +111,46 @@ impl Row for ListedItem {
             let now = changed.then(|| format!("→{}", number::tokens(tokens)));
             quiet(now.unwrap_or_default())
         })
+        .means("its size as it is known today")
         .when(|view| view.app.ui.replay.is_on()),
-        right("SHARE", [0, 6, 6], |view, row| {
-            match number::percent(row.tokens, view.page.state.limits.window) {
+        right(
+            "SHARE",
+            [0, 6, 6],
+            |view, row: &ListedItem| match number::percent(
+                row.tokens,
+                view.page.state.limits.window,
+            ) {
                 None | Some(0) => quiet(""),
                 Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
-            }
-        }),
-        right("CARRIED", [0, 8, 8], |view, row| {
+            },
+        )
+        .means("its size, in percent of the window"),
+        right("CARRIED", [0, 8, 8], |view, row: &ListedItem| {
             row.number(view, number::short_or_none(row.carried), Tone::Quiet)
-        }),
-        right("COST", [8; 3], |_, row: &ListedItem| {
+        })
+        .means("tokens sent so far: its size times the requests whose prompts held it"),
+        right("READ COST", [11; 3], |_, row: &ListedItem| {
             let usd = row.usd.filter(|_| row.carried > 0);
             quiet(render::or_none(usd.map(number::usd)))
         })
+        .means("the least that CARRIED has cost: the list price of cache reads")
         .when(|view| view.app.ui.size.0 >= COST_FROM),
-        left("", [3; 3], |view, row| {
+        left("", [3; 3], |view, row: &ListedItem| {
             let letter =
                 |item: &Item| piece(format!(" {}", letter(item.role)), row.tone(item.role));
             row.logged(view).map(letter).unwrap_or_default()
         }),
-        left("TOOL", [8, 10, 18], |view, row| {
+        left("TOOL", [8, 10, 18], |view, row: &ListedItem| {
             let label = |item: &Item| piece(item::label(item), row.tone(Tone::Plain));
             row.logged(view).map(label).unwrap_or_default()
         }),
         left("", [1; 3], |_, _| plain("")),
-        right("WHEN", [0, 5, 5], |view, row| {
-            let replayed = view.page.state.at.filter(|_| view.app.ui.replay.is_on());
-            let now = replayed.unwrap_or(view.app.now);
-            let at = row.logged(view).and_then(|item| item.at());
-            let age = at.map(|at| number::age(seconds_since(at, now)));
-            quiet(render::or_none(age))
-        }),
+        right(
+            "WHEN",
+            [0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]],
+            |view, row: &ListedItem| quiet(row.when(view)),
+        )
+        .means("#20 +1h04: entered with request 20, 1 h 4 min after the session began"),
     ];
     const TEXT: &'static str = "WHAT";
 
@@ -174,7 +187,7 @@ impl Row for ListedItem {
             return lines;
         }
         let why = match (view.session.coverage, ui.listed) {
-            (Coverage::Unread, _) => "reading…",
+            (Coverage::Unread, _) => "reading",
             (_, ShownItems::InContext) => "no items in the context",
             (_, ShownItems::All) => "no items yet",
         };
@@ -195,6 +208,18 @@ impl Row for ListedItem {
         )
     }
 
+    fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {
+        let shown: Vec<String> = rows.iter().map(|row| row.mark(view).text).collect();
+        let signs = [
+            ("◆", Sign::Marked),
+            ("!", Sign::Oversized),
+            ("×", Sign::Repeated),
+        ];
+        let is_shown = |mark: &str| shown.iter().any(|shown| shown == mark);
+        let signs = signs.into_iter().filter(|(mark, _)| is_shown(mark));
+        signs.map(|(_, sign)| sign).collect()
+    }
+
     fn target(&self) -> Target {
         Target::Text(self.ix)
     }
@@ -207,6 +232,18 @@ impl Row for ListedItem {
 impl ListedItem {
     fn logged<'a>(&self, view: &View<'a>) -> Option<&'a Item> {
         view.session.items().get(self.ix)
+    }
+
+    /// The request that it entered with, and the time since the session began; of these what fits.
+    fn when(&self, view: &View<'_>) -> String {
+        let history = self.logged(view).map(|item| view.entered(item));
+        let (request, elapsed) = history.unwrap_or_default();
+        let columns = view.fold().pick(0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]);
+        let both = [&*request, &*elapsed].join(" ");
+        let ways = [both.trim(), &request, &elapsed];
+        let fits = |way: &&str| !way.is_empty() && text::width(way) < columns;
+        let shown = ways.into_iter().find(fits);
+        shown.unwrap_or(render::NONE).to_owned()
     }
 
     /// What has left the context is quiet.

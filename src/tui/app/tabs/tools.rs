@@ -1,82 +1,128 @@
-//! What the results of each tool cost, and its definition where the log has it; and the sums for each MCP server.
+//! What the results of each tool cost, and its definition where the log has it; each MCP server has the sums of its tools.
 //!
 //! ```text
-//!    TOKENS SHARE RESULTS  IN CONTEXT  LARGEST CARRIED     COST  TOOL
-//! ▌   87.7k   71%      14       61.1k    61.0k    1.1M    $0.33  Read
+//!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  READ COST  TOOL
+//! ▌   87.7k   71%       —      14       61.1k    61.0k    1.1M      $0.33  Read
+//!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  docs: MCP server, 2 tools
+//!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  mcp__docs__search
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
-use crate::paint::{Pieces, Tone, piece, plain};
-use model::tools::{Server, Tool, server_of, servers, tools};
+use crate::paint::{Pieces, Tone, piece, plain, quiet};
+use model::tools::{Tool, server_of, servers, tools};
 use render::{self, number};
+use std::cmp::Reverse;
 
-/// The tools, the most tokens first.
+/// A tool, or all tools of a server.
+#[derive(Debug)]
+struct Line {
+    /// The tool; of a server its name and the sums of its tools.
+    tool: Tool,
+    /// How many tools a server has; `None`: it is a tool.
+    tools: Option<usize>,
+}
+
+/// The tools and the servers, the most tokens first.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
-    let sum = |server: Server| {
-        let is_its = |tool: &&Tool| server_of(&tool.name) == Some(&*server.name);
-        let mut own = tools.iter().filter(is_its);
-        let first = own.next()?;
-        let share = first.share + own.map(|tool| tool.share).sum::<f64>();
-        Some(Tool {
-            name: format!("mcp__{}__*", server.name).into(),
-            results: 0,
-            tokens: server.tokens,
-            in_context: server.in_context,
-            schema: server.schema,
-            share,
-            carried: 0,
-            carried_usd: None,
-            ..first.clone()
+    let servers = servers(&tools).into_iter().filter_map(|server| {
+        let own = tools
+            .iter()
+            .filter(|tool| server_of(&tool.name) == Some(&*server.name));
+        let mut sum = own.cloned().reduce(add)?;
+        sum.name = server.name;
+        Some(Line {
+            tool: sum,
+            tools: Some(server.tools),
         })
-    };
-    let sums: Vec<Tool> = servers(&tools).into_iter().filter_map(sum).collect();
-    let rows: Vec<Tool> = tools.into_iter().chain(sums).collect();
-    table(rows, |tool| tool.name.clone())
+    });
+    let mut lines: Vec<Line> = servers.collect();
+    lines.extend(tools.into_iter().map(|tool| Line { tool, tools: None }));
+    // A server is before a tool that is all of it.
+    lines.sort_by_key(|line| Reverse((line.tool.tokens, line.tool.schema)));
+    table(lines, |line| (line.tool.name.clone(), line.tools.is_some()))
 }
 
-impl Row for Tool {
-    const COLUMNS: &'static [Column<Tool>] = &[
-        right("TOKENS", [8; 3], |view, tool| {
-            view.number(number::tokens(tool.tokens), Tone::Strong)
-        }),
-        right("SHARE", [6; 3], |view, tool| {
-            view.number(format!("{:.0}%", tool.share * 100.0), Tone::Quiet)
-        }),
-        right("SCHEMA", [8; 3], |view, tool| {
-            view.number(number::tokens_or_none(tool.schema), Tone::Plain)
-        }),
-        right("RESULTS", [8; 3], |_, tool| plain(tool.results.to_string())),
-        right("IN CONTEXT", [0, 12, 12], |view, tool| {
-            view.number(number::tokens_or_none(tool.in_context), Tone::Plain)
-        }),
-        right("LARGEST", [0, 0, 9], |view, tool| {
-            view.number(number::tokens(tool.largest.1), Tone::Plain)
-        }),
-        right("CARRIED", [0, 8, 8], |view, tool| {
-            view.number(number::short_or_none(tool.carried), Tone::Plain)
-        }),
-        right("COST", [0, 0, 9], |view, tool| {
-            let usd = render::or_none(tool.carried_usd.map(number::usd));
-            view.number(usd, Tone::Quiet)
-        }),
+/// What two tools cost together.
+fn add(a: Tool, b: Tool) -> Tool {
+    Tool {
+        name: a.name,
+        results: a.results + b.results,
+        tokens: a.tokens.saturating_add(b.tokens),
+        in_context: a.in_context.saturating_add(b.in_context),
+        schema: a.schema.saturating_add(b.schema),
+        largest: std::cmp::max_by_key(a.largest, b.largest, |(_, tokens, _)| *tokens),
+        carried: a.carried.saturating_add(b.carried),
+        carried_usd: a.carried_usd.zip(b.carried_usd).map(|(a, b)| a + b),
+        share: a.share + b.share,
+    }
+}
+
+impl Row for Line {
+    const COLUMNS: &'static [Column<Line>] = &[
+        right("TOKENS", [8; 3], |view, line: &Line| {
+            view.number(number::tokens(line.tool.tokens), Tone::Strong)
+        })
+        .means("its results, in the context or not"),
+        right("SHARE", [6; 3], |view, line: &Line| {
+            view.number(format!("{:.0}%", line.tool.share * 100.0), Tone::Quiet)
+        })
+        .means("of the results of all tools"),
+        right("SCHEMA", [8; 3], |view, line: &Line| {
+            view.number(number::tokens_or_none(line.tool.schema), Tone::Plain)
+        })
+        .means("its definition in the context"),
+        right("RESULTS", [8; 3], |_, line: &Line| {
+            plain(line.tool.results.to_string())
+        })
+        .means("how many"),
+        right("IN CONTEXT", [0, 12, 12], |view, line: &Line| {
+            view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain)
+        })
+        .means("the part of TOKENS that is in the context"),
+        right("LARGEST", [0, 0, 9], |view, line: &Line| {
+            view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain)
+        })
+        .means("its largest result"),
+        right("CARRIED", [0, 8, 8], |view, line: &Line| {
+            view.number(number::short_or_none(line.tool.carried), Tone::Plain)
+        })
+        .means("tokens sent so far: each result times the requests whose prompts held it"),
+        right("READ COST", [0, 0, 11], |view, line: &Line| {
+            let usd = line.tool.carried_usd.filter(|_| line.tool.carried > 0);
+            view.number(render::or_none(usd.map(number::usd)), Tone::Quiet)
+        })
+        .means("the least that CARRIED has cost: the list price of cache reads"),
     ];
     const TEXT: &'static str = "TOOL";
 
     fn text(&self, _: &View<'_>) -> Pieces {
-        vec![piece(&self.name, Tone::Text)]
+        let mut pieces = vec![piece(&self.tool.name, Tone::Text)];
+        if let Some(tools) = self.tools {
+            let tools = number::counted(tools as u64, "tool");
+            pieces.push(quiet(format!(": MCP server, {tools}")));
+        }
+        pieces
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
         vec!["no tool results yet".to_owned()]
     }
 
-    fn caption(rows: &[Tool], _: &View<'_>) -> String {
-        counted(rows.len(), ", by tokens")
+    fn caption(lines: &[Line], _: &View<'_>) -> String {
+        let servers = lines.iter().filter(|line| line.tools.is_some()).count();
+        let tools = counted(lines.len() - servers, ", by tokens");
+        match servers {
+            0 => tools,
+            n => format!("{tools}, {}", number::counted(n as u64, "server")),
+        }
     }
 
     fn target(&self) -> Target {
-        Target::Tool(self.name.trim_end_matches('*').to_owned())
+        Target::Tool(match self.tools {
+            Some(_) => format!("mcp__{}__", self.tool.name),
+            None => self.tool.name.to_string(),
+        })
     }
 }

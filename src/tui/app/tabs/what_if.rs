@@ -8,7 +8,7 @@
 
 use super::{Column, List, ListSource, Row, View, left, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
-use model::whatif::{WhatIf, Whose, what_if};
+use model::whatif::{WhatIf, Whose, what_if, what_if_without};
 use render::{self, number, text};
 
 /// What really happened, then what each policy would have done.
@@ -16,7 +16,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     // Policies are tried on reported requests.
     let policies = match source.page.state.requests {
         0 => Vec::new(),
-        requests => what_if(source.session, requests),
+        requests => rows(source, requests),
     };
     let mut place = 0;
     table(policies, |_| {
@@ -25,32 +25,50 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     })
 }
 
+/// The row without the marked items is after the one that it compares with.
+fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
+    let mut rows = what_if(source.session, requests);
+    let marked = &source.page.marked_items;
+    if !marked.is_empty() {
+        let own = rows.iter().position(|row| row.whose == Whose::Own);
+        let without = what_if_without(source.session, requests, marked);
+        rows.insert(own.map_or(0, |own| own + 1), without);
+    }
+    rows
+}
+
 impl Row for WhatIf {
     const COLUMNS: &'static [Column<WhatIf>] = &[
-        right("TRIGGER", [8; 3], |_, policy| {
+        right("TRIGGER", [8; 3], |_, policy: &WhatIf| {
             plain(render::or_none(policy.trigger.map(number::short)))
-        }),
-        right("TIMES", [6; 3], |_, policy| {
+        })
+        .means("the size at which it compacts"),
+        right("TIMES", [6; 3], |_, policy: &WhatIf| {
             strong(policy.compactions.len().to_string())
-        }),
-        right("LARGEST", [0, 8, 8], |_, policy| {
+        })
+        .means("its compactions"),
+        right("LARGEST", [0, 8, 8], |_, policy: &WhatIf| {
             let tone = match policy.over {
                 Some(_) => Tone::Warn,
                 None => Tone::Text,
             };
             piece(number::short(policy.largest), tone)
-        }),
-        right("DROPPED", [0, 8, 8], |_, policy| {
+        })
+        .means("the largest context"),
+        right("DROPPED", [0, 8, 8], |_, policy: &WhatIf| {
             plain(number::short(policy.dropped()))
-        }),
-        right("INPUT", [0, 8, 8], |_, policy| {
+        })
+        .means("what the compactions freed"),
+        right("INPUT", [0, 8, 8], |_, policy: &WhatIf| {
             plain(number::short(policy.prompts))
-        }),
-        left("  AT REQUEST", [0, 0, 22], |_, policy| {
+        })
+        .means("all prompts together"),
+        left("  AT REQUEST", [0, 0, 22], |_, policy: &WhatIf| {
             let done = policy.compactions.iter();
             let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
             quiet(format!("  {}", at.join(", ")))
-        }),
+        })
+        .means("the first request after each compaction"),
     ];
     const TEXT: &'static str = "POLICY";
 

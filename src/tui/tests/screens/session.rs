@@ -32,16 +32,57 @@ fn press(app: &mut App, press: KeyPress) -> Effect {
 
 #[test]
 fn keys_of_a_session() {
-    at_each_size("session_help", &keys("?"), logs);
+    at_each_size("session_help", &keys("??"), logs);
     let mut app = shop(80, 24);
-    type_keys(&mut app, "?");
+    type_keys(&mut app, "??");
     let top = text(&app, Theme::default());
     assert!(top.contains("↓ more below"), "{top}");
     press(&mut app, KeyPress::End);
     let end = text(&app, Theme::default());
     assert!(
-        end.contains("agent's count") && end.contains("more above"),
+        end.contains("suspend") && end.contains("more above"),
         "{end}"
+    );
+    type_keys(&mut app, "?");
+    assert_eq!(app.ui.overlay, None, "after the keys there is nothing more");
+}
+
+#[test]
+fn signs_of_a_session() {
+    at_each_size("session_signs", &keys("?"), logs);
+}
+
+#[test]
+fn signs_are_those_of_the_screen() {
+    let signs = |app: &mut App| {
+        type_keys(app, "?");
+        let shown = text(app, Theme::default());
+        type_keys(app, "⎋");
+        shown
+    };
+    let mut app = shop(120, 60);
+    let items = signs(&mut app);
+    assert!(
+        items.contains("READ COST") && items.contains("╱╱╱ estimated"),
+        "{items}"
+    );
+    assert!(
+        !items.contains("◆") && !items.contains("agent's own"),
+        "{items}"
+    );
+    type_keys(&mut app, "m");
+    assert!(signs(&mut app).contains("◆ marked"));
+    type_keys(&mut app, "4");
+    let policies = signs(&mut app);
+    assert!(
+        policies.contains("AT REQUEST") && !policies.contains("SHARE  "),
+        "{policies}"
+    );
+    type_keys(&mut app, "1⏎");
+    let read = signs(&mut app);
+    assert!(
+        read.contains("sent in all") && !read.contains("┃"),
+        "{read}"
     );
 }
 
@@ -246,6 +287,49 @@ fn marks_show_the_context_without_them() {
     );
     type_keys(&mut app, "M");
     assert_eq!(app.page().unwrap().marked, 0);
+}
+
+#[test]
+fn marks_are_seen_at_every_height() {
+    for rows in [12, 24, 60] {
+        let mut app = shop(80, rows);
+        type_keys(&mut app, "m");
+        let shown = text(&app, Theme::default());
+        assert!(shown.contains("without 1 marked: 68k, 1"), "{shown}");
+        type_keys(&mut app, "m");
+        let shown = text(&app, Theme::default());
+        assert!(shown.contains("without 2 marked: 50k, 1"), "{shown}");
+    }
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "4m1m4");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("this session: without 1 marked"), "{shown}");
+    let (list, view) = app.list().unwrap();
+    let largest = |row| {
+        let cells = list.row(&view, row);
+        cells[2].text.trim().to_owned()
+    };
+    assert_eq!((largest(1), largest(2)), ("124k".into(), "63k".into()));
+}
+
+/// A large item came twice, unchanged.
+#[test]
+fn repeats_are_seen_on_a_low_screen() {
+    let log = || {
+        crate::tests::testing::Log::found(1, "claude-code", "again", 5)
+            .meta("/home/ada/code/shop", "claude-opus-4-6", None, None)
+            .user(400, "read it")
+            .result("Read", 9_000, "the same")
+            .answer(30_000, 100, "Read", "src/db.rs")
+            .result("Read", 9_000, "the same")
+            .answer(40_000, 100, "Read", "src/db.rs")
+    };
+    for rows in [24, 60] {
+        let mut app = app(vec![log()], 80, rows);
+        type_keys(&mut app, "⏎");
+        let shown = text(&app, Theme::default());
+        assert!(shown.contains("wasted"), "{shown}");
+    }
 }
 
 #[test]

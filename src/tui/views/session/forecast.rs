@@ -1,9 +1,10 @@
-//! When the session will compact, or why there is no forecast; in a replay, the prediction for the
+//! When the session will compact, or why there is no forecast; with marked items, how it would be without them; in a replay, the prediction for the
 //! last request and its actual size. Without usage reports: the error of the estimates.
 
 use super::Shown;
 use crate::app::{App, Page};
 use crate::paint::{Piece, Pieces, Tone, joined, piece, quiet, strong};
+use crate::views::groups;
 use model::Role;
 use model::context::Context;
 use model::forecast::is_idle;
@@ -18,11 +19,26 @@ pub(super) fn forecast(
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let forecast = forecast_or_why(app, session, page, shown);
-    match replayed.then(|| hindsight(page)).flatten() {
-        Some(hindsight) => joined([hindsight, vec![forecast]], columns),
-        None => vec![piece(text::cut(&forecast.text, columns), forecast.tone)],
+    let forecast = match groups::without_marked(page) {
+        Some(without) => without,
+        None => {
+            let forecast = forecast_or_why(app, session, page, shown);
+            vec![piece(clauses(&forecast.text, columns), forecast.tone)]
+        }
+    };
+    let hindsight = replayed.then(|| hindsight(page)).flatten();
+    joined(hindsight.into_iter().chain([forecast]), columns)
+}
+
+/// As many of a sentence's clauses as fit.
+fn clauses(sentence: &str, columns: usize) -> String {
+    let mut shown = sentence;
+    while text::width(shown) > columns
+        && let Some((fewer, _)) = shown.rsplit_once(", ")
+    {
+        shown = fewer;
     }
+    text::cut(shown, columns)
 }
 
 fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>) -> Piece {

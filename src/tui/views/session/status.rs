@@ -2,21 +2,24 @@
 //! and trigger.
 
 use super::{NARROW_COLUMNS, Shown};
-use crate::app::Page;
+use crate::app::{Page, layout};
 use crate::paint::{Pieces, Tone, joined, joined_width, piece, quiet};
 use crate::views::groups;
+use crate::views::roles::ROWS_WITH_REPEATS;
+use model::Gone;
 use model::session::{Coverage, Session};
 use render::own_count::own_count;
 use render::{number, text, unknown};
 
-/// The status in at most `columns` columns. On a `low` screen it includes what has no row of its own.
+/// The status in at most `columns` columns. On a low screen it includes what has no row of its own.
 pub(super) fn status(
     session: &Session,
     page: &Page,
     shown: &Shown<'_>,
-    low: bool,
+    layout: &layout::Session,
     columns: usize,
 ) -> Pieces {
+    let low = layout.forecast.height == 0;
     let mut groups = Vec::new();
     if session.unreadable > 0 {
         let lines = number::counted(session.unreadable, "unreadable line");
@@ -41,7 +44,7 @@ pub(super) fn status(
         groups.push(vec![piece(text::cut(&warning, columns / 2), Tone::Warn)]);
     }
     if session.coverage != Coverage::Whole {
-        groups.push(vec![quiet("reading…")]);
+        groups.push(vec![quiet("reading")]);
     } else if shown.is_counting {
         groups.push(vec![quiet("counting")]);
     }
@@ -51,9 +54,11 @@ pub(super) fn status(
     let mut window = groups::window(shown.limits);
     let before = groups.len();
     if low {
-        if let Ok(forecast) = &page.forecast {
+        let without_marked = groups::without_marked(page);
+        if let (Ok(forecast), None) = (&page.forecast, &without_marked) {
             groups.push(groups::next_requests(forecast, shown.nearness));
         }
+        groups.extend(without_marked);
         if session.is_unreported() && shown.context.used > 0 {
             groups.push(vec![piece("all estimated", Tone::Estimated)]);
         }
@@ -70,21 +75,31 @@ pub(super) fn status(
             window.remove(0);
         }
     }
+    if layout.roles.height < ROWS_WITH_REPEATS && page.repeats.items() > 0 {
+        let repeats = number::counted(page.repeats.items() as u64, "repeat");
+        let wasted = number::short(page.repeats.wasted);
+        let repeats = piece(format!("{repeats}, {wasted} wasted"), Tone::Oversized);
+        groups.push(vec![repeats]);
+    }
     // The window is among the numbers too.
     let mut limits = [window, groups::trigger(shown.limits)];
     if warned {
         limits.reverse();
     }
     groups.extend(limits);
-    let resets = page.state.resets as u64;
-    if resets > 0 {
-        groups.push(vec![quiet(number::counted(resets, "reset"))]);
-    }
-    let skipped = session.skipped.values();
-    let skipped = skipped.fold(0u64, |a, b| a.saturating_add(*b));
-    if skipped > 0 {
-        let skipped = number::counted(skipped, "record");
-        groups.push(vec![quiet(format!("{skipped} skipped"))]);
-    }
+    groups.push(resets(session, page));
     joined(groups, columns)
+}
+
+/// The compactions and clears until the moment on screen.
+fn resets(session: &Session, page: &Page) -> Pieces {
+    let resets = session.resets().iter().take(page.state.resets);
+    let (compactions, others): (Vec<_>, Vec<_>) =
+        resets.partition(|reset| reset.gone == Gone::Compaction);
+    let words = [(compactions, "compaction"), (others, "clear")];
+    let words = words.into_iter().filter(|(all, _)| !all.is_empty());
+    let words: Vec<String> = words
+        .map(|(all, word)| number::counted(all.len() as u64, word))
+        .collect();
+    vec![quiet(words.join(", "))]
 }

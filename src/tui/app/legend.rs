@@ -1,0 +1,197 @@
+//! What the signs on screen mean: those that are on it, and no others.
+
+use super::columns::fitting;
+use super::help::{HelpLine, Sign};
+use super::{App, Page, Screen};
+use model::session::Session;
+use model::window::{Limits, TriggerSource, WindowSource};
+use model::{Role, Source};
+use render::number;
+
+/// Lines of the legend before they are wrapped.
+#[derive(Debug, Default)]
+struct Legend {
+    lines: Vec<HelpLine>,
+    columns: usize,
+    keys: usize,
+}
+
+impl App {
+    /// The signs of the screen, in lines that fit.
+    pub fn legend_lines(&self) -> Vec<HelpLine> {
+        let mut legend = Legend {
+            columns: self.help_columns(),
+            keys: self.help_keys(),
+            ..Legend::default()
+        };
+        let page = self.page();
+        let session = page.and_then(|page| self.fleet.get(page.key));
+        match (self.ui.screen, page.zip(session)) {
+            (Screen::Overview, _) => legend.overview(self),
+            (Screen::Session(_), Some((page, session))) => legend.session(self, page, session),
+            (Screen::Text(_), Some((_, session))) => legend.text(self, session),
+            _ => {}
+        }
+        legend.lines
+    }
+}
+
+impl Legend {
+    fn overview(&mut self, app: &App) {
+        for (column, _) in fitting(app.ui.size.0) {
+            self.word(column.heading, column.help);
+        }
+        self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
+        self.signs(&[
+            Sign::Known,
+            Sign::Estimated,
+            Sign::Error,
+            Sign::Trigger,
+            Sign::Beyond,
+        ]);
+        self.signs(&Role::ALL.map(Sign::Role));
+    }
+
+    fn session(&mut self, app: &App, page: &Page, session: &Session) {
+        let layout = app.session_layout();
+        let (context, limits) = (&page.state.context, &page.state.limits);
+        self.signs(&Role::ALL.map(Sign::Role));
+        self.word(
+            "system",
+            "system prompt, tool definitions, and what no log shows",
+        );
+        let container =
+            "what the agent's program puts in: skills, memory files, reminders, summaries";
+        self.word("container", container);
+        let mut gauge = vec![Sign::Known];
+        if context.estimated > 0 {
+            gauge.extend([Sign::Estimated, Sign::Error]);
+        }
+        if limits.trigger.is_some() {
+            gauge.extend([Sign::Trigger, Sign::Beyond]);
+        }
+        self.signs(&gauge);
+        if !layout.chart.is_empty() || !app.ui.tab.has_list() {
+            let mut chart = Vec::new();
+            if limits.trigger.is_some() {
+                chart.push(Sign::TriggerLine);
+            }
+            if page.forecast.is_ok() {
+                chart.extend([Sign::Median, Sign::Band]);
+            }
+            if !page.resets.is_empty() {
+                chart.push(Sign::Compaction);
+            }
+            self.signs(&chart);
+        }
+        self.limits(limits);
+        if let Some((list, view)) = app.list() {
+            let mut sources: Vec<Source> = Vec::new();
+            for (heading, help) in list.legend(&view) {
+                self.word(heading, help);
+            }
+            let items = (0..list.ids().len()).filter_map(|row| list.item(row));
+            for (_, _, source) in items {
+                if !sources.contains(&source) {
+                    sources.push(source);
+                }
+            }
+            self.sources(&sources);
+            self.signs(&list.signs(&view));
+        }
+        self.skipped(session);
+    }
+
+    fn text(&mut self, app: &App, session: &Session) {
+        let Some((ix, item)) = app.item_read() else {
+            return;
+        };
+        self.signs(&[Sign::Role(item.role)]);
+        self.sources(&[session.tokens(ix).1]);
+        self.word(
+            "#20 +1h04",
+            "entered with request 20, 1 h 4 min after the session began",
+        );
+        let carried = "its tokens times the requests whose prompts held it, the first one included";
+        self.word("sent in all", carried);
+        self.word(
+            "at least",
+            "the price of those tokens if each was read from the provider's cache",
+        );
+    }
+
+    /// Where the window and the trigger come from.
+    fn limits(&mut self, limits: &Limits) {
+        let window = match limits.window_source {
+            WindowSource::Log => "the log names it",
+            WindowSource::Here => "you have set it on screen",
+            WindowSource::Config => "you have set it in the configuration",
+            WindowSource::Settings => "from the agent's settings",
+            WindowSource::ModelTable => "from the list of known models",
+            WindowSource::SmallerOfTwo => "the smaller of the two windows of this model",
+            WindowSource::Guessed => "not known: a usual size that holds the context",
+        };
+        self.word("window", &format!("({}) {window}", limits.window_from()));
+        let trigger = match limits.trigger_source {
+            TriggerSource::Log => "the log names the size",
+            TriggerSource::Config => "you have set the rule",
+            TriggerSource::Settings => "the agent's rule, changed by its settings",
+            TriggerSource::Past => "where this session has compacted before",
+            TriggerSource::Policy => "the agent's documented rule",
+            TriggerSource::None => return,
+        };
+        let from = limits.trigger_from();
+        self.word("compacts", &format!("({from}) {trigger}"));
+    }
+
+    fn sources(&mut self, sources: &[Source]) {
+        let all = [
+            Source::Reported,
+            Source::Derived,
+            Source::Shared,
+            Source::Estimated,
+            Source::Agent,
+        ];
+        for source in all {
+            let means = match source {
+                Source::Reported => "reported by the provider",
+                Source::Derived => "derived: what a report leaves for the only new item",
+                Source::Shared => "shared: part of a reported sum, by what was counted here",
+                Source::Estimated => "estimated: counted here",
+                Source::Agent => "the agent's own count",
+            };
+            if sources.contains(&source) {
+                self.word(render::item::sign(source), means);
+            }
+        }
+    }
+
+    /// The records that hold no tokens.
+    fn skipped(&mut self, session: &Session) {
+        let count = session
+            .skipped
+            .values()
+            .copied()
+            .fold(0, u64::saturating_add);
+        if count > 0 {
+            let kinds = session.skipped.keys().map(|kind| &**kind);
+            let kinds = kinds.collect::<Vec<_>>().join(", ");
+            let what = format!(
+                "{} hold nothing of the context: {kinds}",
+                number::counted(count, "record")
+            );
+            self.word("", &what);
+        }
+    }
+
+    /// A word or a sign, and what it means.
+    fn word(&mut self, word: &str, means: &str) {
+        self.lines
+            .extend(HelpLine::wrapped(word, means, self.keys, self.columns));
+    }
+
+    /// Signs and their words, as many in a line as fit.
+    fn signs(&mut self, signs: &[Sign]) {
+        self.lines.extend(Sign::in_lines(signs, self.columns));
+    }
+}
