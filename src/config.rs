@@ -153,7 +153,7 @@ never = true
 share = 0.95
 "#,
         );
-        let own = config.unwrap().custom();
+        let mut own = config.unwrap().custom();
         assert_eq!(own.windows[0].tokens, 1_000_000);
         let rules: Vec<Rule> = own.policies.iter().map(|row| row.rule).collect();
         assert_eq!(
@@ -167,7 +167,7 @@ share = 0.95
             ]
         );
         assert_eq!(own.policies[0].which.session.as_deref(), Some("3f2a*"));
-        assert_eq!(own.agents().collect::<Vec<_>>(), ["codex"]);
+        assert_eq!(own.agents_mut().collect::<Vec<_>>(), ["codex"]);
     }
 
     #[test]
@@ -178,7 +178,7 @@ share = 0.95
             ("[[window]]\ntokens = 5\nshare = 0.5\n", "beside it only"),
             ("[[window]]\ntokens = -5\n", "tokens = -5"),
             ("[[policy]]\nagent = \"pi\"\n", "one rule"),
-            ("[[policy]]\nshare = 95\n", "up to 1"),
+            ("[[policy]]\nshare = 95\n", "0.8 is 80 %"),
             ("[[policy]]\nshare = nan\n", "up to 1"),
             ("[[policy]]\ntokens = 0\n", "above 0"),
             ("[[policy]]\nshare = 0.5\ntokens = 7\n", "one rule"),
@@ -215,6 +215,8 @@ command = ["notify-send", "ctxgauge"]
         assert_eq!(config.alerts.notify.len(), 5);
         assert_eq!(config.alerts.command[0], "notify-send");
 
+        let config = read("[alerts]\nshare = 0.9\n").unwrap();
+        assert_eq!(config.alerts.shares, [0.9]);
         let config = read("oversized = 8_000\n[alerts]\nrequests_left = 3\n").unwrap();
         assert_eq!(config.oversized, Some(Threshold::Tokens(8_000)));
         assert_eq!(config.alerts.notify, [Channel::Screen]);
@@ -231,6 +233,8 @@ command = ["notify-send", "ctxgauge"]
             ("oversized = -1\n", "a share of the window"),
             ("oversized = true\n", "a share of the window"),
             ("[alerts]\nshare = [80]\n", "up to 1"),
+            ("[alerts]\nshare = 80\n", "0.8 is 80 %"),
+            ("[alerts]\nshare = \"80%\"\n", "0.8 is 80 %"),
             ("[alerts]\nshare = [nan]\n", "up to 1"),
             ("[alerts]\nnotify = [\"bell\"]\n", "sets no alert"),
             ("[alerts]\nitem = \"5k\"\nnotify = [\"osc8\"]\n", "osc99"),
