@@ -64,7 +64,8 @@ pub struct Logs {
 /// Which agent's logs to read.
 #[derive(Debug, Default, PartialEq, Args)]
 pub struct Only {
-    /// Read only this agent's logs; files you name are read as its logs, whatever they contain.
+    /// Read only the logs of this agent, by its id or its name on the screens; files you name are read as its
+    /// logs, whatever they contain.
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
 }
@@ -141,6 +142,7 @@ impl Print {
             } else {
                 Charset::Unicode
             },
+            columns: None,
         }
     }
 }
@@ -156,6 +158,9 @@ pub enum Command {
     Audit(Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
     Models {
+        /// Only what concerns the models, agents and tokenizers of this name, or with it in their names; `*` is any
+        /// text.
+        pattern: Option<String>,
         /// How to write it.
         #[command(flatten)]
         print: Print,
@@ -183,14 +188,15 @@ pub enum Command {
 /// `ctxgauge report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A log file, a folder (its newest session), or `-` for standard input.
-    pub path: PathBuf,
+    /// A log file, a folder (its newest session), or `-` for standard input. Default: the newest session of the
+    /// project in the working directory.
+    pub path: Option<PathBuf>,
     /// Keep running, and report again whenever the session has changed.
     #[arg(long)]
     pub follow: bool,
-    /// Select a session of a file that holds several, by its id or a part of its name; `ctxgauge ls`
-    /// lists them. Default: the first.
-    #[arg(long, value_name = "NAME")]
+    /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
+    /// Without PATH, any of this machine.
+    #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Whose log it is.
     #[command(flatten)]

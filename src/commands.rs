@@ -1,18 +1,20 @@
 //! Runs what the command line asks for: puts configuration, logs, reports and screens together.
 
 mod locale;
+pub mod mistakes;
 mod monitor;
 mod setup;
 pub mod streams;
 
-use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
+use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Logs, Ls, Monitor, Print};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use files;
 use files::paths::{Env, User};
 use monitor::Plan;
 use report::ls::Sums;
-use report::{self, Charset, Output, Style};
+use report::session::Asked;
+use report::{self, Charset, Style};
 use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
 use tui::Start;
@@ -65,12 +67,24 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     report::print_problems(&setup.problems(), err)?;
     match command {
         Command::Report(cli) => {
-            let context = setup.context(&cli.only, &cli.estimate)?;
-            let (wanted, style) = (cli.session.as_deref(), style(&cli.print, env));
+            let logs = Logs {
+                only: cli.only,
+                ..Logs::default()
+            };
+            let context = match &cli.path {
+                Some(_) => setup.context(&logs.only, &cli.estimate)?,
+                None => setup.context_of(&[], &logs, &cli.estimate)?,
+            };
+            let asked = Asked {
+                path: cli.path.as_deref(),
+                session: cli.session.as_deref(),
+                here: &setup.user.working_folder(),
+            };
+            let style = style(&cli.print, env);
             if cli.follow {
-                report::session::follow(&context, &cli.path, wanted, style, out, err)
+                report::session::follow(&context, &asked, style, out, err)
             } else {
-                report::session::run(&context, &cli.path, wanted, style, out)
+                report::session::run(&context, &asked, style, out)
             }
         }
         Command::Ls(Ls { all, totals }) => {
@@ -89,9 +103,9 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
             };
             report::audit::run(&context, style(&all.print, env), worst, progress, out, err)
         }
-        Command::Models { print } => {
+        Command::Models { pattern, print } => {
             let rules = setup.rules()?;
-            style(&print, env).print(Output::Models(&rules), out)
+            report::models::run(&rules, pattern.as_deref(), style(&print, env), out)
         }
         Command::Agents {
             command: Some(AgentsCommand::Check(cli)),
@@ -131,11 +145,14 @@ pub fn screens(cli: Cli, user: &User) -> Result<Start> {
     Plan::new(&setup, cli.monitor)?.start()
 }
 
-/// How to write a report. A report for people has the characters of their locale.
+/// How to write a report. A report for people has the characters of their locale and fits their terminal.
 fn style(print: &Print, env: &Env) -> Style {
     let mut style = print.style();
-    if style.format.for_people && locale::is_ascii(env) {
-        style.charset = Charset::Ascii;
+    if style.format.for_people {
+        style.columns = locale::columns(env);
+        if locale::is_ascii(env) {
+            style.charset = Charset::Ascii;
+        }
     }
     style
 }

@@ -42,7 +42,7 @@ struct Models<'a> {
 }
 
 /// Writes the report on one line.
-pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(output: &Output<'_>, _: Option<usize>, out: &mut dyn Write) -> Result<()> {
     match output {
         Output::Session(report) | Output::Change(report) => {
             line(out, "ctxgauge.report/1", session::session(report))

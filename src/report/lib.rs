@@ -8,6 +8,7 @@ pub mod audit;
 pub mod check;
 mod json;
 pub mod ls;
+pub mod models;
 pub mod patience;
 pub mod session;
 mod text;
@@ -53,7 +54,8 @@ pub struct OutputFormat {
     pub help: &'static str,
     /// Whether people read it.
     pub for_people: bool,
-    write: fn(&Output<'_>, &mut dyn Write) -> Result<()>,
+    /// Writes it to lines of so many columns; `None`: of any length.
+    write: fn(&Output<'_>, Option<usize>, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
@@ -92,6 +94,8 @@ pub struct Style {
     pub format: &'static OutputFormat,
     /// Its characters.
     pub charset: Charset,
+    /// The columns of the terminal; `None`: it goes elsewhere, and nothing is cut.
+    pub columns: Option<usize>,
 }
 
 impl Style {
@@ -102,10 +106,10 @@ impl Style {
     /// If `out` cannot be written to.
     pub fn print(&self, output: Output<'_>, out: &mut dyn Write) -> Result<()> {
         if self.charset == Charset::Unicode {
-            return (self.format.write)(&output, out);
+            return (self.format.write)(&output, self.columns, out);
         }
         let mut text = Vec::new();
-        (self.format.write)(&output, &mut text)?;
+        (self.format.write)(&output, self.columns, &mut text)?;
         let mut plain = String::with_capacity(text.len());
         for c in String::from_utf8_lossy(&text).chars() {
             if c.is_ascii() {
@@ -191,12 +195,6 @@ pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Re
         writeln!(err, "{}: {what}", inert(&path.to_string_lossy()))?;
     }
     Ok(())
-}
-
-/// The ids of formats as a list in a sentence.
-pub fn names(formats: &[&'static Format]) -> String {
-    let names: Vec<&str> = formats.iter().map(|format| format.id).collect();
-    names.join(", ")
 }
 
 /// A share in percent, to one decimal.

@@ -5,23 +5,31 @@ mod audit;
 mod check;
 mod ls;
 mod models;
+mod page;
 mod session;
+mod table;
 
 use super::Output;
 use anyhow::Result;
+use page::Page;
 use render::inert::Inert;
 use render::{ascii, text};
 use std::io::Write;
 
 /// Writes the report. Each part is made safe to print where it is written, and [`Inert`] makes sure of it.
-pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(
+    output: &Output<'_>,
+    columns: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let out = &mut Inert::new(out);
+    let out = &mut Page::new(out, columns);
     match output {
         Output::Session(report) => session::write(out, report)?,
         Output::Change(report) => {
             let (context, limits) = (report.session.context(), report.session.limits());
             let gauge = session::gauge_line(report.session, &context, limits.window);
-            writeln!(out, "{gauge}")?;
+            out.row(gauge)?;
         }
         Output::Sessions(sessions) => ls::write(out, sessions)?,
         Output::Audit(audit) => audit::write(out, audit)?,
