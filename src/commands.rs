@@ -9,6 +9,7 @@ mod audit;
 mod completions;
 mod locale;
 mod ls;
+pub mod mistakes;
 mod models;
 mod monitor;
 mod options;

@@ -156,7 +156,7 @@ never = true
 share = 0.95
 "#,
         );
-        let own = config.unwrap().custom();
+        let mut own = config.unwrap().custom();
         let windows: Vec<u64> = own.windows.iter().map(|row| row.tokens).collect();
         assert_eq!(windows, [1_000_000, 400_000]);
         let rules: Vec<Rule> = own.policies.iter().map(|row| row.rule).collect();
@@ -171,7 +171,7 @@ share = 0.95
             ]
         );
         assert_eq!(own.policies[0].which.session.as_deref(), Some("3f2a*"));
-        assert_eq!(own.agents().collect::<Vec<_>>(), ["codex"]);
+        assert_eq!(own.agents_mut().collect::<Vec<_>>(), ["codex"]);
     }
 
     #[test]
@@ -184,7 +184,7 @@ share = 0.95
             ("[[window]]\ntokens = \"400 k\"\n", "\"400k\""),
             ("[[policy]]\ntokens = \"4%\"\n", "\"400k\""),
             ("[[policy]]\nagent = \"pi\"\n", "one rule"),
-            ("[[policy]]\nshare = 95\n", "up to 1"),
+            ("[[policy]]\nshare = 95\n", "0.8 is 80 %"),
             ("[[policy]]\nshare = nan\n", "up to 1"),
             ("[[policy]]\ntokens = 0\n", "above 0"),
             ("[[policy]]\nshare = 0.5\ntokens = 7\n", "one rule"),
@@ -221,6 +221,8 @@ command = ["notify-send", "ctxgauge"]
         assert_eq!(config.alerts.notify.len(), 5);
         assert_eq!(config.alerts.command[0], "notify-send");
 
+        let config = read("[alerts]\nshare = 0.9\n").unwrap();
+        assert_eq!(config.alerts.shares, [0.9]);
         let config = read("oversized = 8_000\n[alerts]\nrequests_left = 3\n").unwrap();
         assert_eq!(config.oversized, Some(Threshold::Tokens(8_000)));
         assert_eq!(config.alerts.notify, [Channel::Screen]);
@@ -237,6 +239,8 @@ command = ["notify-send", "ctxgauge"]
             ("oversized = -1\n", "a share of the window"),
             ("oversized = true\n", "a share of the window"),
             ("[alerts]\nshare = [80]\n", "up to 1"),
+            ("[alerts]\nshare = 80\n", "0.8 is 80 %"),
+            ("[alerts]\nshare = \"80%\"\n", "0.8 is 80 %"),
             ("[alerts]\nshare = [nan]\n", "up to 1"),
             ("[alerts]\nnotify = [\"bell\"]\n", "sets no alert"),
             ("[alerts]\nitem = \"5k\"\nnotify = [\"osc8\"]\n", "osc99"),

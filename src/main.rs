@@ -2,7 +2,7 @@
 
 use clap::builder::Styles;
 use clap::{CommandFactory, Parser};
-use ctxgauge::commands::{self, Cli, streams};
+use ctxgauge::commands::{self, Cli, mistakes, streams};
 use ctxgauge::files::paths::User;
 use ctxgauge::{files, tui};
 use std::io::{self, Write};
@@ -10,18 +10,24 @@ use std::process::ExitCode;
 
 /// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
 const BUSY: u8 = 75;
+/// The exit code when the command line is wrong, as clap has it.
+const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     streams::report_panics();
     files::outlive_size_limit();
     let mut err = streams::stderr();
     let mut out = streams::stdout();
+    if let Some(why) = mistakes::unknown_command(std::env::args_os()) {
+        let _ = writeln!(err, "ctxgauge: {why}");
+        return ExitCode::from(WRONG_USAGE);
+    }
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(cli, &User::of_process(), &mut out, &mut err),
         Err(usage) if usage.use_stderr() => {
             let code = usage.exit_code();
             let _ = write!(err, "{}", without_styles(usage).render().ansi());
-            return ExitCode::from(u8::try_from(code).unwrap_or(2));
+            return ExitCode::from(u8::try_from(code).unwrap_or(WRONG_USAGE));
         }
         // Help and version.
         Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),

@@ -13,6 +13,7 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::report::ls::Sums;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -169,6 +170,7 @@ fn style(format: usize) -> Style {
     Style {
         format: &FORMATS[format % FORMATS.len()],
         charset: Charset::Unicode,
+        columns: None,
     }
 }
 
@@ -243,7 +245,7 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
             ..context(&[], None)
         };
         let style = style(n);
-        let _ = report::session::run(&context, path, None, style, &mut out);
+        let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
         let _ = report::check::run(&context, path, 9, style, &mut out);
     }
 }

@@ -1,7 +1,8 @@
-//! What the environment says about the terminal: its characters, and whether it can show screens.
+//! What the environment says about the terminal: its characters and columns, and whether it can show screens.
 
 use anyhow::{Result, bail};
 use files::paths::Env;
+use std::io::{self, IsTerminal};
 
 /// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
 /// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
@@ -15,6 +16,22 @@ pub(super) fn is_ascii(env: &Env) -> bool {
             let locale = locale.to_string_lossy().to_ascii_lowercase();
             !locale.contains("utf-8") && !locale.contains("utf8")
         })
+}
+
+/// The columns of the terminal that reports are written to: what `COLUMNS` says, else what the terminal says. `None`:
+/// they are written to a pipe or a file.
+pub(super) fn columns(env: &Env) -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let set = env.get("COLUMNS");
+    let set = set.and_then(|columns| columns.to_str()?.parse().ok());
+    let of_terminal = || {
+        crossterm::terminal::size()
+            .ok()
+            .map(|(columns, _)| columns.into())
+    };
+    set.or_else(of_terminal).filter(|columns| *columns > 0)
 }
 
 /// An error if the terminal has no cursor to move.

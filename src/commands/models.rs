@@ -8,6 +8,9 @@ use clap::Args;
 /// `ctxgauge models`.
 #[derive(Debug, Args)]
 pub struct Models {
+    /// Only what concerns the models, agents and tokenizers of this name, or with it in their names; `*` is any
+    /// text.
+    pub pattern: Option<String>,
     /// How to write it.
     #[command(flatten)]
     pub print: Print,
@@ -16,7 +19,7 @@ pub struct Models {
 impl Run for Models {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let rules = call.setup()?.rules()?;
-        let table = report::models::Models(&rules);
-        call.style(&self.print).print(&table, call.out)
+        let style = call.style(&self.print);
+        report::models::run(&rules, self.pattern.as_deref(), style, call.out)
     }
 }

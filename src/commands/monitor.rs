@@ -77,6 +77,11 @@ impl Plan<'_> {
         let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             options.paths.iter().cloned().partition(is_piped);
         pipes.dedup();
+        for path in &paths {
+            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
+                bail!("'{}' does not exist; check the path", path.display());
+            }
+        }
         if pipes.len() > 1 {
             bail!("only one log can come through a pipe; save the others to files");
         }
@@ -150,6 +155,7 @@ impl Plan<'_> {
             oversized: setup.config.oversized,
             alerts: setup.config.alerts.clone(),
             state_file: self.state_file,
+            open: named_log(&self.options.paths),
             looked_in,
             banner,
             env: setup.user.env.clone(),
@@ -158,6 +164,15 @@ impl Plan<'_> {
             updates,
             logs,
         })
+    }
+}
+
+/// The log whose session opens at once: what the user named, if that is one file.
+fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
+    match paths {
+        [path] if path.is_file() => Some(path.clone()),
+        [path] if !path.is_dir() => Some(PathBuf::from(STDIN)),
+        _ => None,
     }
 }
 

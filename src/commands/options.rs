@@ -20,9 +20,10 @@ pub struct Logs {
 }
 
 /// Which agent's logs to read.
-#[derive(Debug, Default, PartialEq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Only {
-    /// Read only this agent's logs; files you name are read as its logs, whatever they contain.
+    /// Read only the logs of this agent, by its id or its name on the screens; files you name are read as its
+    /// logs, whatever they contain.
     #[arg(long, value_name = "AGENT")]
     pub agent: Option<String>,
 }
@@ -88,7 +89,7 @@ fn named_format(name: &str) -> &'static OutputFormat {
 }
 
 impl Print {
-    /// The style that was asked for. A report for people has the characters of their locale.
+    /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
     pub(super) fn style(&self, env: &Env) -> Style {
         let format = if self.json {
             named_format("json")
@@ -100,7 +101,11 @@ impl Print {
         } else {
             Charset::Unicode
         };
-        Style { format, charset }
+        Style {
+            format,
+            charset,
+            columns: locale::columns(env).filter(|_| format.for_people),
+        }
     }
 }
 

@@ -1,24 +1,25 @@
 //! `ctxgauge report`.
 
 use super::monitor::Monitor;
-use super::options::{Estimate, Only, Print};
+use super::options::{Estimate, Logs, Only, Print};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use report::session;
+use report::session::{self, Asked};
 use std::path::PathBuf;
 
 /// `ctxgauge report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A log file, a folder (its newest session), or `-` for standard input.
-    pub path: PathBuf,
+    /// A log file, a folder (its newest session), or `-` for standard input. Default: the newest session of the
+    /// project in the working directory.
+    pub path: Option<PathBuf>,
     /// Keep running, and report again whenever the session has changed.
     #[arg(long)]
     pub follow: bool,
-    /// Select a session of a file that holds several, by its id or a part of its name; `ctxgauge ls`
-    /// lists them. Default: the first.
-    #[arg(long, value_name = "NAME")]
+    /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
+    /// Without PATH, any of this machine.
+    #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Whose log it is.
     #[command(flatten)]
@@ -38,12 +39,28 @@ impl Run for Report {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let context = call.setup()?.context(&self.only, &self.estimate)?;
-        let (wanted, style) = (self.session.as_deref(), call.style(&self.print));
+        let setup = call.setup()?;
+        let context = match &self.path {
+            Some(_) => setup.context(&self.only, &self.estimate)?,
+            None => {
+                let only = self.only.clone();
+                let logs = Logs {
+                    only,
+                    ..Logs::default()
+                };
+                setup.context_of(&[], &logs, &self.estimate)?
+            }
+        };
+        let asked = Asked {
+            path: self.path.as_deref(),
+            session: self.session.as_deref(),
+            here: &setup.user.working_folder(),
+        };
+        let style = call.style(&self.print);
         if self.follow {
-            session::follow(&context, &self.path, wanted, style, call.out, call.err)
+            session::follow(&context, &asked, style, call.out, call.err)
         } else {
-            session::run(&context, &self.path, wanted, style, call.out)
+            session::run(&context, &asked, style, call.out)
         }
     }
 }

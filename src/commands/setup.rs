@@ -1,5 +1,6 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
+use super::mistakes::nearest;
 use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
 use agents;
@@ -10,8 +11,8 @@ use format::Format;
 use ingest::cache::earlier;
 use ingest::discover::roots::{SearchRoot, usual};
 use model::window::Rules;
+use report::ReportContext;
 use report::patience::Patience;
-use report::{ReportContext, names};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -95,16 +96,42 @@ impl Setup {
             .iter()
             .filter_map(|format| Some((format.id, format.tier.proven()?)))
             .collect();
-        for agent in rules.custom.agents() {
-            let is_left_out = self.left_out.iter().any(|mapping| mapping.name == agent);
-            if !is_left_out && !formats.iter().any(|format| format.id == agent) {
-                bail!(
-                    "unknown agent '{agent}' in the configuration; known agents: {}",
-                    names(formats)
-                );
+        for agent in rules.custom.agents_mut() {
+            let is_left_out = self.left_out.iter().any(|mapping| mapping.name == *agent);
+            if !is_left_out {
+                let named = self.named_agent(agent).context("in the configuration")?;
+                named.id.clone_into(agent);
             }
         }
         Ok(rules)
+    }
+
+    /// The agent with this id or, if no other agent is called so, this name on the screens.
+    fn named_agent(&self, name: &str) -> Result<&'static Format> {
+        let of = |is_its: &dyn Fn(&Format) -> bool| -> Vec<&'static Format> {
+            let formats = self.formats.iter().copied();
+            formats.filter(|format| is_its(format)).collect()
+        };
+        let by_id = of(&|format| format.id == name);
+        let named = if by_id.is_empty() {
+            of(&|format| format.label.eq_ignore_ascii_case(name))
+        } else {
+            by_id
+        };
+        match &named[..] {
+            [format] => Ok(*format),
+            [] => {
+                let known = self.formats.iter().flat_map(|it| [it.id, it.label]);
+                let meant = nearest(name, known)
+                    .map(|known| format!("did you mean '{known}'? "))
+                    .unwrap_or_default();
+                bail!("unknown agent '{name}'; {meant}`ctxgauge agents` lists them");
+            }
+            several => {
+                let ids: Vec<&str> = several.iter().map(|format| format.id).collect();
+                bail!("'{name}' can be {}; give one of these", ids.join(" or "));
+            }
+        }
     }
 
     /// The context of a report on one file.
@@ -112,11 +139,8 @@ impl Setup {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
         rules.estimator = estimate.estimator.unwrap_or_default();
-        let named = |id: &String| {
-            let format = all.iter().copied().find(|format| format.id == id);
-            format.with_context(|| format!("unknown agent '{id}'; known agents: {}", names(&all)))
-        };
-        let forced = only.agent.as_ref().map(named).transpose()?;
+        let named = only.agent.as_deref().map(|name| self.named_agent(name));
+        let forced = named.transpose()?;
         let folders = &self.user.folders;
         let cache = folders.cache_folder().filter(|_| self.config.cache);
         if let Some(folder) = &cache {

@@ -69,6 +69,21 @@ impl User {
             env: Env::from(env),
         }
     }
+
+    /// The working directory, by its path in `PWD`, which may go through links, and by its real one.
+    pub fn working_folder(&self) -> Vec<PathBuf> {
+        let real = std::env::current_dir().ok();
+        let named = self.env.get("PWD").map(PathBuf::from);
+        // Other programs may have left an old one.
+        let is_here = |named: &PathBuf| std::fs::canonicalize(named).ok() == real;
+        let mut folders: Vec<PathBuf> = named
+            .filter(is_here)
+            .into_iter()
+            .chain(real.clone())
+            .collect();
+        folders.dedup();
+        folders
+    }
 }
 
 /// The value of a variable of the process; an empty one counts as unset.

@@ -148,7 +148,7 @@ const KEYS: usize = 4;
 /// formats, and what to do.
 pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
-        return "it is empty, so its format cannot be recognised; name it with --agent".to_owned();
+        return "it is empty, so no agent's format fits; --agent NAME reads it as a log of that agent".to_owned();
     }
     if let Some(encoding) = other_encoding(head) {
         return format!(
@@ -164,7 +164,8 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
         format!("; the nearest: {}", nearest.join(", "))
     };
     format!(
-        "{}, and its format is not known{nearest}; `ctxgauge agents` lists the formats, --agent NAME reads it as one",
+        "{}, and no agent's format fits{nearest}; `ctxgauge agents` lists the agents, --agent NAME reads it as a log \
+         of that one",
         describe(head)
     )
 }
@@ -193,16 +194,29 @@ fn nearest<'f>(
     head: &[u8],
 ) -> impl Iterator<Item = &'f &'static Format> {
     let share = |format: &Format| {
-        let names = format.facts.mark.split('`').skip(1).step_by(2);
-        let found = names.map(|name| head::has(head, &format!("\"{name}\"")));
-        let found: Vec<bool> = found.collect();
-        let present = found.iter().filter(|is_there| **is_there).count();
-        present * 100 / found.len().max(1)
+        let (present, all) = marks(format, head);
+        present * 100 / all.max(1)
     };
     let shares = formats.iter().map(|format| (share(format), format));
     let mut shares: Vec<_> = shares.filter(|(share, _)| *share > 0).collect();
     shares.sort_by_key(|(share, _)| std::cmp::Reverse(*share));
     shares.into_iter().take(NEAREST).map(|(_, format)| format)
+}
+
+/// Whether a file that begins with these bytes can be a log of this format, by its name alone: it is not recognised, but
+/// some name that logs have occurs in it.
+pub fn can_be(format: &Format, formats: &[&'static Format], head: &[u8]) -> bool {
+    let (_, names) = marks(format, head);
+    !head.trim_ascii().is_empty() && (names == 0 || nearest(formats, head).next().is_some())
+}
+
+/// How many of the names in a format's mark occur in the bytes as strings, and how many there are.
+fn marks(format: &Format, head: &[u8]) -> (usize, usize) {
+    let names = format.facts.mark.split('`').skip(1).step_by(2);
+    let found = names.map(|name| head::has(head, &format!("\"{name}\"")));
+    let found: Vec<bool> = found.collect();
+    let present = found.iter().filter(|is_there| **is_there).count();
+    (present, found.len())
 }
 
 /// What a file's first bytes are.

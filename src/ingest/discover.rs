@@ -4,7 +4,7 @@ mod copies;
 mod databases;
 mod links;
 mod reach;
-pub(crate) mod registry;
+pub mod registry;
 pub mod roots;
 pub mod settings;
 
@@ -477,11 +477,12 @@ impl<'s> Walk<'s> {
         if let Some((format, store)) = recognised {
             return Ok(Ok((format, claim_of(format, path, store))));
         }
-        // A name with an id is specific enough; any other could be anything.
+        // A name with an id is specific enough, if the content is like that of any log; another name says nothing.
         let head = head_of(&at)?;
+        let formats = &self.scanner.formats;
         let mut claims = self.claims(path).into_iter();
         let claimed = claims
-            .find(|(_, claim)| claim.id.is_some())
+            .find(|(format, claim)| claim.id.is_some() && facts::can_be(format, formats, &head))
             .filter(|_| facts::other_encoding(&head).is_none());
         Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
     }
@@ -693,14 +694,15 @@ mod tests {
         let empty = dir.path().join("x/empty.toy");
         let given = [odd, other.clone(), absent.clone(), empty].map(SearchRoot::Given);
         let found = look(given.to_vec());
-        assert_eq!(names(&found), ["empty.toy", "named-oddly"]);
-        assert_eq!(found.problems.len(), 2);
+        assert_eq!(names(&found), ["named-oddly"]);
+        assert_eq!(found.problems.len(), 3);
         assert_eq!(found.problems[0].0, other);
         assert!(
             found.problems[0].1.contains("its first line is not JSON"),
             "{}",
             found.problems[0].1
         );
+        assert!(found.problems[2].1.contains("it is empty"));
         assert_eq!(found.problems[1].0, absent);
         assert!(
             found.problems[1].1.contains("no such"),

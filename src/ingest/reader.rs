@@ -65,6 +65,12 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     Ok(first)
 }
 
+/// As much of a log as the screens read of it first: its beginning and its end, for what it is called.
+pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    let reading = log.store.tail(log, &ByLength, rules)?;
+    Ok(reading.finish().0)
+}
+
 /// The end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     let mut reading = match log.store.tail_to_report(log, &ByLength, rules) {

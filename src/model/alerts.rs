@@ -49,7 +49,7 @@ impl Alerts {
 #[serde(deny_unknown_fields)]
 struct Row {
     #[serde(default)]
-    share: Vec<f64>,
+    share: Shares,
     requests_left: Option<u64>,
     item: Option<Threshold>,
     notify: Option<Vec<Channel>>,
@@ -57,13 +57,35 @@ struct Row {
     command: Vec<String>,
 }
 
+/// One share or several.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a share of the trigger, above 0 and up to 1 (0.8 is 80 %), or a list of such shares"
+)]
+enum Shares {
+    One(f64),
+    Several(Vec<f64>),
+}
+
+impl Default for Shares {
+    fn default() -> Shares {
+        Shares::Several(Vec::new())
+    }
+}
+
 impl TryFrom<Row> for Alerts {
     type Error = &'static str;
 
     fn try_from(row: Row) -> Result<Alerts, Self::Error> {
-        let mut shares = row.share;
+        let mut shares = match row.share {
+            Shares::One(share) => vec![share],
+            Shares::Several(shares) => shares,
+        };
         if !shares.iter().all(|share| *share > 0.0 && *share <= 1.0) {
-            return Err("each `share` of [alerts] is a share of the trigger, above 0 and up to 1");
+            return Err(
+                "each `share` of [alerts] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %",
+            );
         }
         shares.sort_by(f64::total_cmp);
         shares.dedup();

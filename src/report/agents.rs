@@ -3,7 +3,7 @@
 mod text;
 
 use super::json::document;
-use super::{Output, ReportContext, Style};
+use super::{Output, Page, ReportContext, Style};
 use anyhow::Result;
 use format::facts::{places, trigger_rule};
 use format::{Facts, Format};
@@ -61,8 +61,8 @@ struct Agents {
 }
 
 impl Output for Agents {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        text::write(out, &self.agents)
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, &self.agents)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

@@ -10,7 +10,7 @@ pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
 use super::json::document;
-use super::{Output, ReportContext, Style, names, print_problems};
+use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::read_whole;
@@ -61,8 +61,8 @@ pub struct Audit {
 }
 
 impl Output for Audit {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        text::write(out, self)
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, self)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
@@ -88,8 +88,7 @@ pub fn run(
     print_problems(&found.problems, err)?;
     if found.files.is_empty() {
         bail!(
-            "no log found to replay; name files or folders. Known agents: {}",
-            names(&context.formats)
+            "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
         );
     }
     let estimator = context.rules.estimator;
@@ -104,16 +103,18 @@ pub fn run(
         earlier: Earlier::default(),
         ..Rules::clone(&context.rules)
     });
-    replay(&found.files, &rules, estimator, worst, |log, outcome| {
-        match outcome {
-            Ok(sessions) => results.add(log, sessions),
-            Err(error) => {
+    line.draw(0)?;
+    replay(&found.files, &rules, estimator, worst, |step| {
+        match step {
+            Step::Read => line.done += 1,
+            Step::Next(log, Ok(sessions)) => results.add(log, sessions),
+            Step::Next(log, Err(error)) => {
                 line.clear()?;
                 let path = log.facts.path.to_string_lossy();
                 writeln!(err, "{}: {error}", inert(&path))?;
             }
         }
-        line.step(results.seen.len())
+        line.draw(results.seen.len())
     })?;
     line.clear()?;
     let audit = results.into_audit(found.files.len());
@@ -132,6 +133,14 @@ struct Replayed {
 
 type Outcome = io::Result<Vec<Replayed>>;
 
+/// What has happened to a log.
+enum Step<'l> {
+    /// One was read.
+    Read,
+    /// The next one in the order of the logs, and its result.
+    Next(&'l LogFile, Outcome),
+}
+
 /// Replays logs on several threads and passes the results on in the order of the logs, so that the same
 /// logs always lead to the same numbers.
 fn replay(
@@ -139,7 +148,7 @@ fn replay(
     rules: &Arc<Rules>,
     estimator: Estimator,
     worst: usize,
-    mut take: impl FnMut(&LogFile, Outcome) -> io::Result<()>,
+    mut take: impl FnMut(Step<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let counter = Counter::with_cl100k();
     let next = AtomicUsize::new(0);
@@ -164,8 +173,9 @@ fn replay(
         let mut turn = 0;
         for (ix, outcome) in outcomes {
             early.insert(ix, outcome);
+            take(Step::Read)?;
             while let Some(outcome) = early.remove(&turn) {
-                take(&logs[turn], outcome)?;
+                take(Step::Next(&logs[turn], outcome))?;
                 turn += 1;
             }
         }

@@ -4,7 +4,7 @@ mod text;
 
 use super::json::document;
 use super::session::{find_one, unreadable};
-use super::{Output, ReportContext, Style};
+use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result};
 use ingest::reader::first_records;
 use model::Role;
@@ -71,8 +71,8 @@ pub struct Item {
 }
 
 impl Output for Records {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        text::write(out, self)
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, self)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

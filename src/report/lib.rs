@@ -13,6 +13,8 @@ pub mod patience;
 pub mod session;
 mod text;
 
+pub use text::page::Page;
+
 use anyhow::{Context, Result, bail};
 use files::paths::User;
 use format::Format;
@@ -21,7 +23,6 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
-use render::inert::Inert;
 use render::text::inert;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -33,8 +34,8 @@ pub trait Output {
     ///
     /// # Errors
     ///
-    /// If `out` cannot be written to.
-    fn text(&self, out: &mut dyn Write) -> io::Result<()>;
+    /// If `page` cannot be written to.
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()>;
 
     /// Writes it for programs, on one line.
     ///
@@ -53,7 +54,8 @@ pub struct OutputFormat {
     pub help: &'static str,
     /// Whether people read it.
     pub for_people: bool,
-    write: fn(&dyn Output, &mut dyn Write) -> Result<()>,
+    /// Writes it to lines of so many columns; `None`: of any length.
+    write: fn(&dyn Output, Option<usize>, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
@@ -64,14 +66,14 @@ pub static FORMATS: [OutputFormat; 2] = [
         name: "text",
         help: "For people",
         for_people: true,
-        write: |output, out| Ok(output.text(&mut Inert::new(out))?),
+        write: text::write,
         ascii: text::ascii,
     },
     OutputFormat {
         name: "json",
         help: "For programs: one JSON document on one line",
         for_people: false,
-        write: |output, out| output.json(out),
+        write: |output, _, out| output.json(out),
         ascii: json::ascii,
     },
 ];
@@ -92,6 +94,8 @@ pub struct Style {
     pub format: &'static OutputFormat,
     /// Its characters.
     pub charset: Charset,
+    /// The columns of the terminal; `None`: it goes elsewhere, and nothing is cut.
+    pub columns: Option<usize>,
 }
 
 impl Style {
@@ -102,10 +106,10 @@ impl Style {
     /// If `out` cannot be written to.
     pub fn print(&self, output: &dyn Output, out: &mut dyn Write) -> Result<()> {
         if self.charset == Charset::Unicode {
-            return (self.format.write)(output, out);
+            return (self.format.write)(output, self.columns, out);
         }
         let mut text = Vec::new();
-        (self.format.write)(output, &mut text)?;
+        (self.format.write)(output, self.columns, &mut text)?;
         let mut plain = String::with_capacity(text.len());
         for c in String::from_utf8_lossy(&text).chars() {
             if c.is_ascii() {
@@ -191,12 +195,6 @@ pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Re
         writeln!(err, "{}: {what}", inert(&path.to_string_lossy()))?;
     }
     Ok(())
-}
-
-/// The ids of formats as a list in a sentence.
-pub fn names(formats: &[&'static Format]) -> String {
-    let names: Vec<&str> = formats.iter().map(|format| format.id).collect();
-    names.join(", ")
 }
 
 /// A share in percent, to one decimal.

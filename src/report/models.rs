@@ -1,19 +1,19 @@
-//! The models table: windows, policies, prices and tokenizers, each with its source.
+//! The models table, or the part of it that concerns some models or agents.
 
 mod text;
 
-use super::Output;
 use super::json::document;
-use anyhow::Result;
+use super::{Output, Page, Style};
+use anyhow::{Result, bail};
 use model::calibration::Tokenizer;
-use model::window::{ModelRow, Policy, PriceRow, Rules};
+use model::window::{ModelRow, Policy, PriceRow, Rules, matches};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The models table.
 #[derive(Debug, Clone, Copy)]
-pub struct Models<'a>(pub &'a Rules);
+struct Models<'a>(&'a Rules);
 
 /// The schema `ctxgauge.models/1`.
 #[derive(Serialize)]
@@ -27,8 +27,8 @@ struct Document<'a> {
 }
 
 impl Output for Models<'_> {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        text::write(out, self.0)
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, self.0)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
@@ -42,5 +42,113 @@ impl Output for Models<'_> {
             tokenizers: &rules.tokenizer,
         };
         document(out, "ctxgauge.models/1", table)
+    }
+}
+
+/// Prints the models table. With a pattern: the rows for models and agents that it names, and what these use.
+///
+/// # Errors
+///
+/// If no row fits the pattern, or `out` cannot be written to.
+pub fn run(rules: &Rules, pattern: Option<&str>, style: Style, out: &mut dyn Write) -> Result<()> {
+    let Some(pattern) = pattern else {
+        return style.print(&Models(rules), out);
+    };
+    let part = part(rules, pattern);
+    if part.model.is_empty()
+        && part.policy.is_empty()
+        && part.price.is_empty()
+        && part.tokenizer.is_empty()
+    {
+        bail!("nothing in the models table fits '{pattern}'; `ctxgauge models` lists all of it");
+    }
+    style.print(&Models(&part), out)
+}
+
+/// The rows that concern models and agents whose names have the pattern in them or fit it, or that apply to a model of
+/// this name.
+fn part(rules: &Rules, pattern: &str) -> Rules {
+    let anywhere = format!("*{}*", pattern.trim_matches('*'));
+    let is_named = |name: &str| matches(&anywhere, name);
+    let fits = |ids: &[String]| {
+        ids.iter()
+            .any(|id| is_named(id) || (id != "*" && matches(id, pattern)))
+    };
+    let mut part = rules.clone();
+    part.model.retain(|row| fits(&row.ids) || fits(&row.agents));
+    part.policy
+        .retain(|row| is_named(&row.agent) || fits(&row.models));
+    part.price.retain(|row| fits(&row.ids));
+    let used: Vec<String> = part.model.iter().map(|row| row.tokenizer.clone()).collect();
+    part.tokenizer
+        .retain(|name, _| is_named(name) || used.contains(name));
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = r#"
+summary = 1_000
+[[model]]
+ids = ["claude-opus-4-6*"]
+window = 200_000
+tokenizer = "claude"
+source = "s"
+[[model]]
+ids = ["gpt-5*", "o3"]
+window = 400_000
+tokenizer = "o200k"
+source = "s"
+[[model]]
+ids = ["*"]
+window = 100_000
+tokenizer = "o200k"
+guess = true
+source = "s"
+[[policy]]
+agent = "codex"
+name = "most of it"
+share = 0.9
+source = "s"
+[[price]]
+ids = ["gpt-5*"]
+cached_read = 0.1
+source = "s"
+[tokenizer.claude]
+per_token = 1.2
+per_item = 1.0
+spread = 0.1
+spread_floor = 1.0
+source = "s"
+[tokenizer.o200k]
+per_token = 1.0
+per_item = 1.0
+spread = 0.1
+spread_floor = 1.0
+source = "s"
+"#;
+
+    /// How many models, policies, prices and tokenizers are shown.
+    fn shown(pattern: &str) -> [usize; 4] {
+        let rules: Rules = toml::from_str(TABLE).unwrap();
+        let part = part(&rules, pattern);
+        [
+            part.model.len(),
+            part.policy.len(),
+            part.price.len(),
+            part.tokenizer.len(),
+        ]
+    }
+
+    #[test]
+    fn a_pattern_selects_what_concerns_it() {
+        assert_eq!(shown("OPUS"), [1, 0, 0, 1]);
+        assert_eq!(shown("gpt-5.4-2026"), [1, 0, 1, 1]);
+        assert_eq!(shown("g*5"), [1, 0, 1, 1]);
+        assert_eq!(shown("codex"), [0, 1, 0, 0]);
+        assert_eq!(shown("claude"), [1, 0, 0, 1]);
+        assert_eq!(shown("nothing"), [0; 4]);
     }
 }

@@ -1,24 +1,26 @@
 //! Reports on one session: once, or each time that it has changed.
 
+mod find;
 pub(crate) mod json;
 pub(crate) mod text;
 
 use super::json::document;
-use super::patience::BUSY;
-use super::{Output, ReportContext, Style, names};
+use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result, bail};
+pub use find::Asked;
+pub(crate) use find::find_one;
+use find::{find, find_session, fleet_of, wait_for_one};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
 use ingest::discover::settings::SettingsReader;
-use ingest::lanes::Sessions;
 use ingest::log::LogFile;
-use ingest::reader::{read_once, tail_only};
+use ingest::reader::read_once;
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
-use model::event::Lane;
-use model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
+use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::{Coverage, Session};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,6 +35,8 @@ pub struct Report<'a> {
     pub session: &'a Session,
     /// The file it was read from.
     pub facts: &'a FileFacts,
+    /// What tells it from others of its project; `None`: not known.
+    pub title: Option<String>,
     /// When it will compact.
     pub forecast: Result<Forecast, NoForecast>,
     /// How many other sessions the file holds, if its format allows several.
@@ -44,6 +48,7 @@ impl<'a> Report<'a> {
         Report {
             session,
             facts,
+            title: None,
             forecast: forecast(session, Some((context.now)())),
             others: 0,
         }
@@ -51,8 +56,8 @@ impl<'a> Report<'a> {
 }
 
 impl Output for Report<'_> {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        text::write(out, self)
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, self)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
@@ -64,11 +69,10 @@ impl Output for Report<'_> {
 struct Change<'a>(Report<'a>);
 
 impl Output for Change<'_> {
-    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         let session = self.0.session;
         let (context, limits) = (session.context(), session.limits());
-        let gauge = text::gauge_line(session, &context, limits.window);
-        writeln!(out, "{gauge}")
+        page.row(text::gauge_line(session, &context, limits.window))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
@@ -76,44 +80,44 @@ impl Output for Change<'_> {
     }
 }
 
-/// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`). `wanted`
-/// selects a session of a file that holds several, by its id or its name; without it the first is taken.
+/// Reports on the session that is asked for.
 ///
 /// # Errors
 ///
 /// If there is nothing to read, no such session or more than one, or `out` cannot be written to.
 pub fn run(
     context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
+    asked: &Asked<'_>,
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
     let counter = Counter::for_estimator(context.rules.estimator);
-    let (log, sessions) = if let Some(piped) = piped(context, path)? {
+    let (log, wanted, sessions) = if let Some((path, piped)) = piped(context, asked)? {
         let log = pipe::recognise(piped, &context.formats);
         let log = match log.with_context(|| format!("cannot read {}", name(path)))? {
             Ok(log) => log,
             Err(why) => bail!("{}: {why}", name(path)),
         };
         let sessions = read_once(&log, &counter, &context.rules)?;
-        (log, sessions)
+        (log, asked.session.map(str::to_owned), sessions)
     } else {
-        let log = find_one(context, path, wanted)?;
+        let (log, wanted) = find(context, asked)?;
         let sessions = context
             .patience
             .read(&log, || read_once(&log, &counter, &context.rules))
             .with_context(|| unreadable(&log))?;
-        (log, sessions)
+        (log, wanted, sessions)
     };
     let file = log.facts.file;
     let mut fleet = fleet_of(context, &log, sessions);
-    let key = find_session(&fleet, file, wanted)?;
+    let key = find_session(&fleet, file, wanted.as_deref())?;
+    let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
     let session = fleet.get_mut(key).context("the log holds no session")?;
     let cwd = session.meta.cwd.as_deref();
     session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, cwd));
     let mut report = Report::new(context, session, &log.facts);
+    report.title = title;
     if log.format.holds_several {
         report.others = others;
     }
@@ -125,10 +129,14 @@ pub fn run(
     Ok(())
 }
 
-/// The pipe that a path names.
-fn piped(context: &ReportContext, path: &Path) -> Result<Option<Piped>> {
+/// The pipe that the user names, and its path.
+fn piped<'a>(context: &ReportContext, asked: &Asked<'a>) -> Result<Option<(&'a Path, Piped)>> {
+    let Some(path) = asked.path else {
+        return Ok(None);
+    };
     let piped = pipe::named(path, context.forced);
-    piped.with_context(|| format!("cannot read {}", name(path)))
+    let piped = piped.with_context(|| format!("cannot read {}", name(path)))?;
+    Ok(piped.map(|piped| (path, piped)))
 }
 
 /// A path as messages name it.
@@ -149,16 +157,19 @@ fn name(path: &Path) -> String {
 /// As [`run`].
 pub fn follow(
     context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
+    asked: &Asked<'_>,
     style: Style,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    if let Some(piped) = piped(context, path)? {
-        return follow_pipe(context, piped, path, wanted, style, out);
+    if let Some((path, piped)) = piped(context, asked)? {
+        return follow_pipe(context, piped, path, asked.session, style, out);
     }
-    let log = wait_for_one(context, path, wanted)?;
+    if let Some(path) = asked.path {
+        wait_for_one(context, path, asked.session)?;
+    }
+    let (log, wanted) = find(context, asked)?;
+    let wanted = wanted.as_deref();
     let mut followed = Followed {
         file: log.facts.file,
         log: &log,
@@ -329,128 +340,6 @@ fn is_change(update: &Update) -> bool {
 const WAITING_UPDATES: usize = 256;
 /// After this long without an update, it is checked whether anybody still reads the reports.
 const READER_CHECK: Duration = Duration::from_secs(1);
-
-/// The session of a file whose id is `wanted` or begins with it, or whose name contains it. Without `wanted`, the main
-/// session of the file.
-fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<SessionKey> {
-    let Some(wanted) = wanted else {
-        let lane = Lane::Main;
-        return Ok(SessionKey { file, lane });
-    };
-    let word = wanted.to_lowercase();
-    let mut matching = Vec::new();
-    for (key, session) in fleet.of_file(file) {
-        let id = session.meta.id.as_deref().unwrap_or_default();
-        let id = id.to_lowercase();
-        if id == word {
-            return Ok(key);
-        }
-        if id.starts_with(&word) || fleet.name(key).to_lowercase().contains(&word) {
-            matching.push(key);
-        }
-    }
-    only_match(&matching, "file", wanted)
-}
-
-/// The log at a path. In a folder, it is the newest that does not belong to a sub-agent; in a database, the session
-/// that is wanted or, without one, the newest.
-pub(super) fn find_one(
-    context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
-) -> Result<LogFile> {
-    match look_for_one(context, path, wanted)? {
-        Some(log) => Ok(log),
-        None => bail!(
-            "no log found in '{}'; known agents: {}",
-            path.display(),
-            names(&context.formats)
-        ),
-    }
-}
-
-/// The log at a path, as [`find_one`] finds it. Waits until a database has a session.
-fn wait_for_one(context: &ReportContext, path: &Path, wanted: Option<&str>) -> Result<LogFile> {
-    while path.is_file() {
-        if let Some(log) = look_for_one(context, path, wanted)? {
-            return Ok(log);
-        }
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-    find_one(context, path, wanted)
-}
-
-/// The time between two looks into a database that has no session yet.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-
-fn look_for_one(
-    context: &ReportContext,
-    path: &Path,
-    wanted: Option<&str>,
-) -> Result<Option<LogFile>> {
-    if !path.exists() {
-        bail!("'{}' does not exist; check the path", path.display());
-    }
-    let roots = vec![context.given(path.to_path_buf())];
-    let found = context.find_in(roots);
-    if found.files.is_empty() && !found.locked.is_empty() {
-        let busy = io::Error::new(io::ErrorKind::ResourceBusy, BUSY);
-        return Err(busy).with_context(|| format!("cannot read '{}'", path.display()));
-    }
-    if let Some(wanted) = wanted
-        && found.files.iter().any(LogFile::is_one_of_several)
-    {
-        return find_in_database(context, &found.files, wanted).map(Some);
-    }
-    let is_main = |log: &&LogFile| log.facts.parent.is_none();
-    let newest = found.files.iter().find(is_main).or(found.files.first());
-    match (newest, found.problems.first()) {
-        (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
-        (log, _) => Ok(log.cloned()),
-    }
-}
-
-/// The session of a database whose id is `wanted` or begins with it, or whose name contains it.
-fn find_in_database(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
-    let word = wanted.to_lowercase();
-    let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
-    if let Some(log) = logs.iter().find(|log| id(log) == word) {
-        return Ok(log.clone());
-    }
-    let is_named = |log: &&LogFile| {
-        let tail = || tail_only(log, &context.rules);
-        let Ok(sessions) = context.patience.read(log, tail) else {
-            return false;
-        };
-        let fleet = fleet_of(context, log, sessions);
-        find_session(&fleet, log.facts.file, Some(wanted)).is_ok()
-    };
-    let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
-    only_match(&matching, "database", wanted).cloned()
-}
-
-/// A fleet of the sessions of one log.
-fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
-    let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    fleet.apply(Update::Found(Box::new(log.facts.clone())));
-    fleet.apply(Update::Rebuilt {
-        file: log.facts.file,
-        sessions,
-    });
-    fleet
-}
-
-/// The session that matches `wanted`, which must be the only one. `place` is what holds the sessions.
-fn only_match<T: Copy>(matching: &[T], place: &str, wanted: &str) -> Result<T> {
-    match matching {
-        [session] => Ok(*session),
-        [] => bail!("the {place} has no session '{wanted}'; `ctxgauge ls` lists the names"),
-        several => bail!(
-            "{} sessions of the {place} match '{wanted}'; give more of the name, or the id",
-            several.len()
-        ),
-    }
-}
 
 /// The message for a log that was found and cannot be read.
 pub(super) fn unreadable(log: &LogFile) -> String {

@@ -1,6 +1,24 @@
 //! Reports for people.
 
+pub(crate) mod page;
+pub(crate) mod table;
+
+use super::Output;
+use anyhow::Result;
+use page::Page;
+use render::inert::Inert;
 use render::{ascii, text};
+use std::io::Write;
+
+/// Writes the report. Each part is made safe to print where it is written, and [`Inert`] makes sure of it.
+pub(super) fn write(
+    output: &dyn Output,
+    columns: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let out = &mut Inert::new(out);
+    Ok(output.text(&mut Page::new(out, columns))?)
+}
 
 /// Appends ASCII characters as wide as the character that they replace.
 pub(super) fn ascii(c: char, out: &mut String) {

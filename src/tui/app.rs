@@ -142,7 +142,7 @@ pub struct App {
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
     usual_oversized: Threshold,
-    /// The session to open once it is found.
+    /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
     watch: alerts::Watch,
     rest: rest::Rest,

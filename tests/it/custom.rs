@@ -103,10 +103,6 @@ fn agents_are_listed_with_what_is_found() {
     assert!(told.contains("~/.pi/agent/sessions (1)\n"), "{told}");
     let codex = told.lines().find(|line| line.starts_with("  codex "));
     assert!(codex.is_some_and(|line| line.contains("  ~/.codex/sessions, ")));
-    assert!(
-        told.lines().all(|line| line.chars().count() <= 80),
-        "{told}"
-    );
     let mut command = ctxgauge(home.path());
     let told = command
         .args(["agents", "--agent", "codex"])

@@ -89,12 +89,9 @@ fn the_users_rows_stand_before_all_else() {
 #[test]
 fn a_row_for_no_agent_is_told() {
     let (home, _) = home();
-    configure(home.path(), "[[window]]\nagent = \"claude\"\ntokens = 9\n");
+    configure(home.path(), "[[window]]\nagent = \"clade\"\ntokens = 9\n");
     let output = ctxgauge(home.path()).arg("ls").output().unwrap();
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        error.contains("'claude'") && error.contains("claude-code"),
-        "{error}"
-    );
+    assert!(error.contains("'clade'; did you mean 'claude'?"), "{error}");
 }

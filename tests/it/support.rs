@@ -4,6 +4,7 @@ mod program;
 
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
 pub use program::{ctxgauge, manifest_folder};
@@ -27,9 +28,10 @@ pub fn json_report(path: &Path) -> Value {
     let style = Style {
         format: json.unwrap(),
         charset: Charset::Unicode,
+        columns: None,
     };
     let mut out = Vec::new();
-    report::session::run(&context, path, None, style, &mut out).unwrap();
+    report::session::run(&context, &Asked::at(path), style, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
 

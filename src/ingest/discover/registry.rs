@@ -23,11 +23,11 @@ const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.
 #[derive(Default)]
-pub(crate) struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
+pub struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
 
 impl Registries {
     /// What the session of a log does; `None`: no running process has it.
-    pub(crate) fn of(&mut self, log: &LogFile) -> Option<Running> {
+    pub fn of(&mut self, log: &LogFile) -> Option<Running> {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
         let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);

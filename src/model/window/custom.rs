@@ -89,10 +89,10 @@ impl Custom {
     }
 
     /// The agents that rows name, without patterns.
-    pub fn agents(&self) -> impl Iterator<Item = &str> {
-        let windows = self.windows.iter().map(|row| &row.which);
-        let all = windows.chain(self.policies.iter().map(|row| &row.which));
-        all.filter_map(|which| which.agent.as_deref())
+    pub fn agents_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let windows = self.windows.iter_mut().map(|row| &mut row.which);
+        let all = windows.chain(self.policies.iter_mut().map(|row| &mut row.which));
+        all.filter_map(|which| which.agent.as_mut())
             .filter(|agent| !agent.contains('*'))
     }
 
@@ -187,7 +187,9 @@ impl TryFrom<Row> for CustomPolicy {
                 Rule::Share(share)
             }
             (Some(_), None, None, false, false) => {
-                return Err("the `share` of a [[policy]] is above 0 and up to 1");
+                return Err(
+                    "the `share` of a [[policy]] is above 0 and up to 1: 0.8 is 80 % of the window",
+                );
             }
             (None, Some(0), ..) => return Err("the `tokens` of a [[policy]] are above 0"),
             (None, Some(tokens), None, false, false) => Rule::Budget(tokens),

@@ -1,17 +1,19 @@
-//! The agents for people, in lines of 80 columns.
+//! The agents for people, in lines of 80 columns at most.
 
 use super::{Agent, Root};
+use crate::text::page::Page;
 use crate::text::widest;
-use render::text::{cut, inert, left};
-use std::io::{self, Write};
+use render::text::{inert, left};
+use std::io;
 use textwrap::{Options, WordSplitter};
 
+/// The most columns of a line: longer ones are hard to read.
 const COLUMNS: usize = 80;
 /// The columns of the names of facts, with two spaces on each side.
 const NAME_COLUMNS: usize = 15;
 const NO_PLACE: &str = "no default folder: name files or folders";
 
-pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
+pub(super) fn write(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
     if let [agent] = agents {
         write_head(out, agent)?;
         write_knowledge(out, agent)?;
@@ -32,7 +34,7 @@ pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
 }
 
 /// The agents of which nothing was found, each on a line.
-fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
+fn write_others(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
     if agents.is_empty() {
         return Ok(());
     }
@@ -43,13 +45,13 @@ fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
             [] => NO_PLACE,
             places => &places.join(", "),
         };
-        let places = cut(places, COLUMNS.saturating_sub(names + 4));
-        writeln!(out, "  {}  {places}", left(agent.id, names))?;
+        let name = left(agent.id, names);
+        out.row(format_args!("  {name}  {}", inert(places)))?;
     }
     writeln!(out)
 }
 
-fn write_head(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+fn write_head(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let newest = agent.newest.map(|at| at.strftime("%Y-%m-%d"));
     let sessions = match (agent.sessions, newest) {
         (0, _) => "no sessions".to_owned(),
@@ -61,7 +63,7 @@ fn write_head(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
 }
 
 /// Where its logs are, what is known, and when it compacts.
-fn write_knowledge(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+fn write_knowledge(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let roots = agent.roots.iter().filter(|root| root.exists);
     let here: Vec<String> = roots.map(place).collect();
     let logs = match (here.is_empty(), agent.places.is_empty()) {
@@ -90,7 +92,7 @@ fn place(root: &Root) -> String {
 }
 
 /// What else is known of an agent.
-fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let facts = agent.facts;
     entry(out, "compactions", facts.compactions)?;
     entry(out, "sub-agents", facts.sub_agents)?;
@@ -105,8 +107,10 @@ fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
 }
 
 /// A named fact on a line, or on several if it is long.
-fn entry(out: &mut dyn Write, name: &str, what: &str) -> io::Result<()> {
-    let options = Options::new(COLUMNS - NAME_COLUMNS).word_splitter(WordSplitter::NoHyphenation);
+fn entry(out: &mut Page<'_>, name: &str, what: &str) -> io::Result<()> {
+    let columns = out.columns().unwrap_or(COLUMNS).min(COLUMNS);
+    let room = columns.saturating_sub(NAME_COLUMNS);
+    let options = Options::new(room).word_splitter(WordSplitter::NoHyphenation);
     let what = inert(what);
     let mut name = name;
     for line in textwrap::wrap(&what, options.break_words(false)) {

@@ -11,7 +11,8 @@ pub(super) struct ProgressLine<'t> {
     /// `None`: it is not shown.
     terminal: Option<&'t mut dyn Write>,
     logs: usize,
-    done: usize,
+    /// How many logs were read.
+    pub(super) done: usize,
     drawn: Option<Instant>,
 }
 
@@ -25,8 +26,8 @@ impl<'t> ProgressLine<'t> {
         }
     }
 
-    pub(super) fn step(&mut self, requests: usize) -> io::Result<()> {
-        self.done += 1;
+    /// Draws it, if that is due.
+    pub(super) fn draw(&mut self, requests: usize) -> io::Result<()> {
         let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= TICK);
         let Some(terminal) = self.terminal.as_mut().filter(|_| is_due) else {
             return Ok(());
@@ -34,7 +35,7 @@ impl<'t> ProgressLine<'t> {
         self.drawn = Some(Instant::now());
         write!(
             terminal,
-            "\r{} of {} logs, {requests} requests",
+            "\rreplayed {} of {} logs, {requests} requests",
             self.done, self.logs
         )?;
         terminal.flush()

@@ -1,12 +1,13 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
 use super::{Audit, ChangedItem, Decisions, Miss, Summary};
+use crate::text::page::Page;
 use model::estimators::Estimator;
 use model::forecast::{BacktestSummary, Fit};
 use render::number::tokens;
 use render::text::inert;
 use render::{NONE, or_none};
-use std::io::{self, Write};
+use std::io;
 
 /// Explains the columns of the tables.
 const LEGEND: &str = "\
@@ -19,7 +20,7 @@ const LINE_COLUMNS: usize = 80;
 /// How many items of one request are listed, the largest first.
 const LISTED_ITEMS: usize = 20;
 
-pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     let (logs, requests) = (audit.logs, audit.all.requests);
     if requests == 0 {
         return writeln!(
@@ -60,22 +61,54 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
             writeln!(out, "{line}\n  {:<13} ({from})", "")?
         }
     }
-    Ok(())
+    write_verdict(out, audit)
 }
 
-fn write_group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result<()> {
+/// How good the estimator is, and whether another one is better.
+fn write_verdict(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
+    let used = audit.estimator;
+    let others = Estimator::ALL.into_iter().filter(|other| *other != used);
+    let others = others.filter_map(|other| Some((other, audit.all.errors(other)?)));
+    let best = others.min_by(|(_, a), (_, b)| a.p95.total_cmp(&b.p95));
+    let (Some(own), Some((best, other))) = (audit.all.errors(used), best) else {
+        return Ok(());
+    };
+    let [p50, p95, others] = [own.p50, own.p95, other.p95].map(share);
+    let inside = if used == Estimator::default() {
+        let covered = share(audit.all.covered);
+        format!("; {covered} of the reports are inside its 90 % interval")
+    } else {
+        String::new()
+    };
+    writeln!(
+        out,
+        "\nverdict: `{used}` is at most {p50} off in half of the requests and at most {p95} in 19 of 20{inside}."
+    )?;
+    if other.p95 < own.p95 {
+        writeln!(
+            out,
+            "`{best}` is better on these logs, at most {others} off in 19 of 20: `--estimator {best}` uses it."
+        )
+    } else {
+        writeln!(
+            out,
+            "No other estimator is better on these logs: the next one, `{best}`, is at most {others} off in 19 of 20."
+        )
+    }
+}
+
+fn write_group(out: &mut Page<'_>, name: &str, summary: &Summary) -> io::Result<()> {
     writeln!(out, "\n{name}: {} requests", summary.requests)?;
     if summary.requests == 0 {
         return Ok(());
     }
     let Decisions { due, not_due } = summary.decisions;
-    writeln!(
-        out,
+    out.row(format_args!(
         "  decisions: {due} at the trigger, {not_due} below it\n\
          {:<15}{:^43}{:>12}{:>10}\n  \
          estimator        p50    p90    p95    p99    bias  worst     n     %    n    %",
         "", "error, %", "false", "missed"
-    )?;
+    ))?;
     for estimator in Estimator::ALL {
         let Some(errors) = summary.errors(estimator) else {
             continue;
@@ -85,11 +118,10 @@ fn write_group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result
             [errors.p50, errors.p90, errors.p95, errors.p99, errors.worst].map(digits);
         let [false_rate, missed_rate] = [errors.false_alarm_rate, errors.missed_rate].map(rate);
         let (false_alarms, missed) = (errors.false_alarms, errors.missed);
-        writeln!(
-            out,
+        out.row(format_args!(
             "  {name:<13} {p50:>6} {p90:>6} {p95:>6} {p99:>6} {bias:>7} {worst:>6} \
              {false_alarms:>5} {false_rate:>5} {missed:>4} {missed_rate:>4}"
-        )?;
+        ))?;
     }
     let (width, p95) = (share(summary.width.p50), share(summary.width.p95));
     let (covered, unexplained) = (share(summary.covered), share(summary.unexplained));
@@ -100,15 +132,12 @@ fn write_group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result
     )
 }
 
-fn write_forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result<()> {
+fn write_forecast(out: &mut Page<'_>, backtest: &BacktestSummary) -> io::Result<()> {
     writeln!(
         out,
         "\nforecast of compactions: |requests forecast - actual ones| in % of the latter"
     )?;
-    writeln!(
-        out,
-        "  made at      forecasts in 80 % band   median  straight line"
-    )?;
+    out.row("  made at      forecasts in 80 % band   median  straight line")?;
     let mut row = |name: &str, fit: &Fit| {
         let shares = [
             fit.coverage,
@@ -117,10 +146,9 @@ fn write_forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result
         ];
         let [covered, median, line] = shares.map(|number| or_none(number.map(share)));
         let points = fit.points;
-        writeln!(
-            out,
+        out.row(format_args!(
             "  {name:<12} {points:>9} {covered:>12} {median:>8} {line:>14}"
-        )
+        ))
     };
     for (before, fit) in &backtest.at {
         row(&format!("{before} before"), fit)?;
@@ -128,7 +156,7 @@ fn write_forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result
     row("all", &backtest.all)
 }
 
-fn write_miss(out: &mut dyn Write, miss: &Miss) -> io::Result<()> {
+fn write_miss(out: &mut Page<'_>, miss: &Miss) -> io::Result<()> {
     let difference = i128::from(miss.expected) - i128::from(miss.reported);
     let (share, reported) = (share(miss.error), tokens(miss.reported));
     let model = inert(miss.model.as_deref().unwrap_or(NONE));
@@ -150,15 +178,14 @@ fn write_miss(out: &mut dyn Write, miss: &Miss) -> io::Result<()> {
     Ok(())
 }
 
-fn write_piece(out: &mut dyn Write, sign: char, piece: &ChangedItem) -> io::Result<()> {
+fn write_piece(out: &mut Page<'_>, sign: char, piece: &ChangedItem) -> io::Result<()> {
     let (role, source, line) = (piece.role.name(), piece.source.name(), piece.line);
     let [size, counted] = [piece.tokens, piece.counted].map(tokens);
     let label = inert(piece.tool.as_deref().unwrap_or(piece.kind));
     let preview = inert(&piece.preview);
-    writeln!(
-        out,
+    out.row(format_args!(
         "  {sign} {role:<9} {label:<14} {size:>7} {source:<9} ({counted:>7} counted) line {line:<6} {preview}"
-    )
+    ))
 }
 
 /// A share in percent, with three significant digits but no fewer than whole percents.

@@ -1,11 +1,12 @@
 //! The first records of a log for people.
 
 use super::{Records, Row};
+use crate::text::page::Page;
 use render::number::{counted, tokens};
 use render::text::inert;
-use std::io::{self, Write};
+use std::io;
 
-pub(super) fn write(out: &mut dyn Write, records: &Records) -> io::Result<()> {
+pub(super) fn write(out: &mut Page<'_>, records: &Records) -> io::Result<()> {
     writeln!(out, "{} · {}", inert(records.agent), inert(&records.path))?;
     let mut last = 0;
     for row in &records.records {
@@ -40,15 +41,18 @@ pub(super) fn write(out: &mut dyn Write, records: &Records) -> io::Result<()> {
     Ok(())
 }
 
-fn write_row(out: &mut dyn Write, line: &str, row: &Row) -> io::Result<()> {
+fn write_row(out: &mut Page<'_>, line: &str, row: &Row) -> io::Result<()> {
     let Some(item) = &row.item else {
-        return writeln!(out, "{line:>6}  {}: {}", row.event, inert(&row.detail));
+        return out.row(format_args!(
+            "{line:>6}  {}: {}",
+            row.event,
+            inert(&row.detail)
+        ));
     };
     let (role, kind, size) = (item.role.name(), item.kind, tokens(item.tokens));
     let tool = inert(item.tool.as_deref().unwrap_or_default());
     let preview = inert(&item.preview);
-    writeln!(
-        out,
+    out.row(format_args!(
         "{line:>6}  {role:<9} {kind:<11} {tool:<12} {size:>6}  {preview}"
-    )
+    ))
 }

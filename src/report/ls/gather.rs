@@ -1,13 +1,13 @@
 //! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache.
 
-use super::Sums;
 use super::responses::Responses;
+use super::{Sums, Titles};
 use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::cache::{self, Cache, LogKey, Part};
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
-use ingest::reader::{read_once, tail_only};
+use ingest::reader::{glance, read_once, tail_only};
 use ingest::sync::threads;
 use model::event::Lane;
 use model::session::Session;
@@ -44,7 +44,7 @@ struct Fresh {
 /// be written, and why.
 pub(super) fn gather(
     context: &ReportContext,
-    sums: Sums,
+    (sums, titles): (Sums, Titles),
     files: &[LogFile],
     mut take: impl FnMut(usize, io::Result<Gathered>),
 ) -> Option<(PathBuf, io::Error)> {
@@ -62,7 +62,12 @@ pub(super) fn gather(
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
         let mut fresh = Fresh::default();
         let read = context.patience.read(&files[ix], || {
-            caches.read(&files[ix], sums, (&context.rules, &counter), &mut fresh)
+            caches.read(
+                &files[ix],
+                (sums, titles),
+                (&context.rules, &counter),
+                &mut fresh,
+            )
         });
         Some((ix, read, fresh))
     };
@@ -100,7 +105,7 @@ impl Caches {
     fn read(
         &self,
         log: &LogFile,
-        sums: Sums,
+        (sums, titles): (Sums, Titles),
         (rules, counter): (&Arc<Rules>, &Counter),
         fresh: &mut Fresh,
     ) -> io::Result<Gathered> {
@@ -113,7 +118,12 @@ impl Caches {
         // The name of a session may be a text of the log, which the cache does not have.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
         let sessions = match ends.filter(is_named) {
-            Some(sessions) => sessions,
+            Some(mut sessions) => {
+                if titles == Titles::Read {
+                    entitle(&mut sessions, log, rules);
+                }
+                sessions
+            }
             None => {
                 let mut sessions = gauges(log, rules, counter)?;
                 if key.is_some() && !is_known && log.store.is_one_file() {
@@ -157,6 +167,26 @@ impl Caches {
             Some((Path::to_path_buf(cache.path()), error))
         });
         failed.next()
+    }
+}
+
+/// Reads the title of a log's main session, which the cache does not keep. Without it the session is listed all the
+/// same.
+fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
+    let main = |sessions: Sessions| {
+        let mut sessions = sessions.into_iter();
+        sessions.find(|(lane, _)| *lane == Lane::Main)
+    };
+    // A document is read whole.
+    let is_large = log.format.list.is_some() && log.facts.len > COUNTED;
+    let untitled = sessions.iter_mut().find(|(lane, session)| {
+        *lane == Lane::Main && session.meta.title.is_none() && session.meta.prompt.is_none()
+    });
+    if let Some((_, session)) = untitled.filter(|_| !is_large)
+        && let Some((_, seen)) = glance(log, rules).ok().and_then(main)
+    {
+        session.meta.title = seen.meta.title.clone();
+        session.meta.prompt = seen.meta.prompt.clone();
     }
 }
 

@@ -1,12 +1,13 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{Sessions, Totals};
+use super::{Live, Sessions, Totals, live};
 use crate::json::part::part;
+use crate::percent;
 use crate::session::json::ContextPart;
 use jiff::Timestamp;
 use model::context::Context;
-use model::fleet::{FileFacts, Fleet, Row};
+use model::fleet::{FileFacts, Row};
 use model::session::Session;
 use model::window::Limits;
 use serde::Serialize;
@@ -18,7 +19,7 @@ part! { List<'a>(all: &'a Sessions) {
         .fleet
         .recent()
         .iter()
-        .filter_map(|row| session(&all.fleet, row))
+        .filter_map(|row| session(all, row))
         .collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
     totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> =
@@ -53,16 +54,17 @@ part! { LackPart(totals: AgentTotals) {
     only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
 }}
 
-fn session<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {
+fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
+    let fleet = &all.fleet;
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
     Some(SessionPart::new(
-        fleet, row, session, facts, &context, &limits,
+        all, row, session, facts, &context, &limits,
     ))
 }
 
 part! { SessionPart<'a>(
-    fleet: &Fleet,
+    all: &'a Sessions,
     row: &Row,
     session: &'a Session,
     facts: &'a FileFacts,
@@ -73,14 +75,17 @@ part! { SessionPart<'a>(
     agent: &'a str = session.agent,
     path: &'a str = facts.path.to_str().unwrap_or_default(),
     // The name that the screens show.
-    name: String = fleet.name(row.key),
+    name: String = all.fleet.name(row.key),
     parent: Option<&'a str> = session.meta.parent.as_deref(),
     project: &'a str = session.project(),
     model: Option<&'a str> = session.model(),
-    updated_at: Option<Timestamp> = fleet.newest_record(row.key),
+    updated_at: Option<Timestamp> = all.fleet.newest_record(row.key),
+    live: Option<Live> = live(&all.fleet, row.key, all.now),
     // Whether `report` would show the same size.
     r#final: bool = session.is_final(context),
     context: ContextPart = ContextPart::new(session, context, limits),
     trigger: Option<u64> = limits.trigger,
+    // The agent's own count in percent of the trigger, as the agent compares them.
+    trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
 }}

@@ -1,40 +1,70 @@
-//! The list of sessions for people.
+//! The list of sessions for people: a row for each, as wide as the terminal.
 
-use super::Sessions;
 use super::totals::AgentTotals;
-use crate::session::text::gauge_line;
-use model::fleet::{Fleet, Row};
-use render::number::{counted, tokens};
-use render::text::{inert, left, width};
+use super::{Live, Sessions, live};
+use crate::text::page::Page;
+use crate::text::table::{Column, Holds, Table};
+use model::fleet::Row;
+use render::number::{age, counted, error, percent, tokens, tokens_or_none};
+use render::text::short_model;
 use render::{NONE, or_none};
-use std::io::{self, Write};
+use std::io;
 
-pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> {
-    let rows: Vec<[String; 5]> = sessions
-        .fleet
-        .recent()
-        .into_iter()
-        .filter_map(|row| columns(&sessions.fleet, row))
+/// Before a size that is guessed from the lengths of texts, since the log was only read from its end.
+const ABOUT: &str = "~";
+/// After a share of the window.
+const OF_WINDOW: &str = "*";
+/// Before a headroom that may be less.
+const AT_MOST: &str = "≤";
+
+/// The most characters of an id on a terminal: enough to select a session.
+const ID_CHARS: usize = 13;
+
+/// The columns. On 80 there is room for what tells sessions apart and how full they are. The title is the last one:
+/// in a pipe it is whole, and nothing has to be lined up behind it.
+const COLUMNS: [Column; 12] = [
+    Column::new("", Holds::Words, 0),
+    Column::new("AGE", Holds::Numbers, 0),
+    Column::new("AGENT", Holds::Words, 1),
+    Column::new("PROJECT", Holds::Text(10), 3),
+    Column::new("MODEL", Holds::Words, 4),
+    Column::new("CONTEXT", Holds::Numbers, 2),
+    Column::new("KNOWN", Holds::Numbers, 8),
+    Column::new("ESTIMATED", Holds::Numbers, 7),
+    Column::new("TRIGGER", Holds::Numbers, 0),
+    Column::new("HEADROOM", Holds::Numbers, 5),
+    Column::new("ID", Holds::Words, 6),
+    Column::new("TITLE", Holds::Text(28), 0),
+];
+
+pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> {
+    let rows = sessions.fleet.recent();
+    let id_chars = page.columns().map_or(usize::MAX, |_| ID_CHARS);
+    let rows = rows.iter();
+    let rows: Vec<_> = rows
+        .filter_map(|row| cells(sessions, row, id_chars))
         .collect();
-    let widths = [0, 1, 2, 3].map(|column| {
-        let widths = rows.iter().map(|row| width(&row[column]));
-        widths.max().unwrap_or(0)
-    });
-    for [cells @ .., headroom] in &rows {
-        for (cell, width) in cells.iter().zip(widths) {
-            write!(out, "{}  ", left(cell, width))?;
+    if !rows.is_empty() {
+        let signs = signs(&rows);
+        let table = Table {
+            columns: COLUMNS,
+            rows,
+            indent: 0,
+        };
+        table.write(page)?;
+        if !signs.is_empty() {
+            writeln!(page, "\n{}", signs.join(", "))?;
         }
-        writeln!(out, "headroom {headroom}")?;
     }
     let Some(totals) = &sessions.totals else {
         return Ok(());
     };
-    writeln!(out, "\ntotals, each response counted once")?;
+    writeln!(page, "\ntotals, each response counted once")?;
     for agent in totals.by_agent() {
         let sums = Some(list(&agent.terms)).filter(|sums| !sums.is_empty());
-        writeln!(out, "  {}: {}", agent.agent, or_none(sums))?;
+        writeln!(page, "  {}: {}", agent.agent, or_none(sums))?;
         for lack in lack(&agent) {
-            writeln!(out, "    {lack}")?;
+            writeln!(page, "    {lack}")?;
         }
     }
     Ok(())
@@ -73,30 +103,73 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
     lines
 }
 
-/// A session's agent, its name, model, gauge and headroom. The agent of a sub-agent is indented.
-fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
+/// A session's cells. The title of a sub-agent is indented.
+fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]> {
+    let fleet = &sessions.fleet;
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
+    let newest = fleet.newest_record(row.key);
+    let live = live(fleet, row.key, sessions.now).map(Live::sign);
+    let age = newest.map(|at| age(sessions.now.duration_since(at).as_secs()));
+    let about = if session.is_final(&context) {
+        ""
+    } else {
+        ABOUT
+    };
+    let half = (context.high - context.used).max(context.used - context.low);
+    let estimated = match context.estimated {
+        0 => NONE.to_owned(),
+        estimated => format!("{} ±{}", tokens(estimated), error(half)),
+    };
+    let (percent, of) = match limits.trigger {
+        Some(trigger) => (percent(context.counted(), trigger), " "),
+        None => (percent(context.used, limits.window), OF_WINDOW),
+    };
     // An agent's own count may be larger than the end of its log shows.
     let at_most = if session.is_own_count_final() {
         ""
     } else {
-        "≤"
+        AT_MOST
     };
     let headroom = limits
         .trigger
         .map(|trigger| format!("{at_most}{}", tokens(context.headroom(trigger))));
-    let gauge = gauge_line(session, &context, limits.window);
+    let title = fleet
+        .title(row.key)
+        .unwrap_or_else(|| match session.project() {
+            "" => fleet.name(row.key).into(),
+            _ => NONE.into(),
+        });
+    let title: Vec<&str> = title.split_whitespace().collect();
+    let id = session.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
     Some([
-        format!("{:indent$}{}", "", facts.label),
-        inert(&fleet.name(row.key)).into_owned(),
-        inert(session.model().unwrap_or(NONE)).into_owned(),
-        if session.is_final(&context) {
-            gauge
-        } else {
-            format!("{gauge} · not counted yet")
-        },
+        live.unwrap_or_default().to_owned(),
+        or_none(age),
+        facts.label.to_owned(),
+        session.project().to_owned(),
+        short_model(session.model().unwrap_or(NONE)).to_owned(),
+        format!("{about}{}", tokens(context.used)),
+        tokens_or_none(context.known),
+        estimated,
+        percent.map_or_else(|| NONE.to_owned(), |percent| format!("{percent} %{of}")),
         or_none(headroom),
+        id.chars().take(id_chars).collect(),
+        format!("{:indent$}{}", "", title.join(" ")),
     ])
+}
+
+/// What the signs in the rows mean.
+fn signs(rows: &[[String; 12]]) -> Vec<&'static str> {
+    let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
+    let all = [
+        (has(0, Live::Working.sign()), "● works"),
+        (has(0, Live::Waiting.sign()), "○ waits for you"),
+        (has(0, Live::Written.sign()), "· written just now"),
+        (has(5, ABOUT), "~ not counted yet but guessed from lengths"),
+        (has(8, OF_WINDOW), "* of the window: no trigger is known"),
+        (has(9, AT_MOST), "≤ at most"),
+    ];
+    let shown = all.into_iter().filter(|(is_there, _)| *is_there);
+    shown.map(|(_, sign)| sign).collect()
 }

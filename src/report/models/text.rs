@@ -1,12 +1,15 @@
 //! The models table for people.
 
+use crate::text::page::Page;
 use model::window::{Policy, Rules, Thinking};
 use render::number::tokens;
 use render::text::inert;
-use std::io::{self, Write};
+use std::io;
 
-pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
-    writeln!(out, "models: the first matching row applies")?;
+pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
+    if !rules.model.is_empty() {
+        writeln!(out, "models: the first matching row applies")?;
+    }
     for row in &rules.model {
         let extended = row.window_extended.map(|w| format!(" or {}", tokens(w)));
         let thinking = match row.thinking {
@@ -26,11 +29,13 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         )?;
         source(out, &row.source)?;
     }
-    writeln!(
-        out,
-        "\npolicies: when agents compact; the first matching row applies; a summary is taken to be {} unless its row says otherwise",
-        tokens(rules.summary)
-    )?;
+    if !rules.policy.is_empty() {
+        writeln!(
+            out,
+            "\npolicies: when agents compact; the first matching row applies; a summary is taken to be {} unless its row says otherwise",
+            tokens(rules.summary)
+        )?;
+    }
     for policy in &rules.policy {
         let until = policy.until.map(|last| format!(" · until {last}"));
         let from = (policy.window_from > 0)
@@ -54,10 +59,12 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         }
         source(out, &policy.source)?;
     }
-    writeln!(
-        out,
-        "\nprices: US dollars per million tokens read from the cache; the first matching row applies"
-    )?;
+    if !rules.price.is_empty() {
+        writeln!(
+            out,
+            "\nprices: US dollars per million tokens read from the cache; the first matching row applies"
+        )?;
+    }
     for row in &rules.price {
         let above = row
             .cached_read_above
@@ -72,10 +79,12 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         )?;
         source(out, &row.source)?;
     }
-    writeln!(
-        out,
-        "\ntokenizers: tokens per o200k token, and added per item and request"
-    )?;
+    if !rules.tokenizer.is_empty() {
+        writeln!(
+            out,
+            "\ntokenizers: tokens per o200k token, and added per item and request"
+        )?;
+    }
     for (name, tokenizer) in &rules.tokenizer {
         writeln!(
             out,
@@ -116,6 +125,6 @@ fn only(what: &str, list: &[String]) -> String {
     }
 }
 
-fn source(out: &mut dyn Write, source: &str) -> io::Result<()> {
+fn source(out: &mut Page<'_>, source: &str) -> io::Result<()> {
     writeln!(out, "    from {}", inert(source))
 }

@@ -1,6 +1,8 @@
 //! The report of one session for people.
 
 use super::Report;
+use crate::text::page::Page;
+use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
 use model::Role;
 use model::Source;
@@ -18,12 +20,25 @@ use render::own_count::own_count;
 use render::recurring::recurring;
 use render::text::{inert, left};
 use render::{NONE, or_none, unknown};
-use std::io::{self, Write};
+use std::io;
 
 /// How many of the largest items and tools are listed.
 const LISTED_ROWS: usize = 10;
 
-pub(super) fn write(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+/// The table of tools.
+const TOOL_COLUMNS: [Column; 9] = [
+    Column::new("tool", Holds::Text(12), 0),
+    Column::new("results", Holds::Numbers, 1),
+    Column::new("tokens", Holds::Numbers, 0),
+    Column::new("share", Holds::Numbers, 4),
+    Column::new("now", Holds::Numbers, 3),
+    Column::new("schema", Holds::Numbers, 5),
+    Column::new("largest", Holds::Numbers, 2),
+    Column::new("carried", Holds::Numbers, 0),
+    Column::new("cost", Holds::Numbers, 0),
+];
+
+pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     let session = report.session;
     write_head(out, report)?;
     write_roles(out, session)?;
@@ -43,12 +58,16 @@ pub(super) fn write(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> 
     }
 }
 
-fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     let (session, facts) = (report.session, report.facts);
     let model = inert(session.model().unwrap_or("no model yet"));
     let id = inert(session.meta.id.as_deref().unwrap_or("no id"));
     writeln!(out, "{} · {model} · {id}", inert(session.agent))?;
     writeln!(out, "{}", inert(&facts.path.to_string_lossy()))?;
+    if let Some(title) = &report.title {
+        let words: Vec<&str> = title.split_whitespace().collect();
+        out.row(format_args!("“{}”", inert(&words.join(" "))))?;
+    }
     if let Some(cwd) = session.meta.cwd.as_deref() {
         writeln!(out, "in {}", inert(cwd))?;
     }
@@ -119,9 +138,9 @@ pub(crate) fn gauge_line(session: &Session, context: &Context, window: u64) -> S
     format!("{known}{estimated} · {share} % of {}{by}", tokens(window))
 }
 
-fn write_roles(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let context = session.context();
-    writeln!(out, "\n  role       tokens   known     est.  items")?;
+    out.row("\n  role       tokens   known     est.  items")?;
     for role in Role::ALL {
         let context::Share {
             tokens: all,
@@ -136,15 +155,14 @@ fn write_roles(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             tokens_or_none(estimated),
         ];
         let role = role.name();
-        writeln!(
-            out,
+        out.row(format_args!(
             "  {role:<9} {all:>7} {known:>7} {estimated:>8} {items:>6}  {share:>5.1} %"
-        )?;
+        ))?;
     }
     Ok(())
 }
 
-fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_largest(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let mut items = session.alive();
     items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
     items.truncate(LISTED_ROWS);
@@ -162,38 +180,40 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         let (size, sign, role) = (tokens(size), sign(source), item.role.name());
         let (label, line) = (left(&label(item), width), item.place.line);
         let preview = inert(preview(item));
-        writeln!(
-            out,
+        out.row(format_args!(
             "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
-        )?;
+        ))?;
     }
     Ok(())
 }
 
-fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_tools(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let mut tools = tools(session, session.in_context(), session.requests().len());
     let servers = servers(&tools);
     tools.truncate(LISTED_ROWS);
     if tools.is_empty() {
         return Ok(());
     }
-    let width = widest(tools.iter().map(|tool| inert(&tool.name).into_owned()));
-    let head = left("tool", width);
-    writeln!(
-        out,
-        "\n  {head}  results   tokens  share      now   schema  largest  carried     cost"
-    )?;
-    for tool in tools {
-        let (name, results) = (left(&tool.name, width), tool.results);
-        let share = tool.share * 100.0;
-        let [all, largest, carried] = [tool.tokens, tool.largest.1, tool.carried].map(tokens);
-        let [now, schema] = [tool.in_context, tool.schema].map(tokens_or_none);
-        let cost = or_none(tool.carried_usd.map(usd));
-        writeln!(
-            out,
-            "  {name} {results:>8} {all:>8} {share:>4.0} % {now:>8} {schema:>8} {largest:>8} {carried:>8} {cost:>8}"
-        )?;
-    }
+    let rows = tools.iter().map(|tool| {
+        [
+            inert(&tool.name).into_owned(),
+            tool.results.to_string(),
+            tokens(tool.tokens),
+            format!("{:.0} %", tool.share * 100.0),
+            tokens_or_none(tool.in_context),
+            tokens_or_none(tool.schema),
+            tokens(tool.largest.1),
+            tokens(tool.carried),
+            or_none(tool.carried_usd.map(usd)),
+        ]
+    });
+    let table = Table {
+        columns: TOOL_COLUMNS,
+        rows: rows.collect(),
+        indent: 2,
+    };
+    writeln!(out)?;
+    table.write(out)?;
     for server in servers {
         let (name, tools) = (inert(&server.name), counted(server.tools as u64, "tool"));
         let [schema, now] = [server.schema, server.in_context].map(tokens);
@@ -205,7 +225,7 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     Ok(())
 }
 
-fn write_recurring(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_recurring(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     for part in session.recurring() {
         let part = recurring(part);
         writeln!(out, "\n  unlogged text that comes and goes: {part}")?;
@@ -213,7 +233,7 @@ fn write_recurring(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     Ok(())
 }
 
-fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_repeats(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let repeats = repeats(session, session.in_context());
     let verb = match repeats.items() {
         0 => return Ok(()),
@@ -228,7 +248,7 @@ fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     )
 }
 
-fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions(session) {
         let reset = &session.resets()[done.reset];
@@ -264,18 +284,17 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         for (ix, size, source) in done.largest {
             let item = &session.items()[ix];
             let (size, sign, role) = (tokens(size), sign(source), item.role.name());
-            writeln!(
-                out,
+            out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {}",
                 inert(preview(item))
-            )?;
+            ))?;
         }
     }
     Ok(())
 }
 
 /// The policies side by side; those with the same outcome share a row.
-fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_what_if(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let rows = what_if(session, session.requests().len());
     if rows.iter().all(|row| row.compactions.is_empty()) {
         return Ok(());
@@ -294,17 +313,16 @@ fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             None => merged.push((name, row)),
         }
     }
-    writeln!(out, "\n       at  times  dropped  largest  prompts  policy")?;
+    out.row("\n       at  times  dropped  largest  prompts  policy")?;
     for (name, row) in merged {
         let (at, times) = (or_none(row.trigger.map(tokens)), row.compactions.len());
         let dropped = tokens_or_none(row.dropped());
         let [largest, prompts] = [row.largest, row.prompts].map(tokens);
         let over = row.over.map_or("", |_| " (over the window)");
         let name = inert(&name);
-        writeln!(
-            out,
+        out.row(format_args!(
             "  {at:>7} {times:>6} {dropped:>8} {largest:>8} {prompts:>8}  {name}{over}"
-        )?;
+        ))?;
     }
     Ok(())
 }
@@ -318,7 +336,7 @@ fn policy_name(row: &WhatIf) -> String {
     }
 }
 
-fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+fn write_unread(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     if let Some((place, why)) = &session.first_unreadable {
         let lines = counted(session.unreadable, "unreadable line");
         let (line, why) = (place.line, inert(why));

@@ -3,9 +3,11 @@
 
 use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
+use model::fleet::SessionKey;
 use model::threshold::Threshold;
 use model::window::set::{SetFor, SetWindow};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::str::FromStr;
 
 /// The settings of the screens. An empty word is the default.
@@ -185,22 +187,49 @@ impl App {
         }
     }
 
-    /// Opens the session that was on screen last, if it is found by now.
+    /// Opens the session of a log as soon as it is found, unless the user does something before. If the log was on
+    /// screen last, its session that was is meant.
+    pub fn open_once_found(&mut self, log: &Path) {
+        let Some(path) = log.to_str() else { return };
+        let last = self.awaited.take();
+        let panel = self.ui.tab.name.to_owned();
+        self.awaited = last.filter(|last| last.path == path).or(Some(LastSession {
+            path: path.to_owned(),
+            id: String::new(),
+            panel,
+        }));
+    }
+
+    /// Opens the session that is awaited, if it is found by now.
     pub(super) fn open_awaited(&mut self) -> Effect {
-        let Some(awaited) = &self.awaited else {
+        let Some(key) = self.awaited.as_ref().and_then(|it| self.find_awaited(it)) else {
             return Effect::None;
         };
-        let found = self.fleet.sessions().filter(|(key, session)| {
+        self.awaited = None;
+        self.open_session_page(key)
+    }
+
+    /// The session with this id or, without an id, the only one of the log that is nobody's sub-agent.
+    fn find_awaited(&self, awaited: &LastSession) -> Option<SessionKey> {
+        let is_in_log = |key: &SessionKey| {
             let facts = self.fleet.facts(*key);
             facts.is_some_and(|facts| facts.path.to_str() == Some(&awaited.path))
-                && session.meta.id.as_deref().unwrap_or_default() == awaited.id
-        });
-        match found.map(|(key, _)| key).min() {
-            Some(key) => {
-                self.awaited = None;
-                self.open_session_page(key)
-            }
-            None => Effect::None,
+        };
+        let found = self.fleet.sessions().filter(|(key, _)| is_in_log(key));
+        if !awaited.id.is_empty() {
+            let mut found =
+                found.filter(|(_, session)| session.meta.id.as_deref() == Some(&awaited.id));
+            return found.next().map(|(key, _)| key);
+        }
+        let found: Vec<(SessionKey, bool)> = found
+            .map(|(key, session)| (key, session.meta.parent.is_none()))
+            .collect();
+        let mut of_nobody = found.iter().filter(|(_, is_own)| *is_own);
+        match (of_nobody.next(), of_nobody.next()) {
+            (Some((key, _)), None) => Some(*key),
+            (None, _) => found.first().map(|(key, _)| *key),
+            // The list shows them.
+            (Some(_), Some(_)) => None,
         }
     }
 }
@@ -287,6 +316,16 @@ mod tests {
         assert_eq!(after.remember(), remembered, "awaited still");
         assert!(matches!(found(&mut after), Effect::LookAt(_)));
         assert_eq!(after.open_session(), before.open_session());
+
+        let mut named = app();
+        named.open_once_found(Path::new(&remembered.last.path));
+        assert!(matches!(found(&mut named), Effect::LookAt(_)));
+        assert_eq!(named.open_session(), before.open_session());
+
+        let mut other = app();
+        other.recall(&remembered);
+        other.open_once_found(Path::new("other.jsonl"));
+        assert_eq!(found(&mut other), Effect::None);
 
         let mut busy = app();
         busy.recall(&remembered);

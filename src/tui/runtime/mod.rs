@@ -71,6 +71,8 @@ pub struct Start {
     pub alerts: Alerts,
     /// The saved state; none: nothing is loaded or saved.
     pub state_file: Option<StateFile>,
+    /// The log whose session is shown as soon as it is found; none: the list of sessions.
+    pub open: Option<PathBuf>,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
     /// A line above everything, for a demo or another estimator; may be empty.
@@ -210,6 +212,9 @@ impl<C: Console, W: Write> Screens<C, W> {
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded().screens);
             app.is_first_start = file.is_new();
+        }
+        if let Some(log) = start.open {
+            app.open_once_found(&log);
         }
         for (path, what) in start.problems {
             app.update(Msg::Problem { path, what });

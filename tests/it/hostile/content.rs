@@ -12,6 +12,7 @@ use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::ls::Sums;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
@@ -71,10 +72,11 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
             let style = Style {
                 format,
                 charset: Charset::Unicode,
+                columns: None,
             };
             let mut out = Vec::new();
             // A log without a session has no report.
-            let _ = report::session::run(&context, path, None, style, &mut out);
+            let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
             let _ = report::check::run(&context, path, 50, style, &mut out);
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
@@ -106,6 +108,7 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         let style = Style {
             format,
             charset: Charset::Unicode,
+            columns: None,
         };
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
         report::ls::run(&all, style, Sums::None, &mut list, &mut err).unwrap();

@@ -1,0 +1,115 @@
+//! Finds out what a mistyped name was meant to be.
+
+use super::Cli;
+use clap::CommandFactory;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// How alike two names are at least, from 0 to 1, to be taken for each other: as clap takes options.
+const LEAST_ALIKE: f64 = 0.7;
+
+/// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.
+///
+/// `arguments` are those of the process, the program's own name first.
+pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<String> {
+    let command = Cli::command();
+    let word = first_word(&command, arguments.into_iter().skip(1))?;
+    let word = word.to_str().filter(|word| is_name(word))?;
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    let names: Vec<&str> = names.chain(["help"]).collect();
+    if names.contains(&word) || Path::new(word).symlink_metadata().is_ok() {
+        return None;
+    }
+    let advice = match nearest(word, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the commands are {}", names.join(", ")),
+    };
+    Some(format!("no file and no command '{word}'; {advice}"))
+}
+
+/// The name that is most like a word, if one is like it.
+pub(super) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let word = word.to_lowercase();
+    let alike = names.map(|name| (strsim::jaro(&word, name), name));
+    let alike = alike.filter(|(alike, _)| *alike > LEAST_ALIKE);
+    let nearest = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.map(|(_, name)| name)
+}
+
+/// Whether a word can be the name of a command.
+fn is_name(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)
+}
+
+/// The first argument that is neither an option nor the value of one.
+fn first_word(
+    command: &clap::Command,
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Option<OsString> {
+    let takes_value = |option: &OsStr| {
+        let name = option.to_str().and_then(|option| option.strip_prefix("--"));
+        let mut options = command.get_arguments();
+        options.any(|known| {
+            let is_named = name.is_some() && known.get_long() == name;
+            is_named && known.get_action().takes_values()
+        })
+    };
+    loop {
+        let argument = arguments.next()?;
+        if argument == "--" {
+            return arguments.next();
+        }
+        if !argument.as_encoded_bytes().starts_with(b"-") {
+            return Some(argument);
+        }
+        if takes_value(&argument) {
+            arguments.next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(line: &str) -> Option<String> {
+        unknown_command(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn a_word_that_is_nothing_gets_the_nearest_command() {
+        for (line, meant) in [
+            ("ctxgauge lss", "`ls`"),
+            ("ctxgauge reprot x --json", "`report`"),
+            ("ctxgauge --theme dark adit", "`audit`"),
+            ("ctxgauge --ascii modles", "`models`"),
+            ("ctxgauge --theme=dark Agent", "`agents`"),
+            ("ctxgauge -- hlep", "`help`"),
+            ("ctxgauge zzz", "the commands are report, ls,"),
+        ] {
+            let message = message(line).unwrap_or_default();
+            assert!(message.contains(meant), "{line}: {message}");
+        }
+        let lss = "no file and no command 'lss'; did you mean `ls`?";
+        assert_eq!(message("ctxgauge lss").as_deref(), Some(lss));
+    }
+
+    #[test]
+    fn commands_files_and_what_looks_like_a_path_are_left_alone() {
+        for line in [
+            "ctxgauge",
+            "ctxgauge --demo",
+            "ctxgauge -",
+            "ctxgauge ls lss",
+            "ctxgauge help lss",
+            "ctxgauge --agent lss",
+            "ctxgauge --config lss ls",
+            "ctxgauge src",
+            "ctxgauge no/such/log",
+            "ctxgauge log.jsonl",
+        ] {
+            assert_eq!(message(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Finds the session that a report is on.
+
+use crate::ReportContext;
+use crate::ls::{self, Titles};
+use crate::patience::BUSY;
+use anyhow::{Context, Result, bail};
+use ingest::lanes::Sessions;
+use ingest::log::LogFile;
+use ingest::reader::tail_only;
+use model::event::Lane;
+use model::fleet::{FileId, Fleet, SessionKey, Update};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which session the user asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// A log file, a folder, or `-` for standard input; `None`: all logs that there are.
+    pub path: Option<&'a Path>,
+    /// The session's id, the beginning or the end of it, or a part of its title or name.
+    pub session: Option<&'a str>,
+    /// The working directory, by each of its paths: whose newest session is meant if nothing else is given.
+    pub here: &'a [PathBuf],
+}
+
+impl Asked<'_> {
+    /// The session of a file, or the newest of a folder.
+    pub fn at(path: &Path) -> Asked<'_> {
+        Asked {
+            path: Some(path),
+            ..Asked::default()
+        }
+    }
+}
+
+/// The log of the session that is asked for, and what selects the session among those of the log.
+pub(super) fn find(
+    context: &ReportContext,
+    asked: &Asked<'_>,
+) -> Result<(LogFile, Option<String>)> {
+    if let Some(path) = asked.path {
+        let log = find_one(context, path, asked.session)?;
+        return Ok((log, asked.session.map(str::to_owned)));
+    }
+    let titles = asked.session.map_or(Titles::Skip, |_| Titles::Read);
+    let mut all = ls::read(context, &mut None, titles);
+    let key = match asked.session {
+        Some(wanted) => find_among(&all.fleet, wanted)?,
+        None => newest_of(context, &all.fleet, asked.here)?,
+    };
+    let session = all.fleet.get(key).filter(|_| key.lane != Lane::Main);
+    let id = session.and_then(|session| session.meta.id.as_deref().map(str::to_owned));
+    let log = all.logs.remove(&key.file);
+    Ok((log.context("the session has no log")?, id))
+}
+
+/// How much of a session's id or name is given.
+enum Match {
+    /// The whole id.
+    Whole,
+    /// A part that others may have too.
+    Part,
+}
+
+/// Whether a word, in lower case, is a session's id, the beginning or end of it, or in its title or name.
+fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
+    let id = fleet.get(key)?.meta.id.as_deref().unwrap_or_default();
+    let id = id.to_lowercase();
+    if id == word {
+        return Some(Match::Whole);
+    }
+    let is_named = |name: &str| name.to_lowercase().contains(word);
+    let is_part = id.starts_with(word)
+        || id.ends_with(word)
+        || is_named(&fleet.name(key))
+        || fleet.title(key).is_some_and(|title| is_named(&title));
+    is_part.then_some(Match::Part)
+}
+
+/// The session with this id, or the only one that the word is a part of.
+fn select(
+    fleet: &Fleet,
+    keys: impl Iterator<Item = SessionKey>,
+    place: &str,
+    wanted: &str,
+) -> Result<SessionKey> {
+    let word = wanted.to_lowercase();
+    let mut matching = Vec::new();
+    for key in keys {
+        match matches(fleet, key, &word) {
+            Some(Match::Whole) => return Ok(key),
+            Some(Match::Part) => matching.push(key),
+            None => {}
+        }
+    }
+    only_match(&matching, place, wanted)
+}
+
+/// The session that is wanted among all of this machine.
+fn find_among(fleet: &Fleet, wanted: &str) -> Result<SessionKey> {
+    let newest_first = fleet.recent().into_iter().map(|row| row.key);
+    select(fleet, newest_first, "this machine", wanted)
+}
+
+/// The newest session that worked in a folder or, if there is none, in the nearest folder around it below the user's
+/// home.
+fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result<SessionKey> {
+    let rows = fleet.recent();
+    let newest_in = |folder: &Path| {
+        let mut own = rows.iter().filter(|row| row.depth == 0);
+        let is_there = |key: SessionKey| {
+            let cwd = fleet
+                .get(key)
+                .and_then(|session| session.meta.cwd.as_deref());
+            cwd.is_some_and(|cwd| Path::new(cwd) == folder)
+        };
+        own.find(|row| is_there(row.key)).map(|row| row.key)
+    };
+    let home = context.user.folders.home.as_deref();
+    let is_project = |folder: &Path| home.is_none_or(|home| !home.starts_with(folder));
+    let around = |folder: &'_ PathBuf| -> Vec<PathBuf> {
+        let around = folder.ancestors().skip(1).map(Path::to_path_buf);
+        around.take_while(|folder| is_project(folder)).collect()
+    };
+    let folders = here.iter().cloned().chain(here.iter().flat_map(around));
+    match folders.into_iter().find_map(|folder| newest_in(&folder)) {
+        Some(key) => Ok(key),
+        None if fleet.is_empty() => {
+            bail!("no sessions found; `ctxgauge agents` lists the folders that are searched")
+        }
+        None => bail!(
+            "no session worked in this folder; `ctxgauge ls` lists all, and `ctxgauge report --session ID` or \
+             `ctxgauge report PATH` reports on one"
+        ),
+    }
+}
+
+/// The session of a file whose id is `wanted` or begins or ends with it, or whose name contains it. Without `wanted`,
+/// the main session of the file.
+pub(super) fn find_session(
+    fleet: &Fleet,
+    file: FileId,
+    wanted: Option<&str>,
+) -> Result<SessionKey> {
+    let lane = Lane::Main;
+    let keys = fleet.of_file(file).map(|(key, _)| key);
+    wanted.map_or(Ok(SessionKey { file, lane }), |wanted| {
+        select(fleet, keys, "the file", wanted)
+    })
+}
+
+/// The log at a path. In a folder or a database, it is that of the session that is wanted or, without one, the newest
+/// that does not belong to a sub-agent.
+pub(crate) fn find_one(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<LogFile> {
+    match look_for_one(context, path, wanted)? {
+        Some(log) => Ok(log),
+        None => bail!(
+            "no log found in '{}'; `ctxgauge agents` lists the agents whose logs can be read",
+            path.display()
+        ),
+    }
+}
+
+/// The log at a path, as [`find_one`] finds it. Waits until a database has a session.
+pub(super) fn wait_for_one(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<LogFile> {
+    while path.is_file() {
+        if let Some(log) = look_for_one(context, path, wanted)? {
+            return Ok(log);
+        }
+        std::thread::sleep(LOOK_INTERVAL);
+    }
+    find_one(context, path, wanted)
+}
+
+/// The time between two looks into a database that has no session yet.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+fn look_for_one(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<Option<LogFile>> {
+    if !path.exists() {
+        bail!("'{}' does not exist; check the path", path.display());
+    }
+    let roots = vec![context.given(path.to_path_buf())];
+    let found = context.find_in(roots);
+    if found.files.is_empty() && !found.locked.is_empty() {
+        let busy = io::Error::new(io::ErrorKind::ResourceBusy, BUSY);
+        return Err(busy).with_context(|| format!("cannot read '{}'", path.display()));
+    }
+    let are_several = found.files.len() > 1 || found.files.iter().any(LogFile::is_one_of_several);
+    if let Some(wanted) = wanted.filter(|_| are_several) {
+        return find_in_several(context, &found.files, wanted).map(Some);
+    }
+    let is_main = |log: &&LogFile| log.facts.parent.is_none();
+    let newest = found.files.iter().find(is_main).or(found.files.first());
+    match (newest, found.problems.first()) {
+        (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
+        (log, _) => Ok(log.cloned()),
+    }
+}
+
+/// The log of the session that is wanted, of those in a folder or a database.
+fn find_in_several(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
+    let word = wanted.to_lowercase();
+    let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
+    if let Some(log) = logs.iter().find(|log| id(log) == word) {
+        return Ok(log.clone());
+    }
+    let is_named = |log: &&LogFile| {
+        let tail = || tail_only(log, &context.rules);
+        let Ok(sessions) = context.patience.read(log, tail) else {
+            return false;
+        };
+        let fleet = fleet_of(context, log, sessions);
+        find_session(&fleet, log.facts.file, Some(wanted)).is_ok()
+    };
+    let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
+    only_match(&matching, "the path", wanted).cloned()
+}
+
+/// The session that matches `wanted`, which must be the only one. `place` is what has the sessions.
+fn only_match<T: Copy>(matching: &[T], place: &str, wanted: &str) -> Result<T> {
+    match matching {
+        [session] => Ok(*session),
+        [] => bail!("{place} has no session '{wanted}'; `ctxgauge ls` lists titles and ids"),
+        several => bail!(
+            "{} sessions of {place} match '{wanted}'; give more of the title, or the id",
+            several.len()
+        ),
+    }
+}
+
+/// A fleet of the sessions of one log.
+pub(super) fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    fleet.apply(Update::Found(Box::new(log.facts.clone())));
+    fleet.apply(Update::Rebuilt {
+        file: log.facts.file,
+        sessions,
+    });
+    fleet
+}

@@ -1,0 +1,190 @@
+//! A table as wide as its cells. Where the terminal is narrower, texts are cut and the least important columns are
+//! left out: no number is shortened.
+
+use super::page::Page;
+use render::text::{left, right, width};
+use std::io;
+
+/// The spaces between two columns.
+const GAP: usize = 2;
+
+/// A column of a table.
+pub(crate) struct Column {
+    /// Its heading.
+    heading: &'static str,
+    /// What it has in its cells.
+    holds: Holds,
+    /// Of the columns that do not fit, the one with the highest number is left out first. 0: it stays.
+    rank: u8,
+}
+
+impl Column {
+    pub(crate) const fn new(heading: &'static str, holds: Holds, rank: u8) -> Column {
+        Column {
+            heading,
+            holds,
+            rank,
+        }
+    }
+}
+
+/// What the cells of a column have.
+#[derive(Clone, Copy)]
+pub(crate) enum Holds {
+    /// Numbers, at its right.
+    Numbers,
+    /// Words, at its left, that are never cut.
+    Words,
+    /// Text of a log, at its left. It may be cut to this many columns.
+    Text(usize),
+}
+
+/// A table.
+pub(crate) struct Table<const N: usize> {
+    /// Its columns.
+    pub(crate) columns: [Column; N],
+    /// The cells of each row.
+    pub(crate) rows: Vec<[String; N]>,
+    /// The spaces before each row.
+    pub(crate) indent: usize,
+}
+
+impl<const N: usize> Table<N> {
+    /// Writes the headings and the rows.
+    pub(crate) fn write(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let widths = self.widths(page.columns());
+        let headings = self.columns.each_ref().map(|column| column.heading);
+        page.row(self.line(&widths, headings))?;
+        for row in &self.rows {
+            page.row(self.line(&widths, row.each_ref().map(String::as_str)))?;
+        }
+        Ok(())
+    }
+
+    fn line(&self, widths: &[Option<usize>; N], cells: [&str; N]) -> String {
+        let mut line = " ".repeat(self.indent);
+        for ((cell, column), width) in cells.into_iter().zip(&self.columns).zip(widths) {
+            let Some(width) = *width else { continue };
+            line.push_str(&match column.holds {
+                Holds::Numbers => right(cell, width),
+                Holds::Words | Holds::Text(_) => left(cell, width),
+            });
+            line.push_str(&" ".repeat(GAP));
+        }
+        line
+    }
+
+    /// The width of each column; `None`: it is left out.
+    fn widths(&self, most: Option<usize>) -> [Option<usize>; N] {
+        let mut widths: [Option<usize>; N] = std::array::from_fn(|at| {
+            let cells = self.rows.iter().map(|row| width(&row[at]));
+            cells.max().max(Some(width(self.columns[at].heading)))
+        });
+        let Some(most) = most else { return widths };
+        let least = |at: usize| match self.columns[at].holds {
+            Holds::Text(least) => least.max(width(self.columns[at].heading)),
+            Holds::Numbers | Holds::Words => usize::MAX,
+        };
+        loop {
+            let shown = widths.iter().enumerate();
+            let shown = shown.filter_map(|(at, width)| Some((at, (*width)?)));
+            let narrowest: usize = shown
+                .clone()
+                .map(|(at, width)| width.min(least(at)) + GAP)
+                .sum();
+            let last = shown.max_by_key(|(at, _)| self.columns[*at].rank);
+            match last {
+                Some((at, _))
+                    if self.indent + narrowest > most + GAP && self.columns[at].rank > 0 =>
+                {
+                    widths[at] = None;
+                }
+                _ => break,
+            }
+        }
+        let all: usize = widths.iter().flatten().map(|width| width + GAP).sum();
+        // The longest texts give their room first.
+        for _ in most + GAP..self.indent + all {
+            let texts = widths.iter_mut().enumerate();
+            let longest = texts
+                .filter_map(|(at, width)| width.as_mut().filter(|width| **width > least(at)))
+                .max();
+            let Some(width) = longest else { break };
+            *width -= 1;
+        }
+        widths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table<4> {
+        let row = |name: &str, text: &str, tokens: &str, cost: &str| {
+            [name, text, tokens, cost].map(str::to_owned)
+        };
+        Table {
+            columns: [
+                Column::new("AGENT", Holds::Words, 0),
+                Column::new("TITLE", Holds::Text(8), 0),
+                Column::new("TOKENS", Holds::Numbers, 0),
+                Column::new("COST", Holds::Numbers, 1),
+            ],
+            rows: vec![
+                row(
+                    "claude",
+                    "Why does the 日本 import fail?",
+                    "124.1k",
+                    "$0.123",
+                ),
+                row("pi", "short", "7", "—"),
+            ],
+            indent: 0,
+        }
+    }
+
+    fn lines(columns: Option<usize>) -> Vec<String> {
+        let mut out = Vec::new();
+        table().write(&mut Page::new(&mut out, columns)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_pipe_gets_all_of_it() {
+        assert_eq!(
+            lines(None),
+            [
+                "AGENT   TITLE                           TOKENS    COST",
+                "claude  Why does the 日本 import fail?  124.1k  $0.123",
+                "pi      short                                7       —",
+            ]
+        );
+    }
+
+    #[test]
+    fn texts_are_cut_before_columns_are_left_out() {
+        assert_eq!(
+            lines(Some(40)),
+            [
+                "AGENT   TITLE             TOKENS    COST",
+                "claude  Why does the 日…  124.1k  $0.123",
+                "pi      short                  7       —",
+            ]
+        );
+        let narrow = ["AGENT   TITLE     TOKENS", "claude  Why doe…  124.1k"];
+        assert_eq!(lines(Some(24))[..2], narrow.map(str::to_owned));
+    }
+
+    #[test]
+    fn whatever_fits_is_whole() {
+        for columns in 24..80 {
+            for line in lines(Some(columns)) {
+                assert!(width(&line) <= columns, "{columns}: {line}");
+                let tokens = ["TOKENS", "124.1k", "     7"];
+                assert!(tokens.iter().any(|it| line.contains(it)), "{line}");
+            }
+        }
+    }
+}
