@@ -73,7 +73,8 @@ fn hindsight_does_not_look_past_a_compaction() {
         let hindsight = log.session.snapshot_at(moment).hindsight;
         hindsight.map(|hindsight| hindsight.request)
     };
-    assert_eq!((about(reset - 1), about(reset)), (Some(1), Some(2)));
+    assert_eq!(about(reset - 1), Some(1));
+    assert_ne!(about(reset), Some(1));
 }
 
 /// A state without what only hindsight tells.

@@ -19,31 +19,33 @@ pub(super) fn forecast(
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let mut groups: Vec<Pieces> = replayed
+    let mut parts: Vec<Pieces> = replayed
         .then(|| hindsight(page))
         .flatten()
         .into_iter()
         .collect();
-    groups.push(match groups::without_marked(page) {
+    parts.push(match groups::without_marked(page) {
         Some(without) => without,
         None => {
-            let room = columns.saturating_sub(joined_width(&groups));
+            let room = columns.saturating_sub(joined_width(&parts));
             let forecast = forecast_or_why(app, session, page, shown);
-            vec![piece(clauses(&forecast.text, room), forecast.tone)]
+            match (clauses(&forecast.text, room), page.forecast) {
+                (Some(text), _) => vec![piece(text, forecast.tone)],
+                (None, Ok(next)) => groups::next_requests(&next, shown.nearness),
+                (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
+            }
         }
     });
-    joined(groups, columns)
+    joined(parts, columns)
 }
 
-/// As many of a sentence's clauses as fit.
-fn clauses(sentence: &str, columns: usize) -> String {
+/// As many of a sentence's clauses as fit; `None`: the first does not.
+fn clauses(sentence: &str, columns: usize) -> Option<&str> {
     let mut shown = sentence;
-    while text::width(shown) > columns
-        && let Some((fewer, _)) = shown.rsplit_once(", ")
-    {
-        shown = fewer;
+    while text::width(shown) > columns {
+        (shown, _) = shown.rsplit_once(", ")?;
     }
-    text::cut(shown, columns)
+    Some(shown)
 }
 
 fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>) -> Piece {
