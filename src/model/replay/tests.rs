@@ -6,6 +6,7 @@ use crate::event::{
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::properties::{any_estimator, events, session};
 use crate::session::Session;
+use crate::testing::Log;
 use crate::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -52,6 +53,28 @@ fn ends_as_it_is(session: &Session, timeline: &Timeline) {
     };
     let (then, now) = (session.snapshot_at(last), session.snapshot());
     assert_eq!(Snapshot { at: now.at, ..then }, now);
+}
+
+/// Right before a compaction the next report is about another context.
+#[test]
+fn hindsight_does_not_look_past_a_compaction() {
+    let log = Log::new()
+        .report(20_000)
+        .result("a", "Read", 5_000)
+        .report(25_000)
+        .result("b", "Read", 5_000)
+        .compact(30_000)
+        .result("c", "Read", 1_000)
+        .report(9_000);
+    let timeline = Timeline::of(&log.session);
+    let reset = timeline.of_reset(0).unwrap();
+    let about = |moment| {
+        let moment = timeline.moment(moment).unwrap();
+        let hindsight = log.session.snapshot_at(moment).hindsight;
+        hindsight.map(|hindsight| hindsight.request)
+    };
+    assert_eq!(about(reset - 1), Some(1));
+    assert_ne!(about(reset), Some(1));
 }
 
 /// A state without what only hindsight tells.

@@ -145,6 +145,39 @@ fn what_the_user_did_takes_place_under_every_rule() {
 }
 
 #[test]
+fn without_an_item_the_requests_that_held_it_are_smaller() {
+    let log = Log::new()
+        .model("dear")
+        .report(20_000)
+        .result("a", "Read", 5_000)
+        .report(25_000)
+        .report(26_000);
+    let without = |items: &[ItemIx]| {
+        let items = items.iter().copied().collect();
+        what_if_without(&log.session, 3, &items)
+    };
+    let (all, less) = (without(&[]), without(&[0]));
+    let (tokens, _) = log.session.tokens(0);
+    assert_eq!((all.prompts, all.largest), (71_000, 26_000));
+    assert_eq!(
+        (less.prompts, less.largest),
+        (71_000 - 2 * tokens, 26_000 - tokens)
+    );
+    assert_eq!(less.policy, "without 1 marked");
+}
+
+/// Two large results: without one of them the first compaction comes later.
+#[test]
+fn without_an_item_a_compaction_comes_later() {
+    let log = simulated(30);
+    let without = |items: &[ItemIx]| {
+        let items = items.iter().copied().collect();
+        what_if_without(&log.session, 30, &items).compactions[0].request
+    };
+    assert!(without(&[2, 3]) > without(&[]));
+}
+
+#[test]
 fn as_of_a_moment_nothing_of_later_is_told() {
     let log = simulated(100);
     for requests in [0, 1, 14, 15, 50, 99] {

@@ -2,7 +2,7 @@
 
 use crate::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
 use crate::app::seconds_since;
-use crate::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong};
+use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use jiff::Timestamp;
 use model::Source;
@@ -146,14 +146,16 @@ fn sent(sent: &Sent, columns: usize) -> Pieces {
     if is_sent {
         let requests = number::counted(sent.requests as u64, "request");
         groups.push(vec![quiet("in "), plain(requests)]);
-        groups.push(vec![
-            plain(number::tokens(sent.tokens)),
-            quiet(" sent in all"),
-        ]);
-        if let Some(usd) = sent.usd {
-            let usd = plain(number::usd(usd));
-            groups.push(vec![quiet("at least "), usd, quiet(" (cache reads)")]);
+        let tokens = number::short(sent.tokens);
+        groups.push(vec![plain(tokens), quiet(" sent in all")]);
+    }
+    if let Some(usd) = sent.usd.filter(|_| is_sent) {
+        let mut cost = vec![quiet("at least "), plain(number::usd(usd))];
+        let what = quiet(" (cache reads)");
+        if joined_width(&groups) + width(&cost) + what.width() <= columns {
+            cost.push(what);
         }
+        groups.push(cost);
     }
     joined(groups, columns)
 }

@@ -117,8 +117,8 @@ impl Row for Detail {
     const GAP: usize = 0;
     const WORDS: &'static [(&'static str, &'static str)] = &[
         (
-            "#189 +1h04",
-            "after request 189, 1 h 4 min after the session began",
+            "WHEN",
+            "#189 +1h04: after request 189, 1 h 4 min after the session began",
         ),
         ("auto", "the agent compacted by itself"),
         ("manual", "the user asked for it"),

@@ -3,11 +3,12 @@
 //! ```text
 //!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  READ COST  TOOL
 //! ▌   87.7k   71%       —      14       61.1k    61.0k    1.1M      $0.33  Read
-//!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  docs: MCP server, 2 tools
+//!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  MCP server docs, 2 tools
 //!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  mcp__docs__search
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
+use crate::app::layout::Fold;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::tools::{Tool, server_of, servers, tools};
 use render::{self, number};
@@ -98,23 +99,25 @@ impl Row for Line {
     const TEXT: &'static str = "TOOL";
 
     fn text(&self, _: &View<'_>) -> Pieces {
-        let mut pieces = vec![piece(&self.tool.name, Tone::Text)];
-        if let Some(tools) = self.tools {
-            let tools = number::counted(tools as u64, "tool");
-            pieces.push(quiet(format!(": MCP server, {tools}")));
+        let name = piece(&self.tool.name, Tone::Text);
+        match self.tools {
+            None => vec![name],
+            Some(tools) => {
+                let tools = number::counted(tools as u64, "tool");
+                vec![quiet("MCP server "), name, quiet(format!(", {tools}"))]
+            }
         }
-        pieces
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
         vec!["no tool results yet".to_owned()]
     }
 
-    fn caption(lines: &[Line], _: &View<'_>) -> String {
+    fn caption(lines: &[Line], view: &View<'_>) -> String {
         let servers = lines.iter().filter(|line| line.tools.is_some()).count();
         let tools = counted(lines.len() - servers, ", by tokens");
         match servers {
-            0 => tools,
+            n if n == 0 || view.fold() < Fold::Wide => tools,
             n => format!("{tools}, {}", number::counted(n as u64, "server")),
         }
     }

@@ -1,9 +1,9 @@
-//! When the session will compact, or why there is no forecast; with marked items, how it would be without them; in a replay, the prediction for the
-//! last request and its actual size. Without usage reports: the error of the estimates.
+//! When the session will compact, or why there is no forecast; with marked items, how it would be without them; in a
+//! replay, the prediction for a request and its actual size. Without usage reports: the error of the estimates.
 
 use super::Shown;
 use crate::app::{App, Page};
-use crate::paint::{Piece, Pieces, Tone, joined, piece, quiet, strong};
+use crate::paint::{Piece, Pieces, Tone, joined, joined_width, piece, quiet, strong};
 use crate::views::groups;
 use model::Role;
 use model::context::Context;
@@ -19,26 +19,33 @@ pub(super) fn forecast(
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let forecast = match groups::without_marked(page) {
+    let mut parts: Vec<Pieces> = replayed
+        .then(|| hindsight(page))
+        .flatten()
+        .into_iter()
+        .collect();
+    parts.push(match groups::without_marked(page) {
         Some(without) => without,
         None => {
+            let room = columns.saturating_sub(joined_width(&parts));
             let forecast = forecast_or_why(app, session, page, shown);
-            vec![piece(clauses(&forecast.text, columns), forecast.tone)]
+            match (clauses(&forecast.text, room), page.forecast) {
+                (Some(text), _) => vec![piece(text, forecast.tone)],
+                (None, Ok(next)) => groups::next_requests(&next, shown.nearness),
+                (None, Err(_)) => vec![piece(text::cut(&forecast.text, room), forecast.tone)],
+            }
         }
-    };
-    let hindsight = replayed.then(|| hindsight(page)).flatten();
-    joined(hindsight.into_iter().chain([forecast]), columns)
+    });
+    joined(parts, columns)
 }
 
-/// As many of a sentence's clauses as fit.
-fn clauses(sentence: &str, columns: usize) -> String {
+/// As many of a sentence's clauses as fit; `None`: the first does not.
+fn clauses(sentence: &str, columns: usize) -> Option<&str> {
     let mut shown = sentence;
-    while text::width(shown) > columns
-        && let Some((fewer, _)) = shown.rsplit_once(", ")
-    {
-        shown = fewer;
+    while text::width(shown) > columns {
+        (shown, _) = shown.rsplit_once(", ")?;
     }
-    text::cut(shown, columns)
+    Some(shown)
 }
 
 fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>) -> Piece {
