@@ -1,6 +1,7 @@
 //! Parses the command line, runs the command, and turns errors into messages and exit codes.
 
 use clap::builder::Styles;
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use ctxgauge::commands::{self, Cli, mistakes, streams};
 use ctxgauge::files::paths::User;
@@ -54,10 +55,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own.
+/// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own. Nobody
+/// who mistypes an option wants it to be a path, so that advice is left out.
 fn without_styles(usage: clap::Error) -> clap::Error {
     let plain = Cli::command().styles(Styles::plain());
-    plain.try_get_matches().err().unwrap_or(usage)
+    let mut usage = plain.try_get_matches().err().unwrap_or(usage);
+    if let Some(ContextValue::StyledStrs(mut tips)) = usage.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        if !tips.is_empty() {
+            usage.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    usage
 }
 
 /// The exit code after standard output could not be written to.

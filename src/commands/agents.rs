@@ -15,6 +15,8 @@ pub struct Agents {
     /// A command on agents.
     #[command(subcommand)]
     pub command: Option<AgentsCommand>,
+    /// Only this agent, with all that is known of it: the same as `--agent`.
+    pub name: Option<String>,
     /// Which logs to count.
     #[command(flatten)]
     pub logs: Logs,
@@ -62,8 +64,10 @@ impl Run for Agents {
         if let Some(AgentsCommand::Check(check)) = &self.command {
             return check.run(call);
         }
+        let mut logs = self.logs.clone();
+        logs.only.agent = self.name.clone().or(logs.only.agent);
         let setup = call.setup()?;
-        let context = setup.context_of(&[], &self.logs, &Estimate::default())?;
+        let context = setup.context_of(&[], &logs, &Estimate::default())?;
         agents::run(&context, call.style(&self.print), call.out)
     }
 }

@@ -8,6 +8,15 @@ use std::path::Path;
 /// How alike two names are at least, from 0 to 1, to be taken for each other: as clap takes options.
 const LEAST_ALIKE: f64 = 0.7;
 
+/// What other programs call it, and what it is called here.
+const SYNONYMS: [(&str, &str); 5] = [
+    ("sessions", "ls"),
+    ("show", "report"),
+    ("status", "ls"),
+    ("version", "--version"),
+    ("check", "agents check"),
+];
+
 /// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.
 ///
 /// `arguments` are those of the process, the program's own name first.
@@ -20,7 +29,9 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
     if names.contains(&word) || Path::new(word).symlink_metadata().is_ok() {
         return None;
     }
-    let advice = match nearest(word, names.iter().copied()) {
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == word);
+    let synonym = synonym.map(|(_, name)| *name);
+    let advice = match synonym.or_else(|| nearest(word, names.iter().copied())) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("the commands are {}", names.join(", ")),
     };
@@ -86,6 +97,7 @@ mod tests {
             ("ctxgauge --ascii modles", "`models`"),
             ("ctxgauge --theme=dark Agent", "`agents`"),
             ("ctxgauge -- hlep", "`help`"),
+            ("ctxgauge sessions", "`ls`"),
             ("ctxgauge zzz", "the commands are report, ls,"),
         ] {
             let message = message(line).unwrap_or_default();

@@ -171,7 +171,6 @@ impl Plan<'_> {
 fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
     match paths {
         [path] if path.is_file() => Some(path.clone()),
-        [path] if !path.is_dir() => Some(PathBuf::from(STDIN)),
         _ => None,
     }
 }

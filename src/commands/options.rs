@@ -9,7 +9,7 @@ use report::{Charset, FORMATS, OutputFormat, Style};
 use std::path::PathBuf;
 
 /// Which logs to find.
-#[derive(Debug, Default, PartialEq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Logs {
     /// Search this folder too; can be repeated.
     #[arg(long, value_name = "FOLDER")]

@@ -285,7 +285,7 @@ pub(super) fn toy_log(path: &Path) -> crate::log::LogFile {
     use super::discover::Scanner;
     use crate::discover::roots::SearchRoot;
     let found = Scanner::new(
-        vec![SearchRoot::Given(path.to_path_buf())],
+        vec![SearchRoot::Forced(&TOY, path.to_path_buf())],
         vec![&TOY],
         |_| None,
     )

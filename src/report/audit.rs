@@ -86,6 +86,9 @@ pub fn run(
 ) -> Result<()> {
     let found = context.find();
     print_problems(&found.problems, err)?;
+    if found.files.is_empty() && !found.problems.is_empty() {
+        context.check(&found.problems)?;
+    }
     if found.files.is_empty() {
         bail!(
             "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"

@@ -266,3 +266,41 @@ fn a_broken_mapping_is_left_out_with_a_message_and_a_row_for_one_is_no_error() {
         );
     }
 }
+
+#[test]
+fn a_mistyped_command_gets_the_nearest_one_and_an_agent_goes_by_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    for (arguments, meant) in [
+        (
+            &["lss"][..],
+            "no file and no command 'lss'; did you mean `ls`?",
+        ),
+        (&["reprot", "x", "--json"], "did you mean `report`?"),
+        (&["ls", "--agent", "clade"], "did you mean 'claude'?"),
+    ] {
+        let output = ctxgauge(home.path()).args(arguments).output().unwrap();
+        let error = text(&output.stderr);
+        assert!(!output.status.success() && error.contains(meant), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    let mut command = ctxgauge(home.path());
+    let named = command.args(["agents", "Claude"]).output().unwrap();
+    assert!(text(&named.stdout).starts_with("claude-code · no sessions"));
+}
+
+#[test]
+fn a_file_that_is_like_no_log_is_refused_whatever_it_is_called() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("sessions/cli");
+    fs::create_dir_all(&folder).unwrap();
+    for (content, why) in [
+        ("{\"a\":1}\n", "no agent's format fits"),
+        ("", "it is empty"),
+    ] {
+        let path = folder.join("c4a1.jsonl");
+        fs::write(&path, content).unwrap();
+        let refused = run(home.path(), &["report"], &path);
+        let error = text(&refused.stderr);
+        assert!(!refused.status.success() && error.contains(why), "{error}");
+    }
+}

@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut Page<'_>, agents: &[Agent]) -> io::Result<()> {
     write_others(out, others)?;
     writeln!(
         out,
-        "`ctxgauge agents --agent NAME` shows all that is known of one."
+        "`ctxgauge agents NAME` shows all that is known of one."
     )
 }
 
