@@ -210,7 +210,7 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     });
     append(&log, rest);
     monitor.wait_for("a compaction", |s| {
-        s.contains("1 reset") && !s.contains("near limit")
+        s.contains("1 compaction") && !s.contains("near limit")
     });
 }
 

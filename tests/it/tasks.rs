@@ -161,7 +161,7 @@ fn a_replay_runs_from_the_beginning_to_the_end() {
     );
     monitor.press("]");
     monitor.wait_for("a moment on the way", |s| {
-        s.contains("1 reset") && s.contains("■ 1×") && request(s) > 30
+        s.contains("1 compaction") && s.contains("■ 1×") && request(s) > 30
     });
     monitor.press("+++++++ ");
     monitor.play_until("the end, which is live", |s| {
@@ -209,7 +209,7 @@ fn one_tool_s_items_are_listed_alone() {
         let below = screen.lines().skip_while(|line| !line.contains("TOKENS"));
         let rows = below.skip(1).take_while(|line| !line.contains("Enter "));
         let rows = rows.filter(|row| !row.trim().is_empty());
-        rows.map(|row| row.chars().skip(29).take(8).collect::<String>())
+        rows.map(|row| row.chars().skip(40).take(8).collect::<String>())
             .map(|tool| tool.trim().to_owned())
             .collect()
     };
