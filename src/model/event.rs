@@ -224,6 +224,9 @@ pub struct Meta {
     /// A title that the agent or the user chose, or a sub-agent's type.
     #[serde(skip)]
     pub title: Option<Box<str>>,
+    /// The beginning of the first prompt.
+    #[serde(skip)]
+    pub prompt: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,
     /// The exact model id.
@@ -276,6 +279,7 @@ impl Meta {
         Meta {
             id: change(self.id, &mut known.id),
             title: change(self.title, &mut known.title),
+            prompt: change(self.prompt, &mut known.prompt),
             cwd: change(self.cwd, &mut known.cwd),
             model: change(self.model, &mut known.model),
             version: change(self.version, &mut known.version),

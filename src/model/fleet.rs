@@ -1,7 +1,10 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
-use super::event::{Entry, Key, Lane, is_unsafe_to_show};
+mod title;
+
+use super::event::{Entry, Key, Lane};
 pub use super::file_id::FileId;
+use super::prompt::shows;
 use super::running::Running;
 use super::session::Session;
 use super::window::{Overrides, Rules};
@@ -200,10 +203,7 @@ impl Fleet {
         let title = session.meta.title.as_deref().unwrap_or_default();
         let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
         let project = Some(session.project()).filter(|_| !is_child || title.is_empty());
-        let shows = |text: &&str| {
-            text.chars()
-                .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
-        };
+        let shows = |text: &&str| shows(text);
         let id = session.meta.id.as_deref().unwrap_or_default();
         let random = random_part(id);
         let id = random.unwrap_or(id);
@@ -284,6 +284,7 @@ impl Fleet {
                     if let Some(former) = former.get(&key) {
                         let former = &former.session;
                         session.set_window(former.set_window_tokens());
+                        session.take_over_names(former);
                         session.take_over(former, written);
                     }
                     self.sessions.insert(key, session.into());

@@ -50,6 +50,7 @@ mod notice;
 pub mod own_count;
 mod past;
 pub mod pictures;
+pub mod prompt;
 #[cfg(test)]
 mod properties;
 pub mod recurring;

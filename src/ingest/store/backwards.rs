@@ -8,6 +8,7 @@ use crate::log::{LogFile, Reading};
 use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
 use model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
+use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -169,7 +170,7 @@ fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// The facts about the session in the first lines.
+/// The facts about the session in the first lines, its first prompt among them.
 fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
@@ -185,9 +186,17 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     while lines.offset() == 0
         && let Step::Read(_) = lines.step(&mut source, deliver)?
     {}
-    out.entries
-        .retain(|entry| matches!(entry.event, Event::Meta(_)));
-    Ok(out.entries)
+    let mut entries = out.entries;
+    let prompt = prompt_of(&entries);
+    entries.retain(|entry| matches!(entry.event, Event::Meta(_)));
+    let main = entries
+        .iter_mut()
+        .rev()
+        .find(|entry| entry.lane == Lane::Main);
+    if let Some(Event::Meta(facts)) = main.map(|entry| &mut entry.event) {
+        facts.prompt = prompt;
+    }
+    Ok(entries)
 }
 
 /// A reading from the last reset to the end; from the beginning if there was no reset.

@@ -2,9 +2,11 @@
 
 use super::State;
 use crate::calibration::Calibration;
-use crate::event::{Meta, Place};
+use crate::event::{Meta, NewItem, Place};
+use crate::history::Coverage;
 use crate::past::ModelFacts;
 use crate::pictures::Media;
+use crate::prompt::first_prompt;
 use crate::window::Overrides;
 use std::sync::Arc;
 
@@ -30,6 +32,7 @@ impl State {
             id: old.id.or(new.id),
             parent: old.parent.or(new.parent),
             title: new.title.or(old.title),
+            prompt: old.prompt.or(new.prompt),
             cwd: new.cwd.or(old.cwd),
             model: new.model.or(old.model),
             version: new.version.or(old.version),
@@ -56,6 +59,22 @@ impl State {
         }
         self.note_settings();
         self.note_facts();
+    }
+
+    /// Notes the first prompt of a log that is read from its beginning.
+    pub(crate) fn note_prompt(&mut self, items: &[NewItem]) {
+        if self.coverage == Coverage::Whole {
+            first_prompt(&mut self.meta.prompt, items);
+        }
+    }
+
+    /// Takes over what an earlier reading of the same session showed of its beginning.
+    pub(crate) fn take_over_names(&mut self, former: &State) {
+        let (new, old) = (&mut self.meta, &former.meta);
+        if new.id == old.id {
+            new.title = new.title.take().or_else(|| old.title.clone());
+            new.prompt = new.prompt.take().or_else(|| old.prompt.clone());
+        }
     }
 
     /// Sets the window by hand, or takes that back.

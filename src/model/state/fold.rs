@@ -129,6 +129,7 @@ impl State {
         at: Option<Timestamp>,
         output_of: Option<Key>,
     ) {
+        self.note_prompt(&items);
         for item in items {
             let ledger = self.ledger.items_mut();
             let ix = ledger.add(item, node, place, at, output_of);

@@ -17,6 +17,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "history",
             "names",
             "pictures",
+            "prompt",
             "running",
             "small",
             "stored",

@@ -1,0 +1,135 @@
+//! What tells a session from others of its project: the title in its log, or the first words of its first prompt.
+
+use super::{Fleet, SessionKey};
+use crate::prompt::{shows, without_tags};
+use std::borrow::Cow;
+
+impl Fleet {
+    /// A session's title: the one in its log, else the first words of its first prompt. Where its name shows the title
+    /// already, as a sub-agent's does, its prompt comes first. `None`: neither is known. It is text from a log, of at
+    /// most some hundred bytes as a rule: make it inert before showing it.
+    pub fn title(&self, key: SessionKey) -> Option<Cow<'_, str>> {
+        let session = self.get(key)?;
+        let title = session.meta.title.as_deref().map(Cow::Borrowed);
+        let prompt = session.meta.prompt.as_deref().map(without_tags);
+        let both = if session.is_named_by_text(key.lane) {
+            [prompt, title]
+        } else {
+            [title, prompt]
+        };
+        both.into_iter().flatten().find(|text| shows(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Lane, Meta, NewItem};
+    use crate::fleet::{FileFacts, FileId, Update};
+    use crate::session::{Coverage, Session};
+    use crate::testing::{Log, new_item};
+    use crate::{Kind, Role};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    fn said(text: &str) -> NewItem {
+        let mut item = new_item(Role::User, Kind::Text, 9);
+        item.preview = text.into();
+        item
+    }
+
+    /// The title of a session in a project that was read from its beginning.
+    fn title(texts: &[&str], change: fn(&mut Meta)) -> Option<String> {
+        let mut log = Log::new();
+        log.session.coverage = Coverage::Whole;
+        log.session.meta.cwd = Some("/home/shop".into());
+        for (at, text) in texts.iter().enumerate() {
+            log = log.node(&format!("u{at}"), vec![said(text)]);
+        }
+        change(&mut log.session.meta);
+        fleet(log.session).title(key()).map(Cow::into_owned)
+    }
+
+    fn key() -> SessionKey {
+        SessionKey {
+            file: FileId(1),
+            lane: Lane::Main,
+        }
+    }
+
+    fn fleet(session: Session) -> Fleet {
+        let mut fleet = Fleet::new(Arc::default());
+        fleet.apply(Update::Found(Box::new(FileFacts {
+            file: FileId(1),
+            agent: "codex",
+            label: "codex",
+            path: Arc::new(PathBuf::from("a.jsonl")),
+            id: None,
+            parent: None,
+            len: 0,
+            modified: None,
+        })));
+        rebuild(&mut fleet, session);
+        fleet
+    }
+
+    fn rebuild(fleet: &mut Fleet, session: Session) {
+        let sessions = vec![(Lane::Main, session)];
+        let file = FileId(1);
+        fleet.apply(Update::Rebuilt { file, sessions });
+    }
+
+    #[test]
+    fn the_log_names_the_session_or_its_first_prompt_does() {
+        let titled: fn(&mut Meta) = |meta| meta.title = Some("The cart".into());
+        let title = |texts, change| title(texts, change);
+        assert_eq!(title(&[], |_| {}), None);
+        let two = &["why is it slow", "go on"];
+        assert_eq!(title(two, |_| {}).unwrap(), "why is it slow");
+        assert_eq!(title(two, titled).unwrap(), "The cart");
+        let unseen: fn(&mut Meta) = |meta| meta.title = Some("\u{200b} ".into());
+        assert_eq!(title(two, unseen).unwrap(), "why is it slow");
+    }
+
+    #[test]
+    fn a_sub_agent_is_named_by_its_title_and_titled_by_its_prompt() {
+        let child: fn(&mut Meta) = |meta| {
+            meta.title = Some("Explore".into());
+            meta.parent = Some("p".into());
+        };
+        assert_eq!(
+            title(&["find all callers"], child).unwrap(),
+            "find all callers"
+        );
+        assert_eq!(title(&[], child).unwrap(), "Explore");
+    }
+
+    #[test]
+    fn what_was_typed_goes_before_what_has_tags() {
+        let clear = "<command-name>/clear</command-name> <command-args></command-args>";
+        assert_eq!(title(&[clear], |_| {}).unwrap(), "/clear");
+        assert_eq!(title(&[clear, "a < b"], |_| {}).unwrap(), "a < b");
+        assert_eq!(title(&["go", clear], |_| {}).unwrap(), "go");
+    }
+
+    #[test]
+    fn a_beginning_that_was_not_read_gives_no_prompt() {
+        let mut log = Log::new();
+        log.session.coverage = Coverage::Tail;
+        let session = log.node("u", vec![said("go on")]).session;
+        assert_eq!(fleet(session).title(key()), None);
+    }
+
+    #[test]
+    fn the_prompt_stays_when_less_of_the_log_is_read_again() {
+        let mut log = Log::new();
+        log.session.coverage = Coverage::Whole;
+        let mut fleet = fleet(log.node("u", vec![said("first")]).session);
+        rebuild(&mut fleet, Session::new("codex", Arc::default()));
+        assert_eq!(fleet.title(key()).unwrap(), "first");
+        let mut other = Session::new("codex", Arc::default());
+        other.meta.id = Some("another".into());
+        rebuild(&mut fleet, other);
+        assert_eq!(fleet.title(key()), None);
+    }
+}

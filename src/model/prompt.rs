@@ -1,0 +1,112 @@
+//! The first prompt of a session, which may name it.
+
+use super::event::{Entry, Event, Lane, NewItem, is_unsafe_to_show};
+use super::{Kind, Role};
+use std::borrow::Cow;
+
+/// Whether a text has something to see.
+pub(super) fn shows(text: &str) -> bool {
+    text.chars()
+        .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
+}
+
+/// The first prompt of the main session, by the entries of its log's beginning.
+pub fn prompt_of(entries: &[Entry]) -> Option<Box<str>> {
+    let mut prompt = None;
+    for entry in entries.iter().filter(|entry| entry.lane == Lane::Main) {
+        if let Event::Node(node) = &entry.event {
+            first_prompt(&mut prompt, &node.items);
+        }
+    }
+    prompt
+}
+
+/// Sets the prompt to the first text of the user's. A text that begins with a tag is a command's or the harness's:
+/// the first that does not begin with one takes its place.
+pub(super) fn first_prompt(prompt: &mut Option<Box<str>>, items: &[NewItem]) {
+    let is_typed = |text: &str| !text.starts_with('<');
+    if prompt.as_deref().is_some_and(is_typed) {
+        return;
+    }
+    // Some logs have only the length of a text.
+    let said = items
+        .iter()
+        .filter(|item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0)
+        .map(|item| &*item.preview)
+        .filter(|text| shows(text));
+    for text in said {
+        if prompt.is_none() || is_typed(text) {
+            *prompt = Some(text.into());
+        }
+        if is_typed(text) {
+            return;
+        }
+    }
+}
+
+/// The text without its tags, if it begins with one.
+pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
+    if !text.starts_with('<') {
+        return Cow::Borrowed(text);
+    }
+    let is_tag = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
+    let mut parts = text.split('<');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('>') {
+            Some((tag, rest)) if !tag.is_empty() && tag.chars().all(is_tag) => {
+                shown.extend([" ", rest]);
+            }
+            _ => shown.extend(["<", part]),
+        }
+    }
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    Cow::Owned(words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Key;
+    use crate::testing::new_item;
+
+    fn item(text: &str) -> NewItem {
+        let mut item = new_item(Role::User, Kind::Text, 9);
+        item.preview = text.into();
+        item
+    }
+
+    #[test]
+    fn tags_are_left_out() {
+        for (text, shown) in [
+            ("<task>mend the cart</task>", "mend the cart"),
+            ("<task>if a <b and c> d", "if a <b and c> d"),
+            ("<a href=\"x\">b", "<a href=\"x\">b"),
+            ("a <b> c", "a <b> c"),
+            ("<cut", "<cut"),
+            ("", ""),
+        ] {
+            assert_eq!(without_tags(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_prompt_is_the_main_sessions() {
+        let entry = |lane, text| {
+            let items = vec![item(text)];
+            let node = crate::event::Node {
+                items,
+                ..Default::default()
+            };
+            Entry {
+                lane,
+                place: Default::default(),
+                at: None,
+                event: Event::Node(Box::new(node)),
+            }
+        };
+        let side = Lane::Side(Key::new(1));
+        let entries = [entry(side, "a sub-agent's"), entry(Lane::Main, "mine")];
+        assert_eq!(prompt_of(&entries).as_deref(), Some("mine"));
+    }
+}
