@@ -2,7 +2,7 @@
 //! compaction, the roles, the agent's own number, its notice.
 
 use crate::app::{Nearness, Page};
-use crate::paint::{Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, Tone, piece, plain, quiet, strong, width};
 use model::agent_estimate::AgentEstimate;
 use model::context::Context;
 use model::forecast::Forecast;
@@ -36,6 +36,16 @@ pub(super) fn trigger(limits: &Limits) -> Pieces {
             quiet(format!(" ({})", limits.trigger_from())),
         ],
     }
+}
+
+/// How full the context is: `82% of 167k trigger`, or of its window.
+pub(super) fn share(context: &Context, limits: &Limits) -> Pieces {
+    let (counted, end) = context.filled(limits);
+    let Some(percent) = number::percent(counted, end).filter(|_| context.used > 0) else {
+        return Pieces::new();
+    };
+    let of = format!(" of {} {}", number::short(end), limits.end_name());
+    vec![strong(format!("{percent}%")), plain(of)]
 }
 
 /// The requests until the next compaction: `next 9 (6–14)`.

@@ -108,7 +108,7 @@ impl Row for ListedItem {
         })
         .when(|view| view.app.ui.replay.is_on()),
         right("SHARE", [0, 6, 6], |view, row| {
-            match number::percent(row.tokens, view.page.state.limits.window) {
+            match number::percent(row.tokens, view.page.state.limits.end()) {
                 None | Some(0) => quiet(""),
                 Some(share) => quiet(format!("{share}%")),
             }
