@@ -209,7 +209,8 @@ impl Worker {
             self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(now, read);
             self.take_needs();
-            let busy = self.read_on(read)?;
+            let has_untitled = self.read_titles()?;
+            let busy = self.read_on(read)? || has_untitled;
             self.save_cache(now)?;
             self.take_wakes(if busy {
                 Duration::ZERO

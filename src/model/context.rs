@@ -12,6 +12,7 @@ use super::state::State;
 use super::{Role, Source};
 use crate::estimator::Estimator;
 use crate::history::{Coverage, Item, ItemIx, RequestIx};
+use crate::window::Limits;
 use serde::{Deserialize, Serialize};
 
 /// One role's part of the context.
@@ -80,6 +81,15 @@ impl Context {
     /// What the agent compares with its trigger, in tokens: its own count, else the size of the context.
     pub fn counted(&self) -> u64 {
         self.own.map_or(self.used, |own| own.tokens)
+    }
+
+    /// How full it is, as two sizes in tokens to compare: what the agent counts, and its trigger; where none is known,
+    /// the context and its window.
+    pub fn filled(&self, limits: &Limits) -> (u64, u64) {
+        match limits.trigger {
+            Some(trigger) => (self.counted(), trigger),
+            None => (self.used, limits.window),
+        }
     }
 
     /// Tokens left before the trigger.

@@ -3,7 +3,7 @@
 mod title;
 mod windows;
 
-use super::event::{Entry, Key, Lane};
+use super::event::{Entry, Key, Lane, Meta};
 pub use super::file_id::FileId;
 use super::prompt::shows;
 use super::running::Running;
@@ -67,6 +67,13 @@ pub enum Update {
         /// The new entries, in order.
         entries: Vec<Entry>,
     },
+    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no texts.
+    Titles {
+        /// The file.
+        file: FileId,
+        /// What was found of each session, and nothing else.
+        titles: Vec<(Lane, Meta)>,
+    },
     /// The agent's settings for the sessions of a file.
     Settings {
         /// The file.
@@ -99,6 +106,8 @@ pub struct Fleet {
     sessions: BTreeMap<SessionKey, Kept>,
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
+    /// The files that were written to since they were found.
+    written: BTreeSet<FileId>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
     /// The windows that the user has set on screen.
     windows: SetWindows,
@@ -139,6 +148,38 @@ fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
         .map(session_of)
         .collect();
     found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
+}
+
+/// For each session in order, the place of the first one among it and its sub-agents, theirs included.
+fn first_places(
+    found: &[Candidate<'_>],
+    parent_of: impl Fn(SessionKey, &Session) -> Option<SessionKey>,
+) -> Vec<usize> {
+    let places = found.iter().enumerate().map(|(at, found)| (found.key, at));
+    let places: HashMap<SessionKey, usize> = places.collect();
+    let parent = |at: usize| {
+        let child: &Candidate<'_> = &found[at];
+        places.get(&parent_of(child.key, child.session)?).copied()
+    };
+    let mut first: Vec<usize> = (0..found.len()).collect();
+    for at in 0..found.len() {
+        let mut above = parent(at);
+        // An ancestor that has an earlier one has told its own ancestors.
+        while let Some(ancestor) = above.filter(|ancestor| first[*ancestor] > at) {
+            first[ancestor] = at;
+            above = parent(ancestor);
+        }
+    }
+    first
+}
+
+/// What decides the place of a session among others at its level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Families {
+    /// Its own rank.
+    ByParent,
+    /// The first rank among its own and its sub-agents': none of them is below a session with a later one.
+    ByFirst,
 }
 
 /// A session that can be listed.
@@ -272,9 +313,13 @@ impl Fleet {
                     session.meta.parent = facts.parent.as_deref().map(Into::into);
                     self.sessions.insert(key, session.into());
                 }
-                self.files.insert(key.file, *facts);
-                self.note_activity(key.file);
-                self.recall_window(key.file);
+                let (file, modified) = (key.file, facts.modified);
+                let former = self.files.insert(file, *facts);
+                if former.is_some_and(|former| former.modified < modified) {
+                    self.written.insert(file);
+                }
+                self.note_activity(file);
+                self.recall_window(file);
             }
             Update::Rebuilt { file, sessions } => {
                 let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
@@ -297,6 +342,7 @@ impl Fleet {
                 self.recall_window(file);
             }
             Update::Appended { file, entries } => {
+                self.written.insert(file);
                 for entry in entries {
                     let key = SessionKey {
                         file,
@@ -308,6 +354,15 @@ impl Fleet {
                 }
                 self.note_activity(file);
                 self.recall_window(file);
+            }
+            Update::Titles { file, titles } => {
+                for (lane, Meta { title, prompt, .. }) in titles {
+                    if let Some(session) = self.get_mut(SessionKey { file, lane }) {
+                        let meta = &mut session.meta;
+                        meta.title = meta.title.take().or(title);
+                        meta.prompt = meta.prompt.take().or(prompt);
+                    }
+                }
             }
             Update::Settings { file, overrides } => {
                 for (_, kept) in self.sessions.range_mut(lanes(file)) {
@@ -328,6 +383,7 @@ impl Fleet {
                 self.ended.remove(&file);
                 self.files.remove(&file);
                 self.newest.remove(&file);
+                self.written.remove(&file);
                 self.settings.remove(&file);
                 self.sessions.retain(|key, _| key.file != file);
             }
@@ -368,15 +424,17 @@ impl Fleet {
         self.rows(
             |_| true,
             |candidate| (Reverse(candidate.active), candidate.key),
+            Families::ByFirst,
         )
     }
 
-    /// The listed sessions in order, the smallest rank first, sub-agents below their parents. Each rank is
-    /// computed once.
+    /// The listed sessions in order, the smallest rank first, sub-agents below their parents, also in order. Each rank
+    /// is computed once.
     pub fn rows<'s, R: Ord>(
         &'s self,
         listed: impl Fn(&Candidate<'s>) -> bool,
         rank: impl Fn(&Candidate<'s>) -> R,
+        families: Families,
     ) -> Vec<Row> {
         let all = self.sessions.iter().map(|(key, kept)| Candidate {
             key: *key,
@@ -405,6 +463,12 @@ impl Fleet {
             let named = session.meta.parent.as_deref().and_then(|id| by_id.get(id));
             named.copied().filter(|parent| *parent != key)
         };
+        if families == Families::ByFirst {
+            let places = first_places(&found, parent_of);
+            let mut placed: Vec<_> = places.into_iter().zip(found).collect();
+            placed.sort_by_key(|(place, _)| *place);
+            found = placed.into_iter().map(|(_, found)| found).collect();
+        }
         // By parent, the last first. A sub-agent whose parents are not listed has none.
         let mut below: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
         let mut open = Vec::new();
@@ -464,9 +528,10 @@ impl Fleet {
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    /// When a session was last active. A log may have another machine's clock, or be replayed on another
-    /// day, so a file's newest record counts as written when the file was. The file's other sessions are
-    /// older by the difference in the log.
+    /// When a session was last active: at its newest record. A log that is copied is not active, so the time of its file
+    /// counts only where its records have none. But a log may have another machine's clock, or be played again: of a
+    /// file that was written to since it was found, the newest record counts as written when the file was. The
+    /// file's other sessions are older by the difference in the log.
     pub fn activity_of(&self, key: SessionKey) -> Option<Timestamp> {
         self.sessions.get(&key)?.active
     }
@@ -480,8 +545,23 @@ impl Fleet {
         }
         let newest = self.newest.get(&file).copied();
         let written = self.files.get(&file).and_then(|facts| facts.modified);
+        let last = match (newest, written) {
+            (Some(newest), Some(written)) if self.written.contains(&file) => {
+                Some(newest.max(written))
+            }
+            // Nothing is newer than its file: the clock of the one or the other is wrong.
+            (Some(newest), Some(written)) => Some(newest.min(written)),
+            (newest, written) => newest.or(written),
+        };
         for (_, kept) in self.sessions.range_mut(lanes(file)) {
-            kept.active = active(kept.session.updated_at, newest, written);
+            let own = kept.session.updated_at;
+            let before = newest
+                .zip(own)
+                .map(|(newest, own)| newest.duration_since(own));
+            kept.active = match (last, before) {
+                (Some(last), Some(before)) => last.checked_sub(before).ok().or(own),
+                (last, _) => last,
+            };
         }
     }
 }
@@ -493,20 +573,6 @@ impl From<Session> for Kept {
             active: None,
         }
     }
-}
-
-/// When a session was last active, from its own newest record, its file's newest record and the file's time.
-fn active(
-    own: Option<Timestamp>,
-    newest: Option<Timestamp>,
-    written: Option<Timestamp>,
-) -> Option<Timestamp> {
-    let (Some(own), Some(newest)) = (own, newest) else {
-        return own.max(written);
-    };
-    let active = written.map_or(newest, |written| written.max(newest));
-    let before = newest.duration_since(own);
-    Some(active.checked_sub(before).unwrap_or(own))
 }
 
 /// Whether a text contains a word, which is in lower case, in any case.
@@ -678,18 +744,23 @@ mod tests {
             session.updated_at = updated_at;
             session
         };
-        let fleet = one_file(vec![
+        let mut fleet = one_file(vec![
             (Lane::Main, of(Some(at(100)))),
             (side, of(Some(at(140)))),
             (quiet, of(None)),
         ]);
-        let activity = |lane| fleet.activity_of(key(lane));
-        // The file's newest record is as old as the file.
-        assert_eq!(activity(side), Some(at(500)));
-        assert_eq!(activity(Lane::Main), Some(at(460)));
-        assert_eq!(activity(quiet), Some(at(500)));
+        let activity = |fleet: &Fleet| {
+            [Lane::Main, side, quiet].map(|lane| fleet.activity_of(key(lane)).unwrap().as_second())
+        };
+        // Its file was copied later.
+        assert_eq!(activity(&fleet), [100, 140, 140]);
         let order: Vec<Lane> = fleet.recent().iter().map(|row| row.key.lane).collect();
         assert_eq!(order, [side, quiet, Lane::Main]);
+        // It is written to, whatever its clock is.
+        let mut facts = fleet.facts(key(Lane::Main)).unwrap().clone();
+        facts.modified = Some(at(600));
+        fleet.apply(Update::Found(Box::new(facts)));
+        assert_eq!(activity(&fleet), [560, 600, 600]);
     }
 
     #[test]
@@ -771,6 +842,50 @@ mod tests {
             })));
         }
         assert_eq!(fleet.recent().len(), 3);
+    }
+
+    /// The listed ids with their depths, sorted by these ranks.
+    fn ordered(sessions: &[(&str, Option<&str>, u64)], families: Families) -> String {
+        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        for (n, (id, parent, _)) in sessions.iter().enumerate() {
+            fleet.apply(Update::Found(Box::new(FileFacts {
+                file: FileId(n as u64),
+                agent: "codex",
+                label: "codex",
+                path: Arc::new(PathBuf::from(id)),
+                id: Some((*id).to_owned()),
+                parent: parent.map(str::to_owned),
+                len: 0,
+                modified: None,
+            })));
+        }
+        let rank = |found: &Candidate<'_>| sessions[found.key.file.0 as usize].2;
+        let rows = fleet.rows(|_| true, rank, families).into_iter();
+        let shown = rows.map(|row| {
+            let id = sessions[row.key.file.0 as usize].0;
+            format!("{id}{}", row.depth)
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_family_may_be_where_its_first_member_is() {
+        let sessions = [
+            ("calm", None, 3),
+            ("due", Some("calm"), 1),
+            ("late", Some("calm"), 9),
+            ("deep", Some("late"), 0),
+            ("near", None, 2),
+        ];
+        let by = |families| ordered(&sessions, families);
+        assert_eq!(by(Families::ByFirst), "calm0 late1 deep2 due1 near0");
+        assert_eq!(by(Families::ByParent), "near0 calm0 due1 late1 deep2");
+        let circle = [
+            ("a", Some("b"), 1),
+            ("b", Some("a"), 0),
+            ("c", Some("c"), 2),
+        ];
+        assert_eq!(ordered(&circle, Families::ByFirst), "c0 b0 a0");
     }
 
     #[test]

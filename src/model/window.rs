@@ -184,6 +184,19 @@ impl Limits {
         with_setting(self.window_source.name(), self.window_setting)
     }
 
+    /// What sizes are compared with, in tokens: the trigger or, where none is known, the window.
+    pub fn end(&self) -> u64 {
+        self.trigger.unwrap_or(self.window)
+    }
+
+    /// The word for [`Limits::end`].
+    pub fn end_name(&self) -> &'static str {
+        match self.trigger {
+            Some(_) => "trigger",
+            None => "window",
+        }
+    }
+
     /// How the trigger is known, with the setting that it is from.
     pub fn trigger_from(&self) -> String {
         with_setting(self.trigger_source.name(), self.trigger_setting)

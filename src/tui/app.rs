@@ -2,6 +2,7 @@
 //! the time.
 
 mod alerts;
+mod alike;
 pub mod columns;
 mod cursor;
 mod help;
@@ -50,12 +51,12 @@ use crate::keymap::{KeyPress, Keymap, Scope};
 use crate::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
-use model::session::SizedItem;
+use model::session::{Session, SizedItem};
 use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
 use sessions::List;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -176,6 +177,8 @@ struct Shown {
     matched: sessions::Matched,
     summaries: HashMap<SessionKey, Summary>,
     largest: Option<(SessionKey, Option<SizedItem>)>,
+    /// The sessions in the list whose rows read like others on screen.
+    alike: HashSet<SessionKey>,
     page: Option<Page>,
     /// What the mouse drags.
     dragged: Option<(Area, Hit)>,
@@ -289,6 +292,7 @@ impl App {
             }
         }
         if self.ui.screen == Screen::Overview {
+            self.find_alike();
             self.add_up();
             self.find_largest();
         }
@@ -356,6 +360,16 @@ impl App {
             .collect()
     }
 
+    /// The files that came from the cache, which has no texts, and whose titles the screen shows.
+    pub fn lacking_titles(&self) -> Vec<FileId> {
+        let is_column = columns::is_shown("title", self.ui.size.0);
+        let rows = self.visible_lines().filter_map(Listed::session);
+        let rows = rows.filter(|_| is_column && self.ui.screen == Screen::Overview);
+        let lacks = |key: &SessionKey| self.fleet.get(*key).is_some_and(Session::lacks_title);
+        let shown = rows.map(|row| row.key).chain(self.current());
+        shown.filter(lacks).map(|key| key.file).collect()
+    }
+
     /// How long until the screen changes without a message; `None`: it does not change for hours.
     pub fn next_change(&self) -> Option<Duration> {
         let age = match self.shown.youngest {
@@ -413,13 +427,13 @@ impl App {
         self.shown.largest.and_then(|(_, largest)| largest)
     }
 
-    /// Whole seconds since a session's newest record.
+    /// Whole seconds since a session was last active.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
-        let at = self.fleet.newest_record(key)?;
+        let at = self.fleet.activity_of(key)?;
         Some(seconds_since(at, self.now))
     }
 
-    /// Whether a session is live: by its agent's registry, its log or its file.
+    /// Whether a session is live: by its agent's registry, or its last activity.
     pub fn is_live(&self, key: SessionKey) -> bool {
         self.is_live_since(key, self.fleet.activity_of(key))
     }
@@ -427,14 +441,7 @@ impl App {
     /// Whether a session with this last activity is live.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
         let is_now = |at: Timestamp| (self.now.as_second() - at.as_second()).abs() <= LIVE_SECONDS;
-        let is_written = match active {
-            // A record from the future proves nothing, so the time of its file decides.
-            Some(at) if at > self.now && !is_now(at) => {
-                let written = self.fleet.facts(key).and_then(|facts| facts.modified);
-                written.is_some_and(is_now)
-            }
-            active => active.is_some_and(is_now),
-        };
+        let is_written = active.is_some_and(is_now);
         let has_ended = self.fleet.ended(key).is_some_and(|ended| {
             let last = ended.as_second() + END_TOLERANCE_SECONDS;
             active.is_none_or(|active| active.as_second() <= last)
@@ -474,6 +481,7 @@ impl App {
             Update::Rebuilt { file, .. }
             | Update::Appended { file, .. }
             | Update::Settings { file, .. }
+            | Update::Titles { file, .. }
             | Update::Vanished(file) => *file,
             Update::Running { .. } | Update::InitialScanDone | Update::CaughtUp => return,
         };

@@ -70,9 +70,9 @@ fn number(screen: &str, before: &str, after: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no number between '{before}' and '{after}':\n{screen}"))
 }
 
-/// How full the context is, in percent of a window, as the session's screen has it.
-fn percent_of(screen: &str, window: &str) -> u64 {
-    number(screen, " · ", &format!("% of {window}"))
+/// How full the context is, in percent of its trigger, as the session's screen has it.
+fn percent_of(screen: &str, trigger: &str) -> u64 {
+    number(screen, " · ", &format!("% of {trigger}"))
 }
 
 /// The request that a replay stands at.
@@ -267,16 +267,16 @@ fn another_window_changes_the_percent() {
     let home = home();
     let mut monitor = open(home.path(), (120, 40));
     open_ledger(&mut monitor);
-    let before = percent_of(&monitor.text(), "200k");
+    let before = percent_of(&monitor.text(), "167k trigger");
     monitor.press("w400k");
     monitor.press(ENTER);
     let screen = monitor.wait_for_text("window 400k (set here)");
-    let after = percent_of(&screen, "400k");
-    assert_eq!((before, after), (44, 22), "{screen}");
+    let after = percent_of(&screen, "367k trigger");
+    assert_eq!((before, after), (53, 24), "{screen}");
     monitor.press("w");
     monitor.press(ENTER);
     let screen = monitor.wait_for_text("window 200k (smaller of two)");
-    assert_eq!(percent_of(&screen, "200k"), before);
+    assert_eq!(percent_of(&screen, "167k trigger"), before);
 }
 
 #[test]

@@ -84,6 +84,8 @@ impl Logs for Demo {
 
     fn need_texts(&self, _: Vec<FileId>) {}
 
+    fn need_titles(&self, _: Vec<FileId>) {}
+
     /// An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
     fn prepare_to_count(&self) {
         let vocabulary = Arc::clone(&self.counter);
@@ -156,6 +158,10 @@ impl Logs for Followed {
 
     fn need_texts(&self, files: Vec<FileId>) {
         self.handle.need_texts(files);
+    }
+
+    fn need_titles(&self, files: Vec<FileId>) {
+        self.handle.need_titles(files);
     }
 
     fn prepare_to_count(&self) {

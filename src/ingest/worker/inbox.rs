@@ -54,6 +54,8 @@ pub(crate) struct Wanted {
     pub(super) looked_at: Mutex<Option<FileId>>,
     /// Logs whose texts are needed, if they came from the cache.
     pub(super) needed: Mutex<HashSet<FileId>>,
+    /// Logs whose titles are needed, if they came from the cache.
+    pub(super) untitled: Mutex<HashSet<FileId>>,
     pub(super) texts: Mutex<Shelf>,
     /// Hints were lost.
     pub(super) overflow: AtomicBool,

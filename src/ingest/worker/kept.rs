@@ -1,10 +1,11 @@
 //! What the worker keeps from run to run.
 
-use super::{Known, Worker};
+use super::{Known, TURN_TIME, Worker};
 use crate::cache::{self, LogKey, UnreadCursor};
-use crate::lanes::main_session;
+use crate::lanes::{Sessions, main_session};
 use crate::source::Stamp;
 use crate::sync::lock;
+use model::event::{ByLength, Lane, Meta};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
 use std::ops::ControlFlow;
@@ -54,6 +55,31 @@ impl Worker {
         }
     }
 
+    /// Reads the ends of logs whose titles are needed, if they came from the cache, for one turn. Returns whether some
+    /// are left.
+    pub(super) fn read_titles(&mut self) -> ControlFlow<(), bool> {
+        let until = Instant::now() + TURN_TIME;
+        while Instant::now() < until {
+            let mut untitled = lock(&self.wanted.untitled);
+            let Some(file) = untitled.iter().next().copied() else {
+                return ControlFlow::Continue(false);
+            };
+            untitled.remove(&file);
+            drop(untitled);
+            let known = self.known.get(&file).filter(|known| known.lacks_texts);
+            let read = known.map(|known| {
+                self.reporter.at(&known.log.facts.path);
+                known.log.store.tail(&known.log, &ByLength, &self.rules)
+            });
+            // A log that cannot be read is a problem when somebody opens it.
+            if let Some(Ok(reading)) = read {
+                let titles = titles(reading.finish().0);
+                self.reporter.send(Update::Titles { file, titles })?;
+            }
+        }
+        ControlFlow::Continue(true)
+    }
+
     /// Writes the cache, if there is enough to write.
     pub(super) fn save_cache(&mut self, now: Instant) -> ControlFlow<()> {
         let is_due = self.caught_up && self.pool.is_idle() && self.next_save <= now;
@@ -88,4 +114,17 @@ impl Worker {
             let _ = cache.save_earlier(&self.rules);
         }
     }
+}
+
+/// The titles and first prompts of sessions.
+fn titles(sessions: Sessions) -> Vec<(Lane, Meta)> {
+    let facts = sessions.into_iter().map(|(lane, session)| {
+        let meta = Meta {
+            title: session.meta.title.clone(),
+            prompt: session.meta.prompt.clone(),
+            ..Meta::default()
+        };
+        (lane, meta)
+    });
+    facts.collect()
 }

@@ -132,6 +132,11 @@ impl Session {
         self.stored.as_ref().is_some_and(|stored| !stored.has_texts)
     }
 
+    /// Whether its log must be read for its title.
+    pub fn lacks_title(&self) -> bool {
+        self.lacks_texts() && self.meta.title.is_none() && self.meta.prompt.is_none()
+    }
+
     /// Whether its name in lists is a text of its log, which the cache does not keep.
     pub fn is_named_by_text(&self, lane: Lane) -> bool {
         let title = self.meta.title.as_deref().unwrap_or_default();

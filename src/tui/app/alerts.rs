@@ -149,10 +149,7 @@ impl Reported {
             news.push((Cause::RequestsLeft, forecast.to_string()));
         }
         if self.grows_past(&wanted.shares, share(summary)) {
-            let of = match summary.limits.trigger {
-                Some(_) => "trigger",
-                None => "window",
-            };
+            let of = summary.limits.end_name();
             let line = format!("at {}% of its {of}", percent(summary));
             news.push((Cause::Share, line));
         }
@@ -206,19 +203,10 @@ impl Reported {
     }
 }
 
-/// The two sizes that are compared: the agent's count and its trigger or, where none is known, the context and its
-/// window.
-fn counted(summary: &Summary) -> (u64, u64) {
-    match summary.limits.trigger {
-        Some(trigger) => (summary.context.counted(), trigger),
-        None => (summary.context.used, summary.limits.window),
-    }
-}
-
 /// The context as a share of its end. Until the log was read whole and counted, this is the lower end of the estimate:
 /// a later number must not take an alert back.
 fn share(summary: &Summary) -> f64 {
-    let (counted, end) = counted(summary);
+    let (counted, end) = summary.context.filled(&summary.limits);
     let counted = if summary.is_final {
         counted
     } else {
@@ -231,7 +219,7 @@ fn share(summary: &Summary) -> f64 {
 }
 
 fn percent(summary: &Summary) -> u64 {
-    let (counted, end) = counted(summary);
+    let (counted, end) = summary.context.filled(&summary.limits);
     let percent = u128::from(counted) * 100 / u128::from(end.max(1));
     u64::try_from(percent).unwrap_or(u64::MAX)
 }

@@ -68,6 +68,8 @@ pub struct Entry<'a> {
     pub session: &'a Session,
     /// Its summary.
     pub summary: &'a Summary,
+    /// The columns of the cell.
+    pub width: u16,
 }
 
 impl PartialEq for Column {
@@ -81,13 +83,19 @@ impl Eq for Column {}
 /// The columns of the pointer and the live mark.
 pub const LEAD_COLUMNS: u16 = 3;
 /// The columns of the percentage after a gauge.
-pub const PERCENT_COLUMNS: u16 = 5;
+pub const PERCENT_COLUMNS: u16 = 6;
+/// The sign after a percentage of the window.
+pub const WINDOW_SIGN: char = 'w';
 /// A gauge of this width leaves further columns to the names.
 const WIDE_GAUGE: u16 = 60;
 /// The most columns that it leaves.
 const MOST_SPARE: u16 = 18;
 /// The widest gauge: wider ones are hard to follow across the row.
 const WIDEST_GAUGE: u16 = 120;
+/// The narrowest title. Beyond, it takes three fifths of the columns that it shares with the gauge.
+const LEAST_TITLE: u16 = 12;
+/// The widest title.
+const WIDEST_TITLE: u16 = 60;
 /// The columns of requests until the trigger: `120 (78–186)` and a space.
 const NEXT_COLUMNS: u16 = 13;
 
@@ -136,7 +144,39 @@ pub static COLUMNS: &[Column] = &[
         shape: Shape::Left,
         widths: [11, 13, 16],
         grow: 2,
-        cell: |entry| piece(entry.app.fleet.name(entry.row.key), entry.name_tone()),
+        cell: |entry| {
+            let name = entry.app.fleet.name(entry.row.key);
+            let is_last = !is_shown("title", entry.app.ui.size.0);
+            let name = if is_last {
+                entry.told_apart(&name)
+            } else {
+                name
+            };
+            piece(name, entry.name_tone())
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "title",
+        heading: "TITLE",
+        help: "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
+        step: 10,
+        sort: Sort::Name(|session| {
+            let (title, prompt) = (&session.meta.title, &session.meta.prompt);
+            title
+                .as_deref()
+                .or(prompt.as_deref())
+                .unwrap_or("\u{10ffff}")
+        }),
+        shape: Shape::Left,
+        widths: [0, LEAST_TITLE, LEAST_TITLE],
+        from: 110,
+        cell: |entry| {
+            let (fleet, key) = (&entry.app.fleet, entry.row.key);
+            let title = fleet.title(key).filter(|title| *title != fleet.name(key));
+            let title = title.unwrap_or_default();
+            piece(entry.told_apart(&title), entry.name_tone())
+        },
         ..PLAIN
     },
     Column {
@@ -147,6 +187,8 @@ pub static COLUMNS: &[Column] = &[
         sort: Sort::Name(|session| session.model().unwrap_or("\u{10ffff}")),
         shape: Shape::Left,
         widths: [0, 0, 14],
+        // On narrower screens the title says more.
+        from: 132,
         grow: 1,
         cell: |entry| quiet(text::short_model(entry.session.model().unwrap_or(NONE))),
         ..PLAIN
@@ -154,25 +196,27 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "context",
         heading: "CONTEXT",
-        help: "window use by role, and the trigger",
+        help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known",
         step: 2,
         sort: Sort::Highest(|summary, _| {
-            let (used, window) = (summary.context.used, summary.limits.window.max(1));
-            u64::try_from(u128::from(used) * 1_000_000 / u128::from(window)).unwrap_or(u64::MAX)
+            let (counted, end) = summary.context.filled(&summary.limits);
+            let share = u128::from(counted) * 1_000_000 / u128::from(end.max(1));
+            u64::try_from(share).unwrap_or(u64::MAX)
         }),
         shape: Shape::Gauge,
         widths: [PERCENT_COLUMNS; 3],
         cell: |entry| {
-            let context = &entry.summary.context;
-            let percent = match context.used {
-                0 => None,
-                used => number::percent(used, entry.summary.limits.window),
+            let sign = match entry.summary.limits.trigger {
+                Some(_) => ' ',
+                None => WINDOW_SIGN,
             };
             let tone = match entry.summary.nearness() {
                 Nearness::Calm => Tone::Strong,
                 near => near.into(),
             };
-            piece(render::or_none(percent.map(|p| format!("{p}%"))), tone)
+            let percent = entry.summary.percent();
+            let percent = percent.map(|percent| format!("{percent}%{sign}"));
+            piece(percent.unwrap_or(format!("{NONE} ")), tone)
         },
         ..PLAIN
     },
@@ -262,8 +306,8 @@ pub static COLUMNS: &[Column] = &[
             growth.fold(0, |sum, grown| sum.saturating_add(*grown))
         }),
         widths: [0, 0, summary::GROWTH_BARS as u16 + 1],
-        // On narrower screens the gauge needs the room more.
-        from: 132,
+        // On narrower screens the gauge and the title need the room more.
+        from: 150,
         cell: |entry| {
             let window = entry.summary.limits.window;
             quiet(sparkline::bars(&entry.summary.growth, window))
@@ -286,6 +330,18 @@ pub static COLUMNS: &[Column] = &[
 ];
 
 impl Entry<'_> {
+    /// The text, with the end of the session's id after it if its row reads like another one.
+    fn told_apart(&self, text: &str) -> String {
+        let Some(id) = self.app.telling_id(self.row.key) else {
+            return text.to_owned();
+        };
+        let room = usize::from(self.width).saturating_sub(text::width(&id) + 1);
+        match text::cut(text, room) {
+            text if text.is_empty() => id,
+            text => format!("{text} {id}"),
+        }
+    }
+
     /// Names of idle sessions are quiet, unless they are selected.
     fn name_tone(&self) -> Tone {
         let (app, key) = (self.app, self.row.key);
@@ -359,6 +415,12 @@ pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
     let taken = shown.iter().map(|(column, width)| width + space(column));
     let free =
         screen.saturating_sub(LEAD_COLUMNS + Fold::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
+    let title = shown.iter_mut().find(|(column, _)| column.name == "title");
+    let title = title.map_or(0, |(_, width)| {
+        let share = ((free + *width) * 3 / 5).clamp(*width, WIDEST_TITLE);
+        share - std::mem::replace(width, share)
+    });
+    let free = free - title;
     let spare = free.saturating_sub(WIDE_GAUGE).min(MOST_SPARE);
     let shares: u16 = shown.iter().map(|(column, _)| column.grow).sum();
     let mut done = 0;

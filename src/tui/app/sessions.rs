@@ -3,7 +3,7 @@
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use jiff::{SignedDuration, Timestamp};
-use model::fleet::{Candidate, Row, SessionKey};
+use model::fleet::{Candidate, Families, Row, SessionKey};
 use model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -168,12 +168,18 @@ impl App {
                 matched.sessions.entry(key).or_insert_with(matches);
             }
         }
+        // A name of a sub-agent's says nothing about its family.
+        let families = match self.ui.sort.sort {
+            Sort::Name(_) => Families::ByParent,
+            Sort::Recent | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
+        };
         let mut rows = self.fleet.rows(
             |found| {
                 (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
             },
             |found| self.rank(found),
+            families,
         );
         if self.ui.direction == Direction::Reversed {
             let families = rows.chunk_by(|_, row| row.depth > 0);
@@ -216,7 +222,13 @@ impl App {
             Sort::Recent => {
                 let live = self.is_live_since(key, active);
                 let since = if live { session.started_at } else { active };
-                return (u64::from(!live), None, Reverse(since), key);
+                // A sub-agent that begins does not lift its family above other live sessions.
+                let place = match (live, session.meta.parent.is_some()) {
+                    (true, false) => 0,
+                    (true, true) => 1,
+                    (false, _) => 2,
+                };
+                return (place, None, Reverse(since), key);
             }
             Sort::Name(name) => {
                 let name = name(session);
@@ -318,13 +330,13 @@ impl App {
         self.shown.lines.iter().filter_map(Listed::session)
     }
 
-    /// Selects the session with the newest record.
+    /// Selects the session that was last active.
     pub(super) fn select_newest(&mut self) {
         self.stale.list = List::Wrong;
         self.list_when_due();
         let lines = self.shown.lines.iter().enumerate();
-        let newest = lines
-            .filter_map(|(at, line)| Some((self.fleet.newest_record(line.session()?.key)?, at)));
+        let newest =
+            lines.filter_map(|(at, line)| Some((self.fleet.activity_of(line.session()?.key)?, at)));
         if let Some((_, at)) = newest.max() {
             self.ui.sessions.select(&self.shown.line_ids, at);
         }

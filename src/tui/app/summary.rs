@@ -113,6 +113,13 @@ impl Summary {
         Stage::settled_if(self.is_final)
     }
 
+    /// How full it is in whole percent, rounded: of its trigger or, where none is known, of its window. `None`: it is
+    /// empty.
+    pub fn percent(&self) -> Option<u64> {
+        let (counted, end) = self.context.filled(&self.limits);
+        number::percent(counted, end).filter(|_| self.context.used > 0)
+    }
+
     /// Tokens left before the trigger; `None`: none is known.
     pub fn headroom(&self) -> Option<u64> {
         Some(self.context.headroom(self.limits.trigger?))
@@ -144,7 +151,7 @@ pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness 
     if context.used == 0 {
         return Nearness::Calm;
     }
-    let end = limits.trigger.unwrap_or(limits.window);
+    let end = limits.end();
     let left = left(context, limits);
     let grows = match growth.len() as u64 {
         0 => 0,

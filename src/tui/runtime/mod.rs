@@ -143,6 +143,8 @@ struct Screens<C, W: Write> {
     logs: Box<dyn Logs>,
     /// The files whose texts were requested.
     requested: HashSet<FileId>,
+    /// The files whose titles were requested.
+    untitled: HashSet<FileId>,
     /// Whether there was a key or a click.
     is_used: bool,
     env: Env,
@@ -236,6 +238,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             updates: start.updates,
             logs: start.logs,
             requested: HashSet::new(),
+            untitled: HashSet::new(),
             is_used: false,
             keys: Keys {
                 handled: 0,
@@ -350,6 +353,11 @@ impl<C: Console, W: Write> Screens<C, W> {
         lacking.retain(|file| self.requested.insert(*file));
         if !lacking.is_empty() {
             self.logs.need_texts(lacking);
+        }
+        let mut lacking = self.app.lacking_titles();
+        lacking.retain(|file| self.untitled.insert(*file));
+        if !lacking.is_empty() {
+            self.logs.need_titles(lacking);
         }
         self.send_alerts()
     }

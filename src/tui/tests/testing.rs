@@ -353,6 +353,14 @@ pub(crate) fn logs() -> Vec<Log> {
 pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     let mut app = App::new(Fleet::new(rules()), now());
     for update in logs.into_iter().flat_map(Log::into_updates) {
+        // Each log is read from its beginning.
+        if let Update::Appended { file, .. } = update {
+            let lane = Lane::Main;
+            let session = app.fleet.get_mut(SessionKey { file, lane });
+            session
+                .into_iter()
+                .for_each(|session| session.coverage = Coverage::Whole);
+        }
         app.update(Msg::Update(update));
     }
     let keys: Vec<_> = app.fleet.sessions().map(|(key, _)| key).collect();

@@ -4,6 +4,7 @@ use super::groups;
 use crate::app::{App, Summary, columns, seconds_since};
 use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
+use model::fleet::SessionKey;
 use model::session::Session;
 use render::{item, number, sparkline, text};
 
@@ -25,14 +26,30 @@ pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
     let mut lines = vec![contents(app, session, summary, groups, columns)];
     if !low {
-        let name = app.fleet.name(key);
-        lines.insert(0, identity(app, &name, session, summary, columns));
+        lines.insert(0, identity(app, key, session, summary, columns));
     }
     canvas.write_rows(area.inset(1, 0), lines);
 }
 
-fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns: usize) -> Pieces {
-    let mut groups = vec![vec![strong(text::cut(name, columns / 3))]];
+fn identity(
+    app: &App,
+    key: SessionKey,
+    session: &Session,
+    summary: &Summary,
+    columns: usize,
+) -> Pieces {
+    let name = &*app.fleet.name(key);
+    let mut groups = vec![vec![strong(text::cut(name, columns / 4))]];
+    let title = app.fleet.title(key).unwrap_or_default();
+    let all_estimated = session.is_unreported() && summary.context.used > 0;
+    if !title.starts_with(name) {
+        let room = if all_estimated {
+            columns / 3
+        } else {
+            columns * 2 / 5
+        };
+        groups.push(vec![plain(text::cut(&title, room))]);
+    }
     if let Some(compacted) = summary.just_compacted(app.now) {
         let age = compacted
             .at
@@ -41,13 +58,18 @@ fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns
         let sizes = compacted.sizes(&summary.context);
         groups.push(vec![plain(format!("compacted {sizes}{ago}"))]);
     }
+    groups.push(groups::share(
+        &summary.context,
+        &summary.limits,
+        summary.size_stage(),
+    ));
+    if all_estimated {
+        let why = "no usage: all estimated";
+        groups.push(vec![piece(why, Tone::Estimated)]);
+    }
     groups.push(next(app, session, summary));
     if let Some(model) = session.model() {
         groups.push(vec![plain(text::cut(text::short_model(model), 24))]);
-    }
-    if session.is_unreported() && summary.context.used > 0 {
-        let why = "no usage in the log: all estimated";
-        groups.push(vec![piece(why, Tone::Estimated)]);
     }
     groups.push(groups::trigger(&summary.limits));
     if !columns::is_shown("growth", app.ui.size.0) && !summary.growth.is_empty() {
@@ -55,10 +77,6 @@ fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns
         groups.push(vec![quiet("growth "), plain(bars)]);
     }
     groups.push(groups::window(&summary.limits));
-    let title = session.meta.title.as_deref();
-    if let Some(title) = title.filter(|title| *title != name) {
-        groups.push(vec![quiet(text::cut(title, columns / 3))]);
-    }
     joined(groups, columns)
 }
 
@@ -86,7 +104,7 @@ fn contents(
     if let Some((item, tokens)) = largest {
         let stage = summary.stage;
         let size = format!(" {}", stage.number(number::tokens(tokens)));
-        let share = number::percent(tokens, summary.limits.window)
+        let share = number::percent(tokens, summary.limits.end())
             .map(|share| format!(" ({}%)", stage.number(share.to_string())))
             .unwrap_or_default();
         let used = joined_width(&groups);

@@ -38,6 +38,17 @@ pub(super) fn trigger(limits: &Limits) -> Pieces {
     }
 }
 
+/// How full the context is: `82% of 167k trigger`, or of its window.
+pub(super) fn share(context: &Context, limits: &Limits, stage: Stage) -> Pieces {
+    let (counted, end) = context.filled(limits);
+    let Some(percent) = number::percent(counted, end).filter(|_| context.used > 0) else {
+        return Pieces::new();
+    };
+    let of = format!(" of {} {}", number::short(end), limits.end_name());
+    let percent = stage.number(format!("{percent}%"));
+    vec![piece(percent, stage.tone(Tone::Strong)), plain(of)]
+}
+
 /// The requests until the next compaction: `next 9 (6–14)`.
 pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     if forecast.is_now() {

@@ -157,16 +157,18 @@ fn session(
     let (Some(session), Some(summary)) = (app.fleet.get(row.key), app.summary(row.key)) else {
         return;
     };
-    let entry = Entry {
+    let mut entry = Entry {
         app,
         row,
         session,
         summary,
+        width: 0,
     };
     let pointer = super::pointer(app.current() == Some(row.key));
     let end = canvas.width();
     let mut x = canvas.write((0, y), end, &[pointer, super::live(app, row.key)]);
     for (column, width) in columns {
+        entry.width = *width;
         let cell = (column.cell)(&entry);
         let mut width = *width;
         let mut shape = column.shape;

@@ -25,8 +25,8 @@ pub struct About<'a> {
     pub subject: Option<Cow<'a, str>>,
     /// Its tokens and their source.
     pub tokens: (u64, Source),
-    /// The session's window, in tokens.
-    pub window: u64,
+    /// The trigger or, where none is known, the window, in tokens.
+    pub end: u64,
     /// Since when, how often and at which cost it was sent.
     pub sent: Sent,
     /// The time, for the item's age.
@@ -102,7 +102,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
     let mut groups = Vec::new();
     if let Some(item) = about.item {
         let (tokens, source) = about.tokens;
-        let share = match number::percent(tokens, about.window) {
+        let share = match number::percent(tokens, about.end) {
             None | Some(0) => String::new(),
             Some(share) => format!(" {share}%"),
         };
@@ -280,7 +280,7 @@ mod tests {
             item: session.items().first(),
             subject: None,
             tokens: session.tokens(0),
-            window: 200_000,
+            end: 200_000,
             sent: Sent {
                 request: "#20".to_owned(),
                 elapsed: "+1h04".to_owned(),

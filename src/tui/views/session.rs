@@ -5,7 +5,7 @@
 //!  window 200k (log) · compacts at 167k (policy)
 //!   S   C A      T                                        ~~  ±      ▾167k                200k
 //!  ██▓██████████████████████████████████████████████████╱╱╱╱┄┄      ┃░░░░░░░░░░░░░░░░░░░░░░░░▕
-//!  124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k
+//!  124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (policy) · headroom 39k
 //!  compacts in about 9 requests (6–14), 2 turns (1–4), 6 min (4–11) of work
 //!
 //!  S system     27.5k  ████████████                                27.5k known
@@ -34,6 +34,9 @@ use render::{self, number, text};
 
 /// The columns under which the numbers are shortened.
 const NARROW_COLUMNS: usize = 60;
+
+/// The columns from which the header has room for a model's whole id.
+const ROOMY_COLUMNS: usize = 100;
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {
@@ -140,10 +143,14 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
     ];
     if let Some(model) = session.model() {
         let room = columns.saturating_sub(joined_width(&groups));
+        let model = if columns < ROOMY_COLUMNS {
+            text::short_model(model)
+        } else {
+            model
+        };
         let model = text::cut(model, room);
         groups.push(vec![plain(model)]);
     }
-    let title = session.meta.title.as_deref().filter(|title| *title != name);
     if let Some(version) = session.meta.version.as_deref() {
         let is_newer = session.newer_than_proven().is_some();
         let version = text::cut(version, columns / 3);
@@ -153,7 +160,16 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
             vec![piece(version, Tone::Warn), quiet(" unproven")]
         });
     }
-    groups.extend(title.map(|title| vec![quiet(text::cut(title, columns / 3))]));
+    // The title has what the others leave, or their room.
+    let title = app
+        .fleet
+        .title(key)
+        .filter(|title| !title.starts_with(&name));
+    if let Some(title) = title {
+        let left = columns.saturating_sub(joined_width(&groups));
+        let title = text::cut(&title, left.max(columns / 3));
+        groups.insert(1, vec![plain(title)]);
+    }
     canvas.write((1, area.y), end, &joined(groups, columns));
     canvas.write_right((1, area.y), area.right(), &right);
 }

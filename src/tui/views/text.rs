@@ -20,7 +20,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         item: app.item_read().map(|(_, item)| item),
         subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
-        window: page.state.limits.window,
+        end: page.state.limits.end(),
         sent: found
             .map(|(item, session)| sent(app, page, session, item))
             .unwrap_or_default(),

@@ -60,6 +60,7 @@ fn kind(update: &Update) -> &'static str {
         Update::Rebuilt { .. } => "rebuilt",
         Update::Appended { .. } => "appended",
         Update::Settings { .. } => "settings",
+        Update::Titles { .. } => "titles",
         Update::Running { .. } => "running",
         Update::Vanished(_) => "vanished",
         Update::InitialScanDone => "gauges",

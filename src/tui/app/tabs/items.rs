@@ -116,15 +116,13 @@ impl Row for ListedItem {
         right(
             "SHARE",
             [0, 6, 6],
-            |view, row: &ListedItem| match number::percent(
-                row.tokens,
-                view.page.state.limits.window,
-            ) {
+            |view, row: &ListedItem| match number::percent(row.tokens, view.page.state.limits.end())
+            {
                 None | Some(0) => quiet(""),
                 Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
             },
         )
-        .means("its size, in percent of the window"),
+        .means("its size, in percent of the trigger or, where none is known, of the window"),
         right("CARRIED", [0, 8, 8], |view, row: &ListedItem| {
             row.number(view, number::short_or_none(row.carried), Tone::Quiet)
         })

@@ -1,5 +1,5 @@
 //! The gauge in numbers, always in this shape:
-//! `124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k`,
+//! `124.1k known + 3.9k ±0.4k est · 77% of 167k trigger (policy) · headroom 39k`,
 //! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
 //! on it, `agent's count 123.5k, ours 98.2k`.
 
@@ -18,14 +18,20 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     let narrow = columns < NARROW_COLUMNS;
     let stage = shown.stage;
     let mut groups = vec![amount(context, stage, narrow)];
-    if let Some(percent) = number::percent(context.used, limits.window) {
-        let percent = stage.number(format!("{percent}%"));
-        let mut share = vec![piece(percent, stage.tone(Tone::Strong))];
-        if !narrow {
-            share.push(plain(format!(" of {}", number::short(limits.window))));
+    let mut share = groups::share(context, limits, stage);
+    if narrow {
+        share.truncate(1);
+        if limits.trigger.is_none() {
+            share.push(plain(" of window"));
         }
-        groups.push(share);
+    } else {
+        let from = match limits.trigger {
+            Some(_) => limits.trigger_from(),
+            None => limits.window_from(),
+        };
+        share.push(quiet(format!(" ({from})")));
     }
+    groups.push(share);
     let headroom = limits.trigger.map(|trigger| {
         let left = stage.number(number::short(context.headroom(trigger)));
         if narrow {
@@ -44,14 +50,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
         let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         groups.extend(groups::agent(estimate, room));
     }
-    if let Some(headroom) = headroom {
-        // Headroom matters more than the trigger: it stays if only one of them fits.
-        let trigger = groups::trigger(limits);
-        if joined_width(&groups) + taken(&trigger) + kept <= columns + 3 {
-            groups.push(trigger);
-        }
-        groups.push(headroom);
-    }
+    groups.extend(headroom);
     joined(groups, columns)
 }
 

@@ -44,6 +44,13 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
             .count(),
         1
     );
+    // Its end is read for its title.
+    assert!(second.session(&path).lacks_title());
+    second.handle.need_titles([file_id(&path)]);
+    let titled = |fleet: &Fleet| fleet.title(key(&path)).is_some();
+    second.until("titles", titled);
+    assert_eq!(second.fleet.title(key(&path)).unwrap(), "words");
+    assert!(second.session(&path).lacks_texts());
     // It is read for its texts, and when somebody opens it.
     second.handle.need_texts([file_id(&path)]);
     second.until("texts", |fleet| {

@@ -1,0 +1,58 @@
+//! Rows of the list of sessions that read alike: their ids are shown too.
+
+use super::columns::{self, Column};
+use super::{App, Listed};
+use model::fleet::{Row, SessionKey};
+use render::text;
+use std::collections::{HashMap, HashSet};
+
+/// How many characters of an id are shown: its last ones, since those of sessions that began together differ there.
+const ID_CHARS: usize = 6;
+
+impl App {
+    /// Finds the rows on screen that read alike.
+    pub(super) fn find_alike(&mut self) {
+        let screen = self.ui.size.0;
+        let title = columns::fitting(screen)
+            .into_iter()
+            .find_map(|(column, width)| (column.name == "title").then_some(width));
+        let mut by_words: HashMap<Vec<String>, Vec<SessionKey>> = HashMap::new();
+        for row in self.visible_lines().filter_map(Listed::session) {
+            let words = self.words(row, title);
+            by_words.entry(words).or_default().push(row.key);
+        }
+        let alike = by_words.into_values().filter(|keys| keys.len() > 1);
+        self.shown.alike = alike.flatten().collect::<HashSet<_>>();
+    }
+
+    /// The words of a row; `title` are the columns of the title, if it is shown.
+    fn words(&self, row: &Row, title: Option<u16>) -> Vec<String> {
+        let facts = self.fleet.facts(row.key);
+        let label = facts.map_or("", |facts| facts.label);
+        let mut words = vec![label.to_owned(), self.fleet.name(row.key)];
+        if Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0) {
+            let model = self.fleet.get(row.key).and_then(|session| session.model());
+            words.push(model.unwrap_or_default().to_owned());
+        }
+        if let Some(columns) = title {
+            let title = self.fleet.title(row.key).unwrap_or_default();
+            words.push(text::cut(&title, usize::from(columns)));
+        }
+        words
+    }
+
+    /// The end of a session's id, if its row reads like another one on screen.
+    pub(super) fn telling_id(&self, key: SessionKey) -> Option<String> {
+        if !self.shown.alike.contains(&key) {
+            return None;
+        }
+        let id = self.fleet.get(key)?.meta.id.as_deref();
+        let path = self
+            .fleet
+            .facts(key)
+            .and_then(|facts| facts.path.file_stem());
+        let id = id.or_else(|| path?.to_str()).filter(|id| !id.is_empty())?;
+        let from = id.char_indices().rev().nth(ID_CHARS - 1);
+        Some(id[from.map_or(0, |(at, _)| at)..].to_owned())
+    }
+}
