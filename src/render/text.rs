@@ -119,6 +119,25 @@ pub fn tail(text: &str, columns: usize) -> &str {
         .unwrap_or_default()
 }
 
+/// Both ends of a text that is wider than so many columns, which must be at least 3.
+pub fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
+    if width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let half = columns.saturating_sub(1) / 2;
+    let head: usize = text
+        .graphemes(true)
+        .scan(0, |taken, cluster| {
+            *taken += width(cluster);
+            Some((*taken, cluster.len()))
+        })
+        .take_while(|(taken, _)| *taken <= half)
+        .map(|(_, len)| len)
+        .sum();
+    let end = tail(&text[head..], columns.saturating_sub(half + 1));
+    Cow::Owned(format!("{}…{end}", &text[..head]))
+}
+
 /// A model's id without vendor, path and date.
 pub fn short_model(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);
@@ -133,6 +152,16 @@ pub fn short_model(id: &str) -> &str {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn both_ends_of_a_text_stay() {
+        assert_eq!(both_ends("agent:codex", 11), "agent:codex");
+        assert_eq!(both_ends("agent:codex >80% live", 11), "agent… live");
+        for columns in 3..30 {
+            let short = both_ends("project:日本語 model:opus title:x", columns);
+            assert!(width(&short) <= columns, "{short}");
+        }
+    }
 
     #[test]
     fn escapes_and_bidi_marks_become_visible() {

@@ -5,6 +5,7 @@ mod alerts;
 mod alike;
 pub mod columns;
 mod cursor;
+pub mod filter;
 mod help;
 mod input;
 mod items;
@@ -338,7 +339,7 @@ impl App {
     /// The files that came from the cache, which has no texts, and whose texts the screen needs: for a name that is a
     /// text, for the session that the user has selected, or for all sessions while texts are searched.
     pub fn lacking_texts(&self) -> Vec<FileId> {
-        let searches = !self.ui.filter.is_empty();
+        let searches = self.searches_texts();
         let lacks = |key: SessionKey| {
             let session = self.fleet.get(key)?;
             let needs = if searches || (self.has_user && self.current() == Some(key)) {

@@ -5,7 +5,7 @@ use super::layout::Fold;
 use super::{App, Nearness, Summary, summary};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::fleet::Row;
-use model::session::Session;
+use model::session::{Coverage, Session};
 use render::{self, NONE, number, sparkline, text};
 
 /// A column of the list of sessions.
@@ -293,6 +293,24 @@ pub static COLUMNS: &[Column] = &[
                     band.split(' ').next().unwrap_or_default()
                 })
             }
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "compactions",
+        heading: "COMP",
+        help: "compactions; +: and perhaps more, before the part of the log that was read",
+        step: 11,
+        sort: Sort::Highest(|summary, _| summary.compactions as u64),
+        widths: [0, 0, 5],
+        from: 120,
+        cell: |entry| {
+            let is_whole = entry.session.coverage == Coverage::Whole;
+            quiet(match (entry.summary.compactions, is_whole) {
+                (0, _) => NONE.to_owned(),
+                (n, true) => n.to_string(),
+                (n, false) => format!("{n}+"),
+            })
         },
         ..PLAIN
     },

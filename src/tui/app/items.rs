@@ -1,7 +1,9 @@
 //! Which items of a session are listed: the filter and the sort.
 
+use super::App;
+use super::filter::{Condition, Fact, ITEMS, Name, contains};
 use model::session::Item;
-use model::threshold::parse_tokens;
+use model::tools::server_of;
 use model::{Role, Source};
 use std::borrow::Cow;
 use strum::{EnumIter, EnumString, IntoStaticStr};
@@ -26,6 +28,15 @@ impl ItemSort {
     }
 }
 
+/// How sizes are known.
+const SOURCES: [Source; 5] = [
+    Source::Reported,
+    Source::Derived,
+    Source::Shared,
+    Source::Agent,
+    Source::Estimated,
+];
+
 /// Which items are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum ShownItems {
@@ -38,23 +49,7 @@ pub enum ShownItems {
     All,
 }
 
-/// One condition of a filter.
-#[derive(Debug, Clone, PartialEq)]
-enum Condition {
-    Role(Role),
-    Tool(String),
-    Source(Source),
-    InContext,
-    Left,
-    Over(u64),
-    Oversized,
-    Repeated,
-    Marked,
-    Text(String),
-}
-
-/// A filter of items, word by word: `role:tool`, `tool:Bash`, `source:estimated`, `in`, `out`, `>5k`,
-/// `oversized`, `again`, `marked`, or any text of the item's tool, kind or preview. All words must match.
+/// A filter of items.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ItemFilter(Vec<Condition>);
 
@@ -63,6 +58,8 @@ pub(super) struct Facts<'a> {
     /// What a result's call was about; computed on demand.
     pub(super) subject: &'a dyn Fn() -> Cow<'a, str>,
     pub(super) tokens: u64,
+    /// The trigger or, where none is known, the window, in tokens.
+    pub(super) end: u64,
     pub(super) source: Source,
     pub(super) in_context: bool,
     pub(super) oversized: bool,
@@ -71,24 +68,18 @@ pub(super) struct Facts<'a> {
 }
 
 impl ItemFilter {
-    /// Reads what was typed. A word that is no condition is text.
+    /// Reads what was typed.
     pub(super) fn parse(typed: &str) -> ItemFilter {
-        ItemFilter(typed.split_whitespace().map(condition).collect())
+        ItemFilter(ITEMS.read(typed))
     }
 
     /// Whether an item passes.
     pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
         let tool = item.tool.as_deref().unwrap_or("");
         self.0.iter().all(|condition| match condition {
-            Condition::Role(role) => item.role == *role,
-            Condition::Tool(name) => contains(tool, name),
-            Condition::Source(source) => facts.source == *source,
-            Condition::InContext => facts.in_context,
-            Condition::Left => !facts.in_context,
-            Condition::Over(least) => facts.tokens >= *least,
-            Condition::Oversized => facts.oversized,
-            Condition::Repeated => facts.repeated,
-            Condition::Marked => facts.marked,
+            Condition::Named(name, value) => is_named(*name, value, item, facts),
+            Condition::Is(fact) => facts.are(*fact),
+            Condition::Size(order, size) => size.compares(*order, facts.tokens, facts.end),
             Condition::Text(text) => {
                 contains(&(facts.subject)(), text)
                     || contains(tool, text)
@@ -100,74 +91,59 @@ impl ItemFilter {
 
     /// Whether it selects items that have left the context.
     pub(super) fn asks_for_left(&self) -> bool {
-        self.0.contains(&Condition::Left)
+        self.0.contains(&Condition::Is(Fact::Left))
     }
 }
 
-fn condition(word: &str) -> Condition {
-    let lower = word.to_lowercase();
-    let named = match lower.split_once(':') {
-        Some(("role", name)) => Role::ALL
-            .into_iter()
-            .find(|role| !name.is_empty() && role.name().starts_with(name))
-            .map(Condition::Role),
-        Some(("tool", name)) => Some(Condition::Tool(name.to_owned())),
-        Some(("source", name)) => source(name).map(Condition::Source),
-        Some(("in", "context")) => Some(Condition::InContext),
-        Some(_) => None,
-        None => match lower.as_str() {
-            "in" => Some(Condition::InContext),
-            "out" | "left" => Some(Condition::Left),
-            "oversized" => Some(Condition::Oversized),
-            "again" => Some(Condition::Repeated),
-            "marked" => Some(Condition::Marked),
-            _ => lower
-                .strip_prefix('>')
-                .and_then(parse_tokens)
-                .map(Condition::Over),
-        },
-    };
-    named.unwrap_or(Condition::Text(lower))
+impl Facts<'_> {
+    fn are(&self, fact: Fact) -> bool {
+        match fact {
+            Fact::InContext => self.in_context,
+            Fact::Left => !self.in_context,
+            Fact::Oversized => self.oversized,
+            Fact::Again => self.repeated,
+            Fact::Marked => self.marked,
+            Fact::Estimated => self.source == Source::Estimated,
+            Fact::Live | Fact::Near | Fact::Compacted => true,
+        }
+    }
 }
 
-fn source(name: &str) -> Option<Source> {
-    let all = [
-        Source::Reported,
-        Source::Derived,
-        Source::Shared,
-        Source::Agent,
-        Source::Estimated,
-    ];
-    all.into_iter()
-        .find(|source| !name.is_empty() && source.name().starts_with(name))
+fn is_named(name: Name, value: &str, item: &Item, facts: &Facts<'_>) -> bool {
+    let tool = item.tool.as_deref().unwrap_or("");
+    match name {
+        Name::Role => item.role.name().starts_with(value),
+        Name::Tool => contains(tool, value),
+        Name::Server => server_of(tool).is_some_and(|server| contains(server, value)),
+        Name::Source => facts.source.name().starts_with(value),
+        Name::Kind => contains(item.kind.name(), value),
+        Name::In => facts.in_context || value != "context",
+        Name::Agent | Name::Model | Name::Project | Name::Title => true,
+    }
 }
 
-/// Whether a text contains another, which is in lower case; ignores case.
-pub(super) fn contains(text: &str, lower: &str) -> bool {
-    lower.is_empty() || text.to_lowercase().contains(lower)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_become_conditions() {
-        let filter =
-            ItemFilter::parse("role:tool tool:Bash >5k again needle source:est out role:x");
-        assert_eq!(
-            filter.0,
-            [
-                Condition::Role(Role::Tool),
-                Condition::Tool("bash".into()),
-                Condition::Over(5_000),
-                Condition::Repeated,
-                Condition::Text("needle".into()),
-                Condition::Source(Source::Estimated),
-                Condition::Left,
-                Condition::Text("role:x".into()),
-            ]
-        );
-        assert_eq!(ItemFilter::parse("  "), ItemFilter::default());
+impl App {
+    /// The values that the items of the session on screen have of a name, to complete it.
+    pub(super) fn values_of_items(&self, name: Name) -> Vec<String> {
+        let names: Vec<&str> = match name {
+            Name::Role => Role::ALL.into_iter().map(Role::name).collect(),
+            Name::Source => SOURCES.into_iter().map(Source::name).collect(),
+            Name::In => vec!["context"],
+            _ => {
+                let session = self.page().and_then(|page| self.fleet.get(page.key));
+                let items = session.map_or(&[][..], |session| session.items());
+                let value = |item: &'_ Item| match name {
+                    Name::Tool => item.tool.as_deref().map(str::to_owned),
+                    Name::Server => item.tool.as_deref().and_then(server_of).map(str::to_owned),
+                    Name::Kind => Some(item.kind.name().to_owned()),
+                    _ => None,
+                };
+                let mut values: Vec<String> = items.iter().filter_map(value).collect();
+                values.sort();
+                values.dedup();
+                return values;
+            }
+        };
+        names.into_iter().map(str::to_owned).collect()
     }
 }

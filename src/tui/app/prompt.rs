@@ -1,5 +1,6 @@
 //! What the user types: filters, sizes, texts to search for.
 
+use super::filter::{self, Vocabulary};
 use super::{App, Effect, LineId, Screen};
 use crate::keymap::KeyPress;
 use model::fleet::SessionKey;
@@ -47,12 +48,11 @@ pub struct Prompt {
 impl App {
     /// Opens a prompt.
     pub(super) fn ask(&mut self, purpose: Purpose) {
-        let typed = match purpose {
-            Purpose::Filter => self.ui.filter.clone(),
-            Purpose::ItemFilter => self.ui.item_filter.clone(),
-            _ => String::new(),
-        };
-        self.ui.prompt = Some(Prompt { purpose, typed });
+        self.ui.prompt = Some(Prompt {
+            purpose,
+            typed: String::new(),
+        });
+        self.typed_so_far();
     }
 
     /// Opens the prompt for the window of the current session. It stays selected, wherever its row goes.
@@ -132,7 +132,10 @@ impl App {
                 return Some(Effect::None);
             }
             KeyPress::Ctrl(_) => return None,
-            KeyPress::Tab | KeyPress::BackTab => self.change_reach(),
+            KeyPress::Tab | KeyPress::BackTab => match prompt.purpose {
+                Purpose::Filter | Purpose::ItemFilter => self.complete(),
+                _ => self.change_reach(),
+            },
             // A filter is typed above its list: the arrows move there.
             KeyPress::Up | KeyPress::Down | KeyPress::PageUp | KeyPress::PageDown
                 if matches!(prompt.purpose, Purpose::Filter | Purpose::ItemFilter) =>
@@ -143,6 +146,35 @@ impl App {
         }
         self.typed_so_far();
         Some(Effect::None)
+    }
+
+    /// Completes the last word of a filter.
+    fn complete(&mut self) {
+        let Some(Prompt { purpose, typed }) = &self.ui.prompt else {
+            return;
+        };
+        let words = match purpose {
+            Purpose::Filter => &filter::SESSIONS,
+            _ => &filter::ITEMS,
+        };
+        let values = match (words.last_value(typed), purpose) {
+            (Some((name, _)), Purpose::Filter) => self.values_of_sessions(name),
+            (Some((name, _)), _) => self.values_of_items(name),
+            (None, _) => Vec::new(),
+        };
+        let completed = words.complete(typed, &values);
+        if let (Some(prompt), Some(completed)) = (&mut self.ui.prompt, completed) {
+            prompt.typed = completed;
+        }
+    }
+
+    /// The words of the language that a filter is typed in; `None`: none is typed.
+    pub fn words_of_filter(&self) -> Option<&'static Vocabulary> {
+        match self.ui.prompt.as_ref()?.purpose {
+            Purpose::Filter => Some(&filter::SESSIONS),
+            Purpose::ItemFilter => Some(&filter::ITEMS),
+            _ => None,
+        }
     }
 
     /// A filter applies while it is typed.

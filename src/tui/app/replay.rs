@@ -1,6 +1,6 @@
 //! Moves back and forth in the session on screen, by step or as time passes.
 
-use super::items::contains;
+use super::filter::contains;
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;

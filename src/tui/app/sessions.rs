@@ -1,5 +1,6 @@
 //! The list of sessions, which is filtered, sorted and grouped, and the sums below it.
 
+use super::filter::{Condition, Fact, Name, SESSIONS, contains};
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use jiff::{SignedDuration, Timestamp};
@@ -80,15 +81,26 @@ pub struct Totals {
 /// Which sessions match the filter, as far as that was computed.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
-    /// The words of the filter; none: all match.
+    /// The words of the filter that are text.
     words: Vec<String>,
+    /// Which sessions have these texts.
     sessions: HashMap<SessionKey, bool>,
+    /// The other words.
+    conditions: Vec<Condition>,
 }
 
 impl Matched {
     /// Sets the filter. A session that does not match fewer or shorter words does not match these either.
     fn set(&mut self, filter: &str) {
-        let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+        let mut words = Vec::new();
+        self.conditions = SESSIONS.read(filter);
+        self.conditions.retain(|condition| match condition {
+            Condition::Text(text) => {
+                words.push(text.clone());
+                false
+            }
+            _ => true,
+        });
         if words == self.words {
             return;
         }
@@ -108,6 +120,15 @@ impl Matched {
 
     fn contains(&self, key: SessionKey) -> bool {
         self.words.is_empty() || self.sessions.get(&key).copied().unwrap_or(true)
+    }
+
+    /// Whether a condition is about a session's sizes.
+    fn is_about_sizes(&self) -> bool {
+        self.conditions.iter().any(|condition| match condition {
+            Condition::Size(..) => true,
+            Condition::Is(fact) => *fact != Fact::Live,
+            Condition::Named(..) | Condition::Text(_) => false,
+        })
     }
 }
 
@@ -157,11 +178,13 @@ impl App {
     }
 
     fn list_sessions(&mut self) {
-        if matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_)) {
+        let matched = &mut self.shown.matched;
+        matched.set(&self.ui.filter);
+        let is_sorted_by_size = matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_));
+        if is_sorted_by_size || matched.is_about_sizes() {
             self.sum_up_to_sort();
         }
         let matched = &mut self.shown.matched;
-        matched.set(&self.ui.filter);
         if !matched.words.is_empty() {
             for (key, session) in self.fleet.sessions() {
                 let matches = || self.fleet.matches(key, session, &matched.words);
@@ -177,6 +200,7 @@ impl App {
             |found| {
                 (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
                     && self.shown.matched.contains(found.key)
+                    && self.passes(found)
             },
             |found| self.rank(found),
             families,
@@ -189,6 +213,69 @@ impl App {
         self.shown.listed_of = self.fleet.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
+    }
+
+    /// Whether the filter has words that are looked for in texts.
+    pub(super) fn searches_texts(&self) -> bool {
+        SESSIONS.read(&self.ui.filter).iter().any(|condition| {
+            matches!(
+                condition,
+                Condition::Text(_) | Condition::Named(Name::Title, _)
+            )
+        })
+    }
+
+    /// Whether a session meets the conditions of the filter. Sizes of sessions that are not summed up yet meet none.
+    fn passes(&self, found: &Candidate<'_>) -> bool {
+        let (key, session) = (found.key, found.session);
+        let summary = self.shown.summaries.get(&key);
+        let sizes = |is: &dyn Fn(&Summary) -> bool| summary.is_some_and(is);
+        let mut conditions = self.shown.matched.conditions.iter();
+        conditions.all(|condition| match condition {
+            Condition::Named(name, value) => self.is_named(key, session, *name, value),
+            Condition::Size(order, size) => sizes(&|summary| {
+                let (counted, end) = summary.context.filled(&summary.limits);
+                summary.context.used > 0 && size.compares(*order, counted, end)
+            }),
+            Condition::Is(Fact::Live) => self.is_live_since(key, found.active),
+            Condition::Is(Fact::Near) => sizes(&|summary| summary.nearness() != Nearness::Calm),
+            Condition::Is(Fact::Compacted) => sizes(&|summary| summary.compactions > 0),
+            Condition::Is(Fact::Estimated) => sizes(&|summary| summary.context.estimated > 0),
+            Condition::Is(_) | Condition::Text(_) => true,
+        })
+    }
+
+    fn is_named(&self, key: SessionKey, session: &Session, name: Name, value: &str) -> bool {
+        match name {
+            Name::Agent => {
+                let label = self.fleet.facts(key).map_or("", |facts| facts.label);
+                contains(session.agent, value) || contains(label, value)
+            }
+            Name::Model => session.model().is_some_and(|model| contains(model, value)),
+            Name::Project => contains(session.project(), value),
+            Name::Title => {
+                let title = self.fleet.title(key);
+                title.is_some_and(|title| contains(&title, value))
+            }
+            _ => true,
+        }
+    }
+
+    /// The values that sessions have of a name, to complete it.
+    pub(super) fn values_of_sessions(&self, name: Name) -> Vec<String> {
+        let mut values: Vec<String> = self
+            .fleet
+            .sessions()
+            .filter_map(|(key, session)| match name {
+                Name::Agent => self.fleet.facts(key).map(|facts| facts.label.to_owned()),
+                Name::Model => session.model().map(str::to_owned),
+                Name::Project => Some(session.project().to_owned()),
+                _ => None,
+            })
+            .collect();
+        values.sort();
+        values.dedup();
+        values
     }
 
     /// Sums up the sessions that are to be sorted by a number. Sessions for which there is no time come last in this

@@ -32,6 +32,8 @@ pub struct Summary {
     pub growth: Vec<u64>,
     /// Its last compaction.
     pub compacted: Option<Compacted>,
+    /// How many compactions the part of the log that was read has.
+    pub compactions: usize,
     /// As of the newest record; computed on demand.
     forecast: OnceCell<Result<Forecast, NoForecast>>,
 }
@@ -89,6 +91,7 @@ impl Summary {
             limits: session.limits(),
             growth: growth(session),
             compacted: last_compaction(session),
+            compactions: compactions(session),
             forecast: OnceCell::new(),
         }
     }
@@ -193,6 +196,13 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
         at: reset.at,
         is_reported,
     })
+}
+
+fn compactions(session: &Session) -> usize {
+    let resets = session.resets().iter();
+    resets
+        .filter(|reset| reset.gone == Gone::Compaction)
+        .count()
 }
 
 /// The largest item in the context.

@@ -23,7 +23,7 @@ use crate::widgets::canvas::Canvas;
 use model::fleet::SessionKey;
 use model::session::{Coverage, Session};
 use ratatui::buffer::Buffer;
-use render::text::width;
+use render::text::{cut, width};
 
 /// Draws the screen into a blank buffer of its size. Returns the areas that react to the mouse.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
@@ -113,6 +113,26 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
             canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Action(action));
         }
         x = end + 2;
+    }
+    language(app, (x, area.y), area, canvas);
+}
+
+/// The words of the filter that is typed, as many as fit; or that a name is none of them.
+fn language(app: &App, at: (u16, u16), area: Area, canvas: &mut Canvas<'_>) {
+    let (Some(words), Some(prompt)) = (app.words_of_filter(), &app.ui.prompt) else {
+        return;
+    };
+    let mut x = at.0;
+    let unknown = words.unknown(&prompt.typed);
+    let lead = match unknown {
+        Some(name) => piece(format!("no word '{}':", cut(name, 12)), Tone::Warn),
+        None => piece("Tab", Tone::Key),
+    };
+    for word in std::iter::once(lead).chain(words.words().map(quiet)) {
+        if usize::from(x) + word.width() >= usize::from(area.right()) {
+            break;
+        }
+        x = canvas.write((x, at.1), area.right(), &[word]) + 1;
     }
 }
 

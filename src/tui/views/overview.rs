@@ -85,7 +85,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if typing || !app.ui.filter.is_empty() {
         let columns = usize::from(area.width.saturating_sub(end + 8));
         right.push(piece("/", Tone::Key));
-        right.push(plain(text::tail(&app.ui.filter, columns)));
+        right.push(plain(text::both_ends(&app.ui.filter, columns)));
         right.push(piece(if typing { "▏" } else { " " }, Tone::Accent));
         canvas.write_right((end + 1, area.y), area.right(), &right);
         return;

@@ -4,12 +4,12 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents  6 timeline   12 in context · tokens ▾ · tool:Read
 //! ```
 
-use crate::app::tabs::{ITEMS, TABS};
+use crate::app::tabs::{ITEMS, List, TABS};
 use crate::app::{App, Page, Purpose};
 use crate::keymap::Scope;
 use crate::paint::{Area, Hit, Tone, piece, quiet, strong};
 use crate::widgets::canvas::Canvas;
-use render::text;
+use render::{number, text};
 
 /// The fewest columns for a filter.
 const FILTER_COLUMNS: usize = 24;
@@ -58,16 +58,26 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         x = end + gap.unwrap_or(1);
     }
     let right = if has_filter {
-        let room = usize::from(area.width.saturating_sub(x + 9));
-        let count = page.list.as_deref().map_or(0, |list| list.ids().len());
+        let found = page.list.as_deref().map(found).unwrap_or_default();
+        let room =
+            usize::from(area.width.saturating_sub(x + 4)).saturating_sub(text::width(&found));
         vec![
             piece("/", Tone::Key),
-            strong(text::tail(filter, room)),
+            strong(text::both_ends(filter, room)),
             piece(if typing { "▏" } else { " " }, Tone::Accent),
-            quiet(format!(" {count} ")),
+            quiet(format!(" {found} ")),
         ]
     } else {
         vec![quiet(format!("{caption} "))]
     };
     canvas.write_right((x + 1, area.y), area.right(), &right);
+}
+
+/// How many items are listed, and their tokens: `234 items, 21k`.
+fn found(list: &dyn List) -> String {
+    let rows = list.ids().len();
+    let items = (0..rows).filter_map(|row| list.item(row));
+    let tokens = items.fold(0_u64, |sum, (_, tokens, _)| sum.saturating_add(tokens));
+    let items = number::counted(rows as u64, "item");
+    format!("{items}, {}", number::short(tokens))
 }

@@ -59,6 +59,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
         let facts = Facts {
             subject: &|| page.calls.subject(session, item).unwrap_or_default(),
             tokens: *tokens,
+            end: page.state.limits.end(),
             source: *source,
             in_context: *in_context,
             oversized: ui.oversized.is_reached(*tokens, window),

@@ -31,7 +31,7 @@ fn shown(app: &App) -> String {
 fn provisional_numbers_of_the_list_are_marked_until_they_are_counted() {
     let mut app = uncounted(100, 24);
     assert!(shown(&app).contains("T ~93k · largest"), "{}", shown(&app));
-    assert!(shown(&app).contains("~61.1k (~31%)"), "{}", shown(&app));
+    assert!(shown(&app).contains("~61.1k (~37%)"), "{}", shown(&app));
     assert!(!shown(&app).contains("counting"));
     app.prepare(now() + SignedDuration::from_secs(1));
     assert!(app.take_rested().is_some());
