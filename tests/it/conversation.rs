@@ -91,6 +91,12 @@ impl Conversation {
         talk(end - took)
     }
 
+    /// Nothing is written for some minutes.
+    pub fn rest(&mut self, minutes: i64) -> &mut Conversation {
+        self.at += SignedDuration::from_mins(minutes);
+        self
+    }
+
     /// A person says something.
     pub fn user(&mut self, text: &str) -> &mut Conversation {
         self.grow(text);
@@ -362,6 +368,7 @@ pub fn ledger(began: Timestamp) -> Conversation {
     let parse = rows(240, "    let entry_# = Entry::parse(line(#))?;");
     let mut talk = Conversation::begin(Agent::Claude, "claude-opus-4-5-20251101", "ledger", began);
     talk.user("The nightly import takes four hours. Find out why, and make it fast.")
+        .rest(15)
         .call("Read", path("src/parse.rs"), &parse)
         .call(
             "Grep",
@@ -424,27 +431,34 @@ pub fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let here = home.path();
     let minutes_ago = |n: i64| Timestamp::now() - SignedDuration::from_mins(n);
-    // Clocks may differ by two minutes: a file that is dated ahead by less is live for as long as a test may take.
-    let live = SystemTime::now() + Duration::from_secs(110);
+    // Clocks may differ by two minutes: what is dated ahead by less is live for as long as a test may take.
+    const AHEAD: i64 = 110;
+    let live = SystemTime::now() + Duration::from_secs(AHEAD.unsigned_abs());
     let hours_ago = |n: u64| SystemTime::now() - Duration::from_secs(n * 3600);
 
-    // Each ends before the next begins, so that their order is the same however far they are read.
-    ledger(minutes_ago(25)).write(here, live);
-    Conversation::begin(Agent::Codex, "gpt-5.5", "gateway", minutes_ago(14))
-        .user("Why does the gateway drop connections?")
-        .call(
-            "exec_command",
-            json!({"cmd": "rg -n timeout"}),
-            &rows(400, "src/pool_#.rs: timeout after # ms"),
-        )
-        .look_around(232_000)
-        .write(here, live);
-    Conversation::begin(Agent::Pi, "claude-sonnet-4-5", "notes", minutes_ago(5))
-        .user("Sort my notes.")
-        .call("read", json!({"path": "notes.md"}), &rows(200, "- note #"))
-        .look_around(40_000)
-        .say("Sorted by date.")
-        .write(here, live);
+    Conversation::ended(-AHEAD, ledger).write(here, live);
+    let gateway = |at| {
+        let mut talk = Conversation::begin(Agent::Codex, "gpt-5.5", "gateway", at);
+        talk.user("Why does the gateway drop connections?")
+            .rest(5)
+            .call(
+                "exec_command",
+                json!({"cmd": "rg -n timeout"}),
+                &rows(400, "src/pool_#.rs: timeout after # ms"),
+            )
+            .look_around(232_000);
+        talk
+    };
+    Conversation::ended(-AHEAD, gateway).write(here, live);
+    let notes = |at| {
+        let mut talk = Conversation::begin(Agent::Pi, "claude-sonnet-4-5", "notes", at);
+        talk.user("Sort my notes.")
+            .call("read", json!({"path": "notes.md"}), &rows(200, "- note #"))
+            .look_around(40_000)
+            .say("Sorted by date.");
+        talk
+    };
+    Conversation::ended(-AHEAD, notes).write(here, live);
     Conversation::begin(
         Agent::Claude,
         "claude-opus-4-5-20251101",

@@ -200,7 +200,7 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     let (status, rest) = rest.split_at(rest.find("{\"timestamp\":\"2026-08-01T10:00:10").unwrap());
     fs::write(&log, chat).unwrap();
     let mut monitor = Monitor::open(home.path(), &[], (80, 24));
-    monitor.wait_for("the session", |s| s.contains("▌· mew") && s.contains('%'));
+    monitor.wait_for("the session", |s| s.contains("▌  mew") && s.contains('%'));
     monitor.press("⏎");
     let screen = monitor.wait_for_text("no usage in the log: all estimated");
     assert!(!screen.contains("agent's count"), "{screen}");
@@ -287,6 +287,8 @@ fn a_session_opens_shows_its_items_and_closes() {
     ] {
         assert!(screen.contains(part), "{part} is missing:\n{screen}");
     }
+    monitor.press("?");
+    monitor.wait_for_text("signs: session");
     monitor.press("?");
     monitor.wait_for_text("keys:");
     monitor.press("⎋");

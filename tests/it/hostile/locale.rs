@@ -25,7 +25,7 @@ fn a_locale_without_utf_8_gets_ascii() {
     let environment = [("LANG", "C")];
     let mut monitor = Monitor::open_with(home.path(), &["--demo"], (120, 30), &environment);
     monitor.wait_for_text("claude");
-    monitor.press("?");
+    monitor.press("??");
     monitor.wait_for_text("keys: sessions");
     monitor.press("qq");
     monitor.end().unwrap();
