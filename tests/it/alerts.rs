@@ -114,11 +114,10 @@ fn a_growing_log_is_told_of_once_by_every_channel() {
 #[test]
 fn a_command_that_is_not_there_is_told_of() {
     let (home, log) =
-        home("[alerts]\nshare = [0.4]\nnotify = []\ncommand = [\"no-such-program\"]\n");
+        home("[alerts]\nshare = [0.6]\nnotify = []\ncommand = [\"no-such-program\"]\n");
     let mut monitor = Monitor::open(home.path(), &[], (120, 30));
     monitor.wait_for_text("50.0k");
-    // What is written is live.
-    answer(&log, 2, 51_000);
+    answer(&log, 2, 65_000);
     monitor.wait_for_text("no-such-program: could not be run");
     assert_eq!(monitor.times_written(b"\x07"), 0);
 }

@@ -206,7 +206,7 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     assert!(!screen.contains("agent's count"), "{screen}");
     append(&log, status);
     monitor.wait_for("its word and its warning", |s| {
-        s.contains("agent's count 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
+        s.contains("agent 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
     });
     append(&log, rest);
     monitor.wait_for("a compaction", |s| {

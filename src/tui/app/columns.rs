@@ -191,7 +191,6 @@ pub static COLUMNS: &[Column] = &[
         from: 132,
         grow: 1,
         cell: |entry| quiet(text::short_model(entry.session.model().unwrap_or(NONE))),
-        ..PLAIN
     },
     Column {
         name: "context",
