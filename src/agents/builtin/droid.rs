@@ -118,13 +118,9 @@ record! {
 
 impl Numbers {
     fn billed(self) -> Billed {
-        Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.cache_creation.or_zero(),
-            cache_read: self.cache_read.or_zero(),
-            output: self.output.or_zero(),
-            reasoning: self.thinking.or_zero(),
-        }
+        Billed::new(self.input.or_zero(), self.output.or_zero())
+            .with_cache(self.cache_read.or_zero(), self.cache_creation.or_zero())
+            .with_reasoning(self.thinking.or_zero())
     }
 }
 

@@ -206,13 +206,9 @@ impl HermesDecoder {
         }
         let [calls, input, cache_creation, cache_read, output, reasoning] =
             Reported::whole(parts).map(Count::or_zero);
-        let sum = Billed {
-            input,
-            cache_creation,
-            cache_read,
-            output,
-            reasoning,
-        };
+        let sum = Billed::new(input, output)
+            .with_cache(cache_read, cache_creation)
+            .with_reasoning(reasoning);
         let (before, old) = self.sums.replace((calls, sum)).unwrap_or_default();
         if calls != before {
             // Of several requests none is known.

@@ -167,13 +167,9 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
         cached,
         output,
         reasoning: split,
-        billed: Billed {
-            input: prompt,
-            cache_creation: numbers.cache_write.unwrap_or(0),
-            cache_read: cached,
-            output: numbers.output.unwrap_or(0),
-            reasoning,
-        },
+        billed: Billed::new(prompt, numbers.output.unwrap_or(0))
+            .with_cache(cached, numbers.cache_write.unwrap_or(0))
+            .with_reasoning(reasoning),
         ..Usage::reported(request, prompt)
     })
 }

@@ -57,13 +57,9 @@ impl Numbers {
     /// that rule: where more was cached than that, it does not.
     pub fn usage(&self, request: Key, model: Option<&str>) -> Option<Usage> {
         let input = self.input().filter(|input| *input > 0)?;
-        let billed = Billed {
-            input,
-            cache_creation: self.cache_write.unwrap_or(0),
-            cache_read: self.cache_read.unwrap_or(0),
-            output: self.output.unwrap_or(0),
-            reasoning: self.reasoning.unwrap_or(0),
-        };
+        let billed = Billed::new(input, self.output.unwrap_or(0))
+            .with_cache(self.cache_read.unwrap_or(0), self.cache_write.unwrap_or(0))
+            .with_reasoning(self.reasoning.unwrap_or(0));
         let cached = billed.cache_read + billed.cache_creation;
         let prompt = if cached > input {
             input + cached

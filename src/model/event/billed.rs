@@ -18,6 +18,31 @@ pub struct Billed {
 }
 
 impl Billed {
+    /// Input and output, in tokens.
+    pub fn new(input: u64, output: u64) -> Billed {
+        Billed {
+            input,
+            output,
+            ..Billed::default()
+        }
+    }
+
+    /// The same, with tokens of the input that were read from a cache and written to it.
+    #[must_use]
+    pub fn with_cache(self, read: u64, creation: u64) -> Billed {
+        Billed {
+            cache_read: read,
+            cache_creation: creation,
+            ..self
+        }
+    }
+
+    /// The same, with tokens of reasoning.
+    #[must_use]
+    pub fn with_reasoning(self, reasoning: u64) -> Billed {
+        Billed { reasoning, ..self }
+    }
+
     /// The sum of each number.
     #[must_use]
     pub fn plus(self, other: Billed) -> Billed {

@@ -140,13 +140,9 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
         model: chat.text(19).or(chat.text(21)).map(Into::into),
         cached: read,
         output: Some(visible),
-        billed: Billed {
-            input: prompt,
-            cache_creation: written,
-            cache_read: read,
-            output: visible,
-            reasoning: thinking,
-        },
+        billed: Billed::new(prompt, visible)
+            .with_cache(read, written)
+            .with_reasoning(thinking),
         ..Usage::reported(response, prompt)
     };
     let steps = row.numbers(2).map(step).collect();

@@ -181,13 +181,12 @@ impl ResponseUsage<'_> {
     }
 
     pub(super) fn billed(&self) -> Billed {
-        Billed {
-            input: self.input_tokens.or_zero(),
-            cache_creation: self.cache_creation(),
-            cache_read: self.cache_read_input_tokens.or_zero(),
-            output: self.output_tokens.or_zero(),
-            reasoning: self.thinking().unwrap_or(0),
-        }
+        Billed::new(self.input_tokens.or_zero(), self.output_tokens.or_zero())
+            .with_cache(
+                self.cache_read_input_tokens.or_zero(),
+                self.cache_creation(),
+            )
+            .with_reasoning(self.thinking().unwrap_or(0))
     }
 
     pub(super) fn thinking(&self) -> Option<u64> {

@@ -106,13 +106,12 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
             cached: cache_read.or_zero().min(prompt),
             output: output.0,
             reasoning: reasoning.0,
-            billed: Billed {
-                input: prompt,
-                cache_creation: cache_creation.or_zero().max(cache_write.or_zero()),
-                cache_read: cache_read.or_zero(),
-                output: output.or_zero(),
-                reasoning: reasoning.or_zero(),
-            },
+            billed: Billed::new(prompt, output.or_zero())
+                .with_cache(
+                    cache_read.or_zero(),
+                    cache_creation.or_zero().max(cache_write.or_zero()),
+                )
+                .with_reasoning(reasoning.or_zero()),
             ..Usage::reported(request, prompt)
         },
         None => {

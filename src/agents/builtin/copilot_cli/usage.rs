@@ -106,12 +106,11 @@ impl Numbers<'_> {
 
     fn billed(&self) -> Billed {
         let input = self.input_tokens.or_zero();
-        Billed {
-            input,
-            cache_creation: self.cache_write_tokens.or_zero(),
-            cache_read: self.cache_read_tokens.or_zero().min(input),
-            output: self.output_tokens.or_zero(),
-            reasoning: self.reasoning_tokens.or_zero(),
-        }
+        Billed::new(input, self.output_tokens.or_zero())
+            .with_cache(
+                self.cache_read_tokens.or_zero().min(input),
+                self.cache_write_tokens.or_zero(),
+            )
+            .with_reasoning(self.reasoning_tokens.or_zero())
     }
 }

@@ -147,13 +147,9 @@ impl Tokens {
     /// The numbers in the provider's own terms, but for the output: what `total` leaves for it, if there is one.
     pub(super) fn billed(self) -> Billed {
         let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
-        let billed = Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.cache.write.or_zero(),
-            cache_read: self.cache.read.or_zero(),
-            output: self.output.or_zero(),
-            reasoning: self.reasoning.or_zero(),
-        };
+        let billed = Billed::new(self.input.or_zero(), self.output.or_zero())
+            .with_cache(self.cache.read.or_zero(), self.cache.write.or_zero())
+            .with_reasoning(self.reasoning.or_zero());
         Billed {
             output: rest(billed.prompt()).unwrap_or(billed.output),
             ..billed

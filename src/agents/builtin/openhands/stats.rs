@@ -11,24 +11,30 @@ use std::collections::{HashMap, HashSet};
 
 /// The numbers of a record.
 fn numbers_of(numbers: &Numbers<'_>) -> Billed {
-    Billed {
-        input: numbers.prompt_tokens.or_zero(),
-        cache_creation: numbers.cache_write_tokens.or_zero(),
-        cache_read: numbers.cache_read_tokens.or_zero(),
-        output: numbers.completion_tokens.or_zero(),
-        reasoning: numbers.reasoning_tokens.or_zero(),
-    }
+    Billed::new(
+        numbers.prompt_tokens.or_zero(),
+        numbers.completion_tokens.or_zero(),
+    )
+    .with_cache(
+        numbers.cache_read_tokens.or_zero(),
+        numbers.cache_write_tokens.or_zero(),
+    )
+    .with_reasoning(numbers.reasoning_tokens.or_zero())
 }
 
 /// What was added to the sums before; `None`: they started again from zero.
 fn difference(sums: Billed, before: Billed) -> Option<Billed> {
-    Some(Billed {
-        input: sums.input.checked_sub(before.input)?,
-        cache_creation: sums.cache_creation.checked_sub(before.cache_creation)?,
-        cache_read: sums.cache_read.checked_sub(before.cache_read)?,
-        output: sums.output.checked_sub(before.output)?,
-        reasoning: sums.reasoning.checked_sub(before.reasoning)?,
-    })
+    Some(
+        Billed::new(
+            sums.input.checked_sub(before.input)?,
+            sums.output.checked_sub(before.output)?,
+        )
+        .with_cache(
+            sums.cache_read.checked_sub(before.cache_read)?,
+            sums.cache_creation.checked_sub(before.cache_creation)?,
+        )
+        .with_reasoning(sums.reasoning.checked_sub(before.reasoning)?),
+    )
 }
 
 /// A model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.

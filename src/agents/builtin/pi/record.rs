@@ -94,12 +94,8 @@ impl<'a> Field<'a> for Sections<'a> {
 
 impl Numbers {
     pub(super) fn billed(self) -> Billed {
-        Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.cache_write.or_zero(),
-            cache_read: self.cache_read.or_zero(),
-            output: self.output.or_zero(),
-            reasoning: self.reasoning.or_zero(),
-        }
+        Billed::new(self.input.or_zero(), self.output.or_zero())
+            .with_cache(self.cache_read.or_zero(), self.cache_write.or_zero())
+            .with_reasoning(self.reasoning.or_zero())
     }
 }
