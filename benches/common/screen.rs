@@ -233,8 +233,10 @@ fn split_keys(keys: &str) -> Vec<String> {
 pub fn probe(screen: &vt100::Screen) -> String {
     let (rows, columns) = screen.size();
     let mut seen = String::new();
-    if screen.contents().contains("─ keys: ") {
-        seen.push_str("help");
+    for overlay in ["─ signs: ", "─ keys: "] {
+        if screen.contents().contains(overlay) {
+            seen.push_str(overlay);
+        }
     }
     for row in 0..rows {
         let cell = |column: u16| screen.cell(row, column);
