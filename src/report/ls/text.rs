@@ -13,7 +13,7 @@ use std::io;
 /// Before a size that is guessed from the lengths of texts, since the log was only read from its end.
 const ABOUT: &str = "~";
 /// After a share of the window.
-const OF_WINDOW: &str = "*";
+const OF_WINDOW: &str = "w";
 /// Before a headroom that may be less.
 const AT_MOST: &str = "≤";
 
@@ -167,7 +167,7 @@ fn signs(rows: &[[String; 12]]) -> Vec<&'static str> {
         (has(0, Live::Waiting.sign()), "○ waits for you"),
         (has(0, Live::Written.sign()), "· written just now"),
         (has(5, ABOUT), "~ not counted yet but guessed from lengths"),
-        (has(8, OF_WINDOW), "* of the window: no trigger is known"),
+        (has(8, OF_WINDOW), "w of the window: no trigger is known"),
         (has(9, AT_MOST), "≤ at most"),
     ];
     let shown = all.into_iter().filter(|(is_there, _)| *is_there);
