@@ -1,5 +1,6 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
+mod live;
 mod rows;
 mod title;
 mod windows;
@@ -14,6 +15,7 @@ use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use crate::history::Item;
 use jiff::Timestamp;
+pub use live::{LIVE_SECONDS, Live};
 pub use rows::{Candidate, Families, Row};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -428,7 +430,7 @@ impl From<Session> for Kept {
 }
 
 /// Whether a text contains a word, which is in lower case, in any case.
-fn contains(text: &str, word: &str) -> bool {
+pub fn contains(text: &str, word: &str) -> bool {
     if text.is_ascii() && !word.is_empty() {
         let mut parts = text.as_bytes().windows(word.len());
         parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
@@ -732,6 +734,7 @@ mod tests {
         let by = |families| ordered(&sessions, families);
         assert_eq!(by(Families::ByFirst), "calm0 late1 deep2 due1 near0");
         assert_eq!(by(Families::ByParent), "near0 calm0 due1 late1 deep2");
+        assert_eq!(by(Families::Apart), "deep0 due0 near0 calm0 late0");
         let circle = [
             ("a", Some("b"), 1),
             ("b", Some("a"), 0),

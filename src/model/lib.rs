@@ -136,6 +136,15 @@ pub enum Source {
 }
 
 impl Source {
+    /// All sources, those that are known first.
+    pub const ALL: [Source; 5] = [
+        Source::Reported,
+        Source::Derived,
+        Source::Shared,
+        Source::Agent,
+        Source::Estimated,
+    ];
+
     /// Whether the number, or the sum that it is part of, came from the provider.
     pub const fn is_known(self) -> bool {
         matches!(self, Source::Reported | Source::Derived | Source::Shared)

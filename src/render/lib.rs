@@ -13,8 +13,22 @@ pub mod sparkline;
 pub mod text;
 pub mod unknown;
 
+use model::fleet::Live;
+
 /// Shown instead of a value that is not known.
 pub const NONE: &str = "—";
+
+/// After a percentage of the window, where no trigger is known.
+pub const OF_WINDOW: char = 'w';
+
+/// The mark of a live session.
+pub fn live_sign(live: Live) -> &'static str {
+    match live {
+        Live::Working => "●",
+        Live::Waiting => "○",
+        Live::Written => "·",
+    }
+}
 
 /// The text, or [`NONE`].
 pub fn or_none(text: Option<String>) -> String {

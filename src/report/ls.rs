@@ -2,7 +2,6 @@
 
 mod gather;
 mod json;
-mod live;
 mod responses;
 mod text;
 mod totals;
@@ -18,7 +17,6 @@ use ingest::discover::settings::SettingsReader;
 use ingest::lanes;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-pub use live::{Live, live};
 use model::fleet::{FileId, Fleet, Update};
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -61,11 +61,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A session is live while its last activity is at most this old, in seconds.
-pub const LIVE_SECONDS: i64 = 120;
-/// A log that was written up to this many seconds after its process was seen to have ended was written by that process.
-const END_TOLERANCE_SECONDS: i64 = 2;
-
 /// What happens to the screens.
 #[derive(Debug)]
 pub enum Msg {
@@ -441,13 +436,7 @@ impl App {
 
     /// Whether a session with this last activity is live.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
-        let is_now = |at: Timestamp| (self.now.as_second() - at.as_second()).abs() <= LIVE_SECONDS;
-        let is_written = active.is_some_and(is_now);
-        let has_ended = self.fleet.ended(key).is_some_and(|ended| {
-            let last = ended.as_second() + END_TOLERANCE_SECONDS;
-            active.is_none_or(|active| active.as_second() <= last)
-        });
-        (is_written && !has_ended) || self.fleet.running(key).is_some()
+        self.fleet.live_since(key, active, self.now).is_some()
     }
 
     /// The layout of the list of sessions.

@@ -179,9 +179,9 @@ fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
     };
     // A document is read whole.
     let is_large = log.format.list.is_some() && log.facts.len > COUNTED;
-    let untitled = sessions.iter_mut().find(|(lane, session)| {
-        *lane == Lane::Main && session.meta.title.is_none() && session.meta.prompt.is_none()
-    });
+    let untitled = sessions
+        .iter_mut()
+        .find(|(lane, session)| *lane == Lane::Main && session.lacks_title());
     if let Some((_, session)) = untitled.filter(|_| !is_large)
         && let Some((_, seen)) = glance(log, rules).ok().and_then(main)
     {

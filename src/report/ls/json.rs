@@ -1,13 +1,13 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{Live, Sessions, Totals, live};
+use super::{Sessions, Totals};
 use crate::json::part::part;
 use crate::percent;
 use crate::session::json::ContextPart;
 use jiff::Timestamp;
 use model::context::Context;
-use model::fleet::{FileFacts, Row};
+use model::fleet::{FileFacts, Live, Row};
 use model::session::Session;
 use model::window::Limits;
 use serde::Serialize;
@@ -80,7 +80,7 @@ part! { SessionPart<'a>(
     project: &'a str = session.project(),
     model: Option<&'a str> = session.model(),
     updated_at: Option<Timestamp> = all.fleet.newest_record(row.key),
-    live: Option<Live> = live(&all.fleet, row.key, all.now),
+    live: Option<Live> = all.fleet.live(row.key, all.now),
     // Whether `report` would show the same size.
     r#final: bool = session.is_final(context),
     context: ContextPart = ContextPart::new(session, context, limits),

@@ -1,19 +1,17 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
+use super::Sessions;
 use super::totals::AgentTotals;
-use super::{Live, Sessions, live};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
-use model::fleet::Row;
+use model::fleet::{Live, Row};
 use render::number::{age, counted, error, percent, tokens, tokens_or_none};
 use render::text::short_model;
-use render::{NONE, or_none};
+use render::{NONE, OF_WINDOW, live_sign, or_none};
 use std::io;
 
 /// Before a size that is guessed from the lengths of texts, since the log was only read from its end.
 const ABOUT: &str = "~";
-/// After a share of the window.
-const OF_WINDOW: &str = "w";
 /// Before a headroom that may be less.
 const AT_MOST: &str = "≤";
 
@@ -108,9 +106,9 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
     let fleet = &sessions.fleet;
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
-    let newest = fleet.newest_record(row.key);
-    let live = live(fleet, row.key, sessions.now).map(Live::sign);
-    let age = newest.map(|at| age(sessions.now.duration_since(at).as_secs()));
+    let live = fleet.live(row.key, sessions.now).map(live_sign);
+    let active = fleet.activity_of(row.key);
+    let age = active.map(|at| age(sessions.now.duration_since(at).as_secs()));
     let about = if session.is_final(&context) {
         ""
     } else {
@@ -121,9 +119,10 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
         0 => NONE.to_owned(),
         estimated => format!("{} ±{}", tokens(estimated), error(half)),
     };
-    let (percent, of) = match limits.trigger {
-        Some(trigger) => (percent(context.counted(), trigger), " "),
-        None => (percent(context.used, limits.window), OF_WINDOW),
+    let (filled, end) = context.filled(&limits);
+    let of = match limits.trigger {
+        Some(_) => ' ',
+        None => OF_WINDOW,
     };
     // An agent's own count may be larger than the end of its log shows.
     let at_most = if session.is_own_count_final() {
@@ -152,7 +151,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
         format!("{about}{}", tokens(context.used)),
         tokens_or_none(context.known),
         estimated,
-        percent.map_or_else(|| NONE.to_owned(), |percent| format!("{percent} %{of}")),
+        percent(filled, end).map_or_else(|| NONE.to_owned(), |percent| format!("{percent} %{of}")),
         or_none(headroom),
         id.chars().take(id_chars).collect(),
         format!("{:indent$}{}", "", title.join(" ")),
@@ -162,12 +161,16 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
 /// What the signs in the rows mean.
 fn signs(rows: &[[String; 12]]) -> Vec<&'static str> {
     let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
+    let live = |live| has(0, live_sign(live));
     let all = [
-        (has(0, Live::Working.sign()), "● works"),
-        (has(0, Live::Waiting.sign()), "○ waits for you"),
-        (has(0, Live::Written.sign()), "· written just now"),
+        (live(Live::Working), "● works"),
+        (live(Live::Waiting), "○ waits for you"),
+        (live(Live::Written), "· written just now"),
         (has(5, ABOUT), "~ not counted yet but guessed from lengths"),
-        (has(8, OF_WINDOW), "w of the window: no trigger is known"),
+        (
+            has(8, &OF_WINDOW.to_string()),
+            "w of the window: no trigger is known",
+        ),
         (has(9, AT_MOST), "≤ at most"),
     ];
     let shown = all.into_iter().filter(|(is_there, _)| *is_there);

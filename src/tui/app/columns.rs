@@ -6,7 +6,7 @@ use super::{App, Nearness, Summary, summary};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::fleet::Row;
 use model::session::{Coverage, Session};
-use render::{self, NONE, number, sparkline, text};
+use render::{self, NONE, OF_WINDOW, number, sparkline, text};
 
 /// A column of the list of sessions.
 #[derive(Debug)]
@@ -84,8 +84,6 @@ impl Eq for Column {}
 pub const LEAD_COLUMNS: u16 = 3;
 /// The columns of the percentage after a gauge.
 pub const PERCENT_COLUMNS: u16 = 6;
-/// The sign after a percentage of the window.
-pub const WINDOW_SIGN: char = 'w';
 /// A gauge of this width leaves further columns to the names.
 const WIDE_GAUGE: u16 = 60;
 /// The most columns that it leaves.
@@ -207,7 +205,7 @@ pub static COLUMNS: &[Column] = &[
         cell: |entry| {
             let sign = match entry.summary.limits.trigger {
                 Some(_) => ' ',
-                None => WINDOW_SIGN,
+                None => OF_WINDOW,
             };
             let tone = match entry.summary.nearness() {
                 Nearness::Calm => Tone::Strong,

@@ -244,11 +244,6 @@ impl Size {
     }
 }
 
-/// Whether a text contains another, which is in lower case; ignores case.
-pub fn contains(text: &str, lower: &str) -> bool {
-    lower.is_empty() || text.to_lowercase().contains(lower)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

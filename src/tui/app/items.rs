@@ -1,7 +1,8 @@
 //! Which items of a session are listed: the filter and the sort.
 
 use super::App;
-use super::filter::{Condition, Fact, ITEMS, Name, contains};
+use super::filter::{Condition, Fact, ITEMS, Name};
+use model::fleet::contains;
 use model::session::Item;
 use model::tools::server_of;
 use model::{Role, Source};
@@ -27,15 +28,6 @@ impl ItemSort {
         self.into()
     }
 }
-
-/// How sizes are known.
-const SOURCES: [Source; 5] = [
-    Source::Reported,
-    Source::Derived,
-    Source::Shared,
-    Source::Agent,
-    Source::Estimated,
-];
 
 /// Which items are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
@@ -127,7 +119,7 @@ impl App {
     pub(super) fn values_of_items(&self, name: Name) -> Vec<String> {
         let names: Vec<&str> = match name {
             Name::Role => Role::ALL.into_iter().map(Role::name).collect(),
-            Name::Source => SOURCES.into_iter().map(Source::name).collect(),
+            Name::Source => Source::ALL.into_iter().map(Source::name).collect(),
             Name::In => vec!["context"],
             _ => {
                 let session = self.page().and_then(|page| self.fleet.get(page.key));

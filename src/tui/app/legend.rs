@@ -145,14 +145,7 @@ impl Legend {
     }
 
     fn sources(&mut self, sources: &[Source]) {
-        let all = [
-            Source::Reported,
-            Source::Derived,
-            Source::Shared,
-            Source::Estimated,
-            Source::Agent,
-        ];
-        for source in all {
+        for source in Source::ALL {
             let means = match source {
                 Source::Reported => "reported by the provider",
                 Source::Derived => "derived: what a report leaves for the only new item",

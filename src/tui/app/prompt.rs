@@ -150,12 +150,10 @@ impl App {
 
     /// Completes the last word of a filter.
     fn complete(&mut self) {
-        let Some(Prompt { purpose, typed }) = &self.ui.prompt else {
+        let (Some(Prompt { purpose, typed }), Some(words)) =
+            (&self.ui.prompt, self.words_of_filter())
+        else {
             return;
-        };
-        let words = match purpose {
-            Purpose::Filter => &filter::SESSIONS,
-            _ => &filter::ITEMS,
         };
         let values = match (words.last_value(typed), purpose) {
             (Some((name, _)), Purpose::Filter) => self.values_of_sessions(name),

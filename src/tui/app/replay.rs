@@ -1,9 +1,9 @@
 //! Moves back and forth in the session on screen, by step or as time passes.
 
-use super::filter::contains;
 use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
+use model::fleet::contains;
 use model::replay::{Snapshot, Step, Timeline, What};
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The list of sessions, which is filtered, sorted and grouped, and the sums below it.
 
-use super::filter::{Condition, Fact, Name, SESSIONS, contains};
+use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use jiff::{SignedDuration, Timestamp};
-use model::fleet::{Candidate, Families, Row, SessionKey};
+use model::fleet::{Candidate, Families, Row, SessionKey, contains};
 use model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -194,7 +194,9 @@ impl App {
         // A name of a sub-agent's says nothing about its family.
         let families = match self.ui.sort.sort {
             Sort::Name(_) => Families::ByParent,
-            Sort::Recent | Sort::Lowest(_) | Sort::Highest(_) => Families::ByFirst,
+            Sort::Recent => Families::ByFirst,
+            // What is sorted for is at the top, not below a parent that has another number.
+            Sort::Lowest(_) | Sort::Highest(_) => Families::Apart,
         };
         let mut rows = self.fleet.rows(
             |found| {

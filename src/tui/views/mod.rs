@@ -20,7 +20,7 @@ use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
-use model::fleet::SessionKey;
+use model::fleet::{Live, SessionKey};
 use model::session::{Coverage, Session};
 use ratatui::buffer::Buffer;
 use render::text::{cut, width};
@@ -148,12 +148,13 @@ fn empty_context(session: &Session) -> &'static str {
 /// The mark of a live session and the space after it. It shows what the agent reports about itself or, if it reports
 /// nothing, that its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
-    match app.fleet.running(key) {
-        Some(running) if running.is_quiet() => piece("○ ", Tone::Quiet),
-        Some(_) => piece("● ", Tone::Live),
-        None if app.is_live(key) => piece("· ", Tone::Live),
-        None => piece("  ", Tone::Live),
-    }
+    let live = app.fleet.live(key, app.now);
+    let tone = match live {
+        Some(Live::Waiting) => Tone::Quiet,
+        _ => Tone::Live,
+    };
+    let sign = live.map_or(" ", render::live_sign);
+    piece(format!("{sign} "), tone)
 }
 
 /// The mark before a list row: whether it is selected.

@@ -69,7 +69,7 @@ fn live_sessions_keep_their_places() {
     let before = keys_on_screen(&app);
     let last = before
         .iter()
-        .rfind(|key| app.age(**key) <= Some(crate::app::LIVE_SECONDS));
+        .rfind(|key| app.age(**key) <= Some(model::fleet::LIVE_SECONDS));
     let key = *last.unwrap();
     let entry = Entry {
         lane: key.lane,
