@@ -14,6 +14,8 @@ pub enum Families {
     ByParent,
     /// The first rank among its own and its sub-agents': none of them is below a session with a later one.
     ByFirst,
+    /// Its own rank, and it has a place of its own: no family stays together.
+    Apart,
 }
 
 /// A session that can be listed.
@@ -46,8 +48,8 @@ impl Fleet {
         )
     }
 
-    /// The listed sessions in order, the smallest rank first, sub-agents below their parents, also in order. Each rank
-    /// is computed once.
+    /// The listed sessions in order, the smallest rank first, sub-agents below their parents, also in order, unless
+    /// families are apart. Each rank is computed once.
     pub fn rows<'s, R: Ord>(
         &'s self,
         listed: impl Fn(&Candidate<'s>) -> bool,
@@ -65,7 +67,7 @@ impl Fleet {
 
         // Most sessions have no parent, and most lists no child.
         let has_parent = |candidate: &Candidate<'_>| candidate.session.meta.parent.is_some();
-        if !found.iter().any(has_parent) {
+        if families == Families::Apart || !found.iter().any(has_parent) {
             let rows = found.into_iter().map(|found| Row {
                 key: found.key,
                 depth: 0,
