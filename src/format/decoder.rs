@@ -46,4 +46,10 @@ pub trait Decoder: Send {
     /// Called whenever all complete lines or elements of the log have been read, for what only holds of its
     /// end.
     fn read_end(&mut self, _out: &mut Sink<'_>) {}
+
+    /// Whether the end shows that an event which was emitted before it is wrong: the rows of a database are then read
+    /// again from their beginning.
+    fn is_wrong(&self) -> bool {
+        false
+    }
 }

@@ -224,6 +224,8 @@ struct GooseDecoder {
     billed: u64,
     tools: ToolNames,
     newest: Option<Response>,
+    /// Whether a response was given the numbers of the one after it.
+    is_wrong: bool,
     /// The row before.
     last: Option<Key>,
     /// The rows since the last compaction that the model does not see.
@@ -244,6 +246,10 @@ impl Decoder for GooseDecoder {
         let hidden = std::mem::take(&mut self.hidden);
         let hidden = hidden.into_iter();
         hidden.for_each(|node| out.emit(Event::cleared_node(node)));
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.is_wrong
     }
 }
 
@@ -359,6 +365,13 @@ impl GooseDecoder {
             };
             numbers.compaction.or_zero() == 0 && is_later && newest.own.is_none_or(is_equal)
         });
+        // The session's row is written before the response's: read between the two, its numbers went to the response
+        // before.
+        let is_taken = |numbers: &Numbers| numbers.id.or_zero() == self.reported;
+        self.is_wrong |= is_end
+            && logged.is_none()
+            && self.reported > 0
+            && (self.ledger.last()).is_some_and(|last| last.at.0.is_none() && is_taken(last));
         self.reported = logged.map_or(self.reported, |numbers| numbers.id.or_zero());
         let Some(numbers) = logged.copied().or(newest.own) else {
             return;

@@ -15,7 +15,8 @@ use model::session::Coverage;
 use model::text::TextRequest;
 use model::window::Rules;
 use rusqlite::Connection;
-use std::collections::VecDeque;
+use serde::de::IgnoredAny;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -138,6 +139,11 @@ impl RowCursor {
                 At::Middle => None,
                 _ => Some(tables.header(connection, &self.id)?),
             };
+            if let (Some(old), Some(new)) = (&self.header, &header)
+                && has_lost_a_fact(old, new.as_deref())
+            {
+                return Ok(Piece::Changed);
+            }
             let rows = self.rows((connection, tables), limits)?;
             Ok(rows.map_or(Piece::Changed, |rows| Piece::Rows(header, rows, looked)))
         })
@@ -282,6 +288,9 @@ impl Cursor for RowCursor {
                 self.seen = Some(stamp);
                 if !self.is_waiting {
                     self.decoder.decoder.read_end(&mut out);
+                    if self.decoder.decoder.is_wrong() {
+                        return Ok(News::Restart);
+                    }
                 }
                 return Ok(News::Entries(out.entries));
             }
@@ -324,6 +333,20 @@ impl Cursor for RowCursor {
     fn has_news_beside(&self) -> bool {
         self.marks.due > 0 || self.at == At::Unchecked || self.decoder.has_news()
     }
+}
+
+/// Whether a fact of the line about a session is not in its newer line. A decoder cannot take a fact back, so the
+/// session is read again.
+fn has_lost_a_fact(old: &str, new: Option<&str>) -> bool {
+    let facts = |line: &str| -> HashMap<String, Option<IgnoredAny>> {
+        serde_json::from_str(line).unwrap_or_default()
+    };
+    if new == Some(old) {
+        return false;
+    }
+    let new = new.map(facts).unwrap_or_default();
+    let mut old = facts(old).into_iter();
+    old.any(|(name, fact)| fact.is_some() && new.get(&name).is_none_or(Option::is_none))
 }
 
 /// Reads the last rows, as many as a first gauge needs.
