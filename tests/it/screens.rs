@@ -119,10 +119,13 @@ fn draw_the_screens() {
 }
 
 #[test]
-fn the_readme_shows_a_screen_and_its_page_all_of_them() {
+fn the_readme_shows_two_screens_and_their_page_all_of_them() {
     let first = documentation("README.md", "screen");
-    assert_eq!(first.matches("](assets/screens/session.svg)").count(), 1);
-    assert_eq!(first.matches("![").count(), 1);
+    for screen in ["overview", "session"] {
+        let link = format!("](assets/screens/{screen}.svg)");
+        assert_eq!(first.matches(&link).count(), 1);
+    }
+    assert_eq!(first.matches("![").count(), 2);
     let shown = documentation("assets/docs/screens.md", "screens");
     let files = fs::read_dir(folder())
         .unwrap()

@@ -178,7 +178,8 @@ impl Vocabulary {
     }
 
     /// What was typed, with its last word completed: to what all words that begin alike have in common or, if that is
-    /// typed, to the first of them. `values` are those of the name before the last colon.
+    /// typed, to the first of them. Where no value begins so, the first that contains it. `values` are those of
+    /// the name before the last colon.
     pub fn complete(&self, typed: &str, values: &[String]) -> Option<String> {
         let (begun, rest) = match self.last_value(typed) {
             Some((_, value)) => (value, values.to_vec()),
@@ -189,19 +190,23 @@ impl Vocabulary {
             }
         };
         let lower = begun.to_lowercase();
-        let mut fitting = rest
-            .iter()
-            .map(|word| word.to_lowercase())
-            .filter(|word| word.starts_with(&lower) && !word.contains(char::is_whitespace));
-        let first = fitting.next()?;
-        let common = fitting.fold(first.clone(), |common, word| {
+        let words = rest.iter().map(|word| word.to_lowercase());
+        let words = words.filter(|word| !word.contains(char::is_whitespace));
+        let (fitting, others): (Vec<String>, Vec<String>) =
+            words.partition(|word| word.starts_with(&lower));
+        let Some((first, fitting)) = fitting.split_first() else {
+            self.last_value(typed)?;
+            let inner = others.into_iter().find(|word| word.contains(&lower))?;
+            return Some(format!("{}{inner}", &typed[..typed.len() - begun.len()]));
+        };
+        let common = fitting.iter().fold(first.clone(), |common, word| {
             let same = common.chars().zip(word.chars());
             same.take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
         });
         let word = if common.len() > lower.len() {
             common
         } else {
-            first
+            first.clone()
         };
         let kept = &typed[..typed.len() - begun.len()];
         (word != begun).then(|| format!("{kept}{word}"))
@@ -291,7 +296,12 @@ mod tests {
             complete("model:claude-").as_deref(),
             Some("model:claude-opus-4-6")
         );
+        assert_eq!(
+            complete("model:son").as_deref(),
+            Some("model:claude-sonnet-5")
+        );
         assert_eq!(complete("zzz"), None);
+        assert_eq!(complete("ear"), None);
     }
 
     #[test]
