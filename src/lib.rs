@@ -34,6 +34,7 @@
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders | nothing |
 //! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files` |
+//! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `model`, `files` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `ingest`, `render` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
@@ -99,7 +100,7 @@
 pub mod commands;
 pub mod config;
 
-pub use {agents, files, format, ingest, kit, model, render, report, tokens, tui};
+pub use {agents, clients, files, format, ingest, kit, model, render, report, tokens, tui};
 
 #[doc = include_str!("trust.md")]
 pub mod trust {}

@@ -106,6 +106,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["assets", "model", "format", "ingest", "tokens"],
     ),
     (&["render"], &["model"]),
+    (&["clients"], &["model", "files"]),
     // The rooms of `tui`, each of which uses those above it.
     (&["tui::keymap"], &[]),
     (&["tui::paint"], &["model", "render", "tui::keymap"]),
@@ -168,9 +169,9 @@ const MAY: &[(Parts, Parts)] = &[
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
-const CRATES: [&str; 11] = [
-    "agents", "assets", "files", "format", "ingest", "kit", "model", "render", "report", "tokens",
-    "tui",
+const CRATES: [&str; 12] = [
+    "agents", "assets", "clients", "files", "format", "ingest", "kit", "model", "render", "report",
+    "tokens", "tui",
 ];
 
 /// Where the parts are put together.

@@ -1,0 +1,1 @@
+//! The JSON that a hook is given, and what it may answer.

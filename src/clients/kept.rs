@@ -1,0 +1,1 @@
+//! What clients reported about a session that its log does not contain.

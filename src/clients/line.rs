@@ -1,0 +1,1 @@
+//! The JSON that a status line is given.

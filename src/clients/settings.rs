@@ -1,0 +1,1 @@
+//! The change to an agent's settings that enters ctxgauge.
