@@ -33,10 +33,10 @@
 //! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders | nothing |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files` |
 //! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `model`, `files` |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
-//! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `ingest`, `render` |
+//! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |

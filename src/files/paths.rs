@@ -131,7 +131,12 @@ impl Folders {
 
     /// The file in which the program keeps what it remembers, whether it exists or not.
     pub fn state_file(&self) -> Option<PathBuf> {
-        Some(self.state.as_ref()?.join(NAME).join("state.toml"))
+        Some(self.state_folder()?.join("state.toml"))
+    }
+
+    /// The folder in which the program keeps what it remembers, whether it exists or not.
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join(NAME))
     }
 
     /// The folder in which the program keeps what it has read of logs, whether it exists or not.

@@ -15,7 +15,7 @@ mod tests;
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
 pub use count_rule::{Base, CountRule};
-pub use overrides::{Compaction, ModelWindow, Overrides};
+pub use overrides::{Compaction, ModelWindow, Overrides, Said};
 pub use pattern::matches;
 use pattern::matches_model;
 pub use policy::Policy;
@@ -113,6 +113,8 @@ pub enum WindowSource {
     Here,
     /// The user set it in the configuration.
     Config,
+    /// The agent's client said it to a status line.
+    Client,
     /// It is in the agent's settings.
     Settings,
     /// The models table has the model.
@@ -518,8 +520,13 @@ impl Rules {
         if let Some(logged) = seen.logged_window {
             return (logged, WindowSource::Log);
         }
-        // Settings may be newer or older than the log: a larger context refutes them.
+        // Settings and what the client said may be newer or older than the log: a larger context refutes them.
         let fits = |w: &u64| *w > 0 && seen.largest <= *w;
+        let said = seen.overrides.said.as_ref();
+        let said = said.filter(|said| said.is_of(seen.model)).map(|said| said.window);
+        if let Some(said) = said.filter(fits) {
+            return (said, WindowSource::Client);
+        }
         if let Some(set) = seen.overrides.window.filter(fits) {
             return (set, WindowSource::Settings);
         }

@@ -6,11 +6,13 @@
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
+use clients::kept;
+use clients::line::logged_model;
 use files;
 use files::paths::{self, Env, User};
 use format::settings::SettingsFile;
 use format::{Format, Settings};
-use model::window::Overrides;
+use model::window::{Overrides, Said};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +26,8 @@ pub struct SettingsReader {
     user: User,
     files: HashMap<PathBuf, Held>,
     known: HashMap<Asker, Known>,
+    /// What the agents' clients said.
+    kept: kept::Reader,
     /// Files are looked at once a round.
     round: u64,
 }
@@ -49,7 +53,10 @@ struct Held {
 impl SettingsReader {
     /// Nothing is read yet.
     pub fn new(user: User) -> SettingsReader {
+        let kept = user.folders.state_folder();
+        let kept = kept.map(|state| kept::folder(&state));
         SettingsReader {
+            kept: kept::Reader::new(kept),
             user,
             files: HashMap::new(),
             known: HashMap::new(),
@@ -60,6 +67,7 @@ impl SettingsReader {
     /// Makes every file be looked at again.
     pub fn look_again(&mut self) {
         self.round += 1;
+        self.kept.look_again();
     }
 
     /// The folders of this user's own agent.
@@ -81,8 +89,30 @@ impl SettingsReader {
         home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
     }
 
-    /// The settings for a log whose session works in the folder `cwd`.
+    /// The settings for a log whose session works in the folder `cwd`, with what the agent's client said of it.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
+        let set = self.of_files(log, cwd);
+        match self.said(log) {
+            Some(said) => Arc::new(Overrides {
+                said: Some(said),
+                ..Overrides::clone(&set)
+            }),
+            None => set,
+        }
+    }
+
+    /// The window that the agent's client said.
+    fn said(&mut self, log: &LogFile) -> Option<Said> {
+        let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
+        let kept = self.kept.of(log.format.id, id)?;
+        let model = kept.model.as_deref().map(logged_model);
+        Some(Said {
+            window: kept.window?,
+            model: model.map(str::to_owned),
+        })
+    }
+
+    fn of_files(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
         let Some(settings) = log.format.settings.filter(|_| log.system.is_here()) else {
             return Arc::default();
         };

@@ -40,6 +40,27 @@ pub struct Overrides {
     pub window_from: &'static str,
     /// The same for `compact_window` and `limit`.
     pub trigger_from: &'static str,
+    /// What the agent's client said of the window to a status line.
+    pub said: Option<Said>,
+}
+
+/// The window of a session as its agent's client says it. No log of that agent has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The window, in tokens.
+    pub window: u64,
+    /// The model that it is of, as logs write it; `None`: the client does not say.
+    pub model: Option<String>,
+}
+
+impl Said {
+    /// Whether it is of this model. A session may have changed its model since.
+    pub(super) fn is_of(&self, model: Option<&str>) -> bool {
+        match (&self.model, model) {
+            (Some(said), Some(model)) => said == model,
+            _ => true,
+        }
+    }
 }
 
 /// The window of a model in an agent's settings.

@@ -126,6 +126,7 @@ impl Legend {
             WindowSource::Log => "the log names it",
             WindowSource::Here => "you have set it on screen",
             WindowSource::Config => "you have set it in the configuration",
+            WindowSource::Client => "the agent's client said it to a status line",
             WindowSource::Settings => "from the agent's settings",
             WindowSource::ModelTable => "from the list of known models",
             WindowSource::SmallerOfTwo => "the smaller of the two windows of this model",

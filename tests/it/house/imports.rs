@@ -99,7 +99,10 @@ const MAY: &[(Parts, Parts)] = &[
             "ingest::log",
         ],
     ),
-    (&["ingest"], &["model", "kit", "format", "tokens", "files"]),
+    (
+        &["ingest"],
+        &["model", "kit", "format", "tokens", "files", "clients"],
+    ),
     // Its logs are part of the program.
     (
         &["ingest::demo"],
@@ -150,7 +153,9 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["report"],
-        &["model", "render", "format", "ingest", "tokens", "files"],
+        &[
+            "model", "render", "format", "ingest", "tokens", "files", "clients",
+        ],
     ),
     // The names by which the program opens them.
     (&["tui"], &["tui::runtime"]),
