@@ -15,6 +15,8 @@ mod monitor;
 mod options;
 mod report;
 mod setup;
+mod status;
+mod statusline;
 pub mod streams;
 
 use ::report::{Style, print_problems};
@@ -57,6 +59,11 @@ enum Command {
     Report(report::Report),
     /// List all sessions and how full they are.
     Ls(ls::Ls),
+    /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
+    #[command(name = "statusline")]
+    StatusLine(statusline::StatusLine),
+    /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
+    Status(status::Status),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
     Audit(audit::Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
@@ -72,6 +79,8 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::StatusLine(command) => command,
+            Command::Status(command) => command,
             Command::Audit(command) => command,
             Command::Models(command) => command,
             Command::Agents(command) => command,

@@ -4,11 +4,13 @@
 mod files;
 mod keys;
 mod models;
+mod status_line;
 mod themes;
 
 pub use files::{UserFile, mappings, named_mapping};
 pub use keys::Keys;
 pub use models::{custom_rules, models_file, rules};
+pub use status_line::StatusLine;
 pub use themes::{UserThemes, themes};
 
 use anyhow::Result;
@@ -43,6 +45,8 @@ pub struct Config {
     pub keys: Keys,
     /// When to notify the user, and how.
     pub alerts: Alerts,
+    /// What status lines show.
+    pub statusline: StatusLine,
     /// Use ASCII characters only.
     pub ascii: bool,
     /// Keep what was read of logs in the user's cache folder, so that unchanged logs are not read again.
@@ -63,6 +67,7 @@ impl Default for Config {
             oversized: None,
             keys: Keys::default(),
             alerts: Alerts::default(),
+            statusline: StatusLine::default(),
             ascii: false,
             cache: true,
             no_color: false,

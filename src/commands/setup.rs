@@ -52,7 +52,19 @@ impl Setup {
     pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
         let default = user.folders.config_file();
         let config = config::load(named.as_deref(), default.as_deref())?;
-        let file = named.or(default);
+        Setup::of(config, named.or(default), user)
+    }
+
+    /// As if there were no configuration.
+    ///
+    /// # Errors
+    ///
+    /// If the program's own tables are wrong.
+    pub(super) fn usual(user: &User) -> Result<Setup> {
+        Setup::of(Config::default(), None, user)
+    }
+
+    fn of(config: Config, file: Option<PathBuf>, user: &User) -> Result<Setup> {
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
         for (path, mapping) in config::mappings(file.as_deref())? {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {

@@ -3,6 +3,7 @@
 mod copies;
 mod databases;
 mod links;
+pub mod processes;
 mod reach;
 pub mod registry;
 pub mod roots;

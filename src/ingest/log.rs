@@ -156,6 +156,16 @@ pub trait Store: Send + Sync {
         Ok(Reading::whole(log, rules))
     }
 
+    /// The same, if it begins in the last `most` bytes; `None`: it does not, or only all of the log shows it.
+    fn epoch_within(
+        &self,
+        _log: &LogFile,
+        _rules: &Arc<Rules>,
+        _most: u64,
+    ) -> io::Result<Option<Reading>> {
+        Ok(None)
+    }
+
     /// All entries, in batches, until `give` breaks.
     fn entries(
         &self,

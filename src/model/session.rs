@@ -18,7 +18,7 @@ pub use super::history::{
 use super::state::{Reported, State};
 use super::sums::RunningSums;
 use super::version;
-use super::window::{Overrides, Rules};
+use super::window::{Overrides, Rules, Said};
 use super::{Gone, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
@@ -56,6 +56,13 @@ impl Session {
         if self.stored.is_none() {
             self.state.note_settings();
         }
+    }
+
+    /// Sets the window that the agent's client says.
+    pub fn set_said(&mut self, said: Said) {
+        let said = Some(said);
+        let set = self.state.overrides().clone();
+        self.set_overrides(Arc::new(Overrides { said, ..set }));
     }
 
     /// The newest version of the agent whose logs were compared with known counts, if this session's is

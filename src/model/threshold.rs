@@ -43,6 +43,9 @@ impl fmt::Display for Threshold {
     }
 }
 
+/// The size from which an item is oversized, unless the user sets another: 8,000 of 200,000 tokens.
+pub const OVERSIZED: Threshold = Threshold::Share(0.04);
+
 /// Neither a size in tokens nor a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("neither tokens (8k, 12000) nor a share of the window (4%)")]

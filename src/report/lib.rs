@@ -7,6 +7,7 @@ pub mod agents;
 pub mod audit;
 pub mod check;
 mod json;
+pub mod line;
 pub mod ls;
 pub mod models;
 pub mod patience;
@@ -166,6 +167,12 @@ impl ReportContext {
             found.problems.push((path.to_path_buf(), BUSY.to_owned()));
         }
         found
+    }
+
+    /// Finds what is at a path below these roots, or below it.
+    fn find_at(&self, roots: Vec<SearchRoot>, path: &Path) -> Found {
+        let env = self.user.env.look_up();
+        Scanner::new(roots, self.formats.clone(), env).look_below(path)
     }
 
     /// An error if databases were locked, or if a path that the user named is among the problems, which have already

@@ -51,8 +51,9 @@ fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {
-        let entry = read_entry(registry, &file)
-            .filter(|entry| process.has(entry.started.as_deref(), &file));
+        let path = file.path();
+        let entry = read_entry(registry, &path)
+            .filter(|entry| process.has(entry.started.as_deref(), &path));
         if let Some(RegistryEntry {
             session, running, ..
         }) = entry
@@ -72,10 +73,19 @@ fn pid(file: &DirEntry) -> Option<u32> {
     name.parse().ok().filter(|_| is_number)
 }
 
+/// The session of a process, by the registry in this folder; `None`: the process has none, or has ended.
+pub(super) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option<String> {
+    let path = folder.join(format!("{pid}.json"));
+    let process = Process::of(pid)?;
+    let entry = read_entry(registry, &path)?;
+    let is_its = process.has(entry.started.as_deref(), &path);
+    is_its.then_some(entry.session)
+}
+
 /// Reads a file that is not reached by a link.
-fn read_entry(registry: &Registry, file: &DirEntry) -> Option<RegistryEntry> {
-    let is_file = file.file_type().is_ok_and(|kind| kind.is_file());
-    let bytes = is_file.then(|| files::read(&file.path(), LARGEST_ENTRY))?;
+fn read_entry(registry: &Registry, path: &Path) -> Option<RegistryEntry> {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    let bytes = is_file.then(|| files::read(path, LARGEST_ENTRY))?;
     (registry.read)(&bytes.ok()?)
 }
 
@@ -98,7 +108,7 @@ impl Process {
     }
 
     /// Whether this process wrote the entry in `file`, if it started then.
-    fn has(&self, started: Option<&str>, file: &DirEntry) -> bool {
+    fn has(&self, started: Option<&str>, file: &Path) -> bool {
         match self {
             Process::Exists(start) => started.is_none_or(|started| started == start),
             Process::Unknown => {

@@ -201,33 +201,51 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 
 /// A reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
-    if log.format.holds_several {
-        return Ok(Reading::whole(log, rules));
+    let near = epoch_within(source, log, rules, u64::MAX)?;
+    Ok(near.unwrap_or_else(|| Reading::whole(log, rules)))
+}
+
+/// The same, if it begins in the last `most` bytes of the log.
+pub fn epoch_within(
+    source: &Arc<dyn Open>,
+    log: &LogFile,
+    rules: &Arc<Rules>,
+    most: u64,
+) -> io::Result<Option<Reading>> {
+    // A search from the end would read all of a streamed log again for each block.
+    if log.format.holds_several || source.is_streamed() {
+        return Ok(None);
     }
-    let (mut file, _) = source.open()?;
-    // A search from the end would read all of it again for each block.
-    if source.is_streamed() {
-        return Ok(Reading::whole(log, rules));
+    let (mut file, stamp) = source.open()?;
+    let least = stamp.bytes().saturating_sub(most);
+    match last_reset(log, &mut file, least)? {
+        Some(start) if start > 0 => epoch_from(source, log, rules, (file, start)).map(Some),
+        _ => Ok((least == 0).then(|| Reading::whole(log, rules))),
     }
-    let start = last_reset(log, &mut file)?.filter(|start| *start > 0);
-    let Some(start) = start else {
-        return Ok(Reading::whole(log, rules));
-    };
+}
+
+/// A reading from the reset whose line begins at `start`.
+fn epoch_from(
+    source: &Arc<dyn Open>,
+    log: &LogFile,
+    rules: &Arc<Rules>,
+    (mut file, start): (Bytes, u64),
+) -> io::Result<Reading> {
     let mut lanes = Lanes::new(&log.facts, rules, Coverage::Epoch);
     lanes.apply(head_facts(log, &mut file)?);
     let cursor = LineCursor::new(source, Position::at(start, 0), log.decoder());
     Ok(Reading::new(lanes, Box::new(cursor)))
 }
 
-/// The first byte of the line of the last reset.
-fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
+/// The first byte of the line of the last reset that is not before `least`.
+fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
     let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
     let mut block = Vec::new();
     // Marks that begin before `end` have not been looked at.
     let mut end = file.seek(SeekFrom::End(0))?;
-    while end > 0 && longest > 0 {
-        let start = end.saturating_sub(BLOCK_BYTES);
+    while end > least && longest > 0 {
+        let start = end.saturating_sub(BLOCK_BYTES).max(least);
         file.seek(SeekFrom::Start(start))?;
         block.clear();
         (&mut *file)

@@ -74,4 +74,13 @@ impl Store for LineLog {
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
         backwards::epoch(&self.source, log, rules)
     }
+
+    fn epoch_within(
+        &self,
+        log: &LogFile,
+        rules: &Arc<Rules>,
+        most: u64,
+    ) -> io::Result<Option<Reading>> {
+        backwards::epoch_within(&self.source, log, rules, most)
+    }
 }

@@ -7,7 +7,7 @@ use super::{
 use model::Kind;
 use model::event::Place;
 use model::fleet::SessionKey;
-use model::threshold::Threshold;
+use model::threshold::{OVERSIZED, Threshold};
 use std::collections::{HashMap, HashSet};
 
 /// What is on screen.
@@ -92,10 +92,6 @@ pub struct Ui {
     pub cursors: HashMap<&'static str, Cursor<RowId>>,
 }
 
-/// The share of the window from which an item is oversized, unless the user sets another: 8,000 of 200,000
-/// tokens.
-const OVERSIZED_SHARE: f64 = 0.04;
-
 impl Ui {
     /// The selected row of the active tab.
     pub fn cursor(&self) -> Cursor<RowId> {
@@ -132,7 +128,7 @@ impl Default for Ui {
             item_sort: ItemSort::default(),
             item_direction: Direction::default(),
             item_filter: String::new(),
-            oversized: Threshold::Share(OVERSIZED_SHARE),
+            oversized: OVERSIZED,
             opened_reset: None,
             marked: HashSet::new(),
             needle: String::new(),

@@ -1,0 +1,89 @@
+//! `ctxgauge status`.
+
+use super::statusline::{Looks, configuration, context, print};
+use super::{Call, Run};
+use anyhow::Result;
+use clap::Args;
+use clients::line::Input;
+use ingest::discover::processes::Processes;
+use report::line::pane::{Pane, find_pane};
+use report::line::{Shown, Trouble};
+use std::path::PathBuf;
+
+/// `ctxgauge status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// The session with this id, or whose id begins with it; `ctxgauge ls` lists them.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The session of the agent that is this process or was started by it: tmux has it as #{pane_pid}. Default: the
+    /// shell that runs this.
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
+    /// Without such a process, the newest session of this folder that was at work during the last hour. Default: the
+    /// working directory.
+    #[arg(long, value_name = "FOLDER")]
+    pub cwd: Option<PathBuf>,
+    /// Say on standard error which session was taken.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How it looks.
+    #[command(flatten)]
+    pub looks: Looks,
+}
+
+impl Run for Status {
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let (setup, mut troubles) = configuration(call)?;
+        let (look, wrong) = self.looks.look(&setup, &call.user.env);
+        troubles.extend(wrong);
+        let context = context(&setup)?;
+        let folders = match (&self.cwd, self.pid) {
+            (Some(folder), _) => by_its_paths(folder),
+            // The folder of that process counts.
+            (None, Some(_)) => Vec::new(),
+            (None, None) => call.user.working_folder(),
+        };
+        let pane = Pane {
+            session: self.session.clone(),
+            pid: self.pid.or_else(parent),
+            is_pid_named: self.pid.is_some(),
+            folders,
+        };
+        let (log, how) = find_pane(&context, &pane, &Processes::default());
+        if self.verbose {
+            writeln!(call.err, "ctxgauge: {how}")?;
+        }
+        let Some(log) = log else {
+            // A bar shows nothing where nothing is at work.
+            writeln!(call.out)?;
+            return Ok(());
+        };
+        let shown = match Shown::of_log(&context, &log) {
+            Ok(shown) => shown,
+            Err(error) => {
+                let path = log.facts.path.display();
+                let sentence = format!("cannot read '{path}': {error}");
+                troubles.push(Trouble::new("log unreadable", sentence));
+                Shown::nothing(&context)
+            }
+        };
+        print(&shown, &Input::default(), &troubles, &look, call)
+    }
+}
+
+/// A folder by the path that is given, and by its real one.
+fn by_its_paths(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut paths = vec![folder.to_path_buf()];
+    paths.extend(std::fs::canonicalize(folder));
+    paths.dedup();
+    paths
+}
+
+/// The process that has started this one.
+fn parent() -> Option<u32> {
+    #[cfg(unix)]
+    return Some(std::os::unix::process::parent_id());
+    #[cfg(not(unix))]
+    None
+}

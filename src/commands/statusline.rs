@@ -1,0 +1,158 @@
+//! `ctxgauge statusline`.
+//!
+//! An agent runs it again and again and shows what it prints. It therefore always prints a line and ends with 0; what is
+//! wrong is a word in the line and a sentence on standard error.
+
+use super::locale;
+use super::setup::Setup;
+use super::{Call, Run};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use clients::line::{Input, LARGEST_INPUT, NoInput, read};
+use files::paths::Env;
+use model::threshold::OVERSIZED;
+use report::line::template::Template;
+use report::line::{self, Colours, Fill, Look, Shown, Trouble};
+use report::{Charset, ReportContext};
+use std::io::{self, IsTerminal};
+
+/// `ctxgauge statusline`.
+#[derive(Debug, Args)]
+pub struct StatusLine {
+    /// How it looks.
+    #[command(flatten)]
+    pub looks: Looks,
+}
+
+/// How a status line looks.
+#[derive(Debug, Args)]
+pub struct Looks {
+    /// What to show: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
+    /// configuration, else normal.
+    #[arg(long, value_name = "NAME|FORMAT")]
+    pub format: Option<String>,
+    /// Write colours: in a pipe too by default, unless NO_COLOR is set.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub color: Color,
+}
+
+/// How colours are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// As `always`, unless NO_COLOR is set, TERM is dumb or the configuration says no_color.
+    #[default]
+    Auto,
+    /// As escape sequences of terminals.
+    Always,
+    /// As tmux writes them in its status line.
+    Tmux,
+    /// Not at all.
+    Never,
+}
+
+impl Run for StatusLine {
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let input = read_input();
+        let (setup, mut troubles) = configuration(call)?;
+        let (look, wrong) = self.looks.look(&setup, &call.user.env);
+        troubles.extend(wrong);
+        let context = context(&setup)?;
+        let (shown, input) = match input {
+            Ok(input) => {
+                let (shown, wrong) = line::passed(&context, &input);
+                troubles.extend(wrong);
+                (shown, input)
+            }
+            Err(no) => {
+                troubles.push(Trouble::new(no.word(), no.to_string()));
+                (Shown::nothing(&context), Input::default())
+            }
+        };
+        print(&shown, &input, &troubles, &look, call)
+    }
+}
+
+/// What the agent passes.
+fn read_input() -> Result<Input, NoInput> {
+    let stdin = io::stdin();
+    // Nobody will pass anything.
+    if stdin.is_terminal() {
+        return Err(NoInput::Empty);
+    }
+    let bytes = files::read_at_most(stdin.lock(), 0, LARGEST_INPUT);
+    read(&bytes.map_err(|_| NoInput::Other)?)
+}
+
+/// The configuration or, where it is wrong, the usual one.
+pub(super) fn configuration(call: &mut Call<'_>) -> Result<(Setup, Vec<Trouble>)> {
+    match call.setup() {
+        Ok(setup) => Ok((setup, Vec::new())),
+        Err(error) => {
+            let trouble = Trouble::new("configuration", format!("{error:#}"));
+            Ok((Setup::usual(call.user)?, vec![trouble]))
+        }
+    }
+}
+
+/// The context in which logs are found and read: all of this machine.
+pub(super) fn context(setup: &Setup) -> Result<ReportContext> {
+    setup.context_of(&[], &Default::default(), &Default::default())
+}
+
+/// Prints a status line, and what is wrong.
+pub(super) fn print(
+    shown: &Shown,
+    input: &Input,
+    troubles: &[Trouble],
+    look: &Look,
+    call: &mut Call<'_>,
+) -> Result<()> {
+    for trouble in troubles {
+        writeln!(call.err, "ctxgauge: {}", trouble.sentence)?;
+    }
+    // The first says what led to the others; one without a word does not concern the line.
+    let first = troubles.iter().find(|trouble| !trouble.word.is_empty());
+    line::write(shown, input, first, look, call.out)?;
+    Ok(())
+}
+
+impl Looks {
+    /// What the options and the configuration say. A wrong format is the usual one.
+    pub(super) fn look(&self, setup: &Setup, env: &Env) -> (Look, Option<Trouble>) {
+        let config = &setup.config;
+        let named = self.format.as_deref().or(config.statusline.format.as_deref());
+        let (template, wrong) = match named.map(Template::named_or_text) {
+            None => (Template::usual(), None),
+            Some(Ok(template)) => (template, None),
+            Some(Err(error)) => {
+                let trouble = Trouble::new("format", error.to_string());
+                (Template::usual(), Some(trouble))
+            }
+        };
+        let is_plain = || {
+            let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
+            env.get("NO_COLOR").is_some() || is_dumb || config.no_color
+        };
+        let colours = match self.color {
+            Color::Auto if is_plain() => Colours::None,
+            Color::Auto | Color::Always => Colours::Ansi,
+            Color::Tmux => Colours::Tmux,
+            Color::Never => Colours::None,
+        };
+        let [high, full] = config.statusline.colours;
+        let columns = env.get("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+        let look = Look {
+            template,
+            colours,
+            fill: Fill { high, full },
+            columns: columns.filter(|columns| *columns > 0),
+            charset: if config.ascii || locale::is_ascii(env) {
+                Charset::Ascii
+            } else {
+                Charset::Unicode
+            },
+            oversized: config.oversized.unwrap_or(OVERSIZED),
+        };
+        (look, wrong)
+    }
+}

@@ -1,0 +1,105 @@
+//! A status line: one session on a line or two, for an agent's own status line, tmux or a prompt.
+//!
+//! It is run again and again, so it reads little: the log that its agent names, back to the last reset, and no vocabulary.
+//! What no report settled is sized by its length, and marked so.
+
+pub mod find;
+mod fit;
+pub mod pane;
+mod session;
+pub mod template;
+mod values;
+
+pub use fit::{Colours, Fill};
+pub use session::{Shown, passed};
+
+use clients::line::Input;
+use fit::lines;
+use model::threshold::Threshold;
+use render::text::inert;
+use std::io::{self, Write};
+use template::Template;
+use values::Values;
+
+/// How a status line is written.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// What it shows.
+    pub template: Template,
+    /// How colours are written.
+    pub colours: Colours,
+    /// When they change.
+    pub fill: Fill,
+    /// The columns that it may take; `None`: any number.
+    pub columns: Option<usize>,
+    /// Whether it may have other characters than ASCII.
+    pub charset: super::Charset,
+    /// Items from this size on are oversized.
+    pub oversized: Threshold,
+}
+
+/// What is wrong, in a word for the line and a sentence for standard error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// The word.
+    pub word: &'static str,
+    /// The sentence.
+    pub sentence: String,
+}
+
+impl Trouble {
+    /// A word and a sentence.
+    pub fn new(word: &'static str, sentence: impl Into<String>) -> Trouble {
+        let sentence = sentence.into();
+        Trouble { word, sentence }
+    }
+}
+
+/// Writes the status line of a session, at least one line. What is wrong is a word in it.
+///
+/// # Errors
+///
+/// If `out` cannot be written to.
+pub fn write(
+    shown: &Shown,
+    input: &Input,
+    trouble: Option<&Trouble>,
+    look: &Look,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut values = Values::of(&shown.session, shown.agent, look.oversized);
+    values.effort.clone_from(&input.effort);
+    // It has what the log lacks, such as `[1m]`.
+    if input.model.is_some() {
+        values.model.clone_from(&input.model);
+    }
+    if values.version.is_none() {
+        values.version.clone_from(&input.version);
+    }
+    let word = trouble.map(|trouble| trouble.word);
+    let how = (look.colours, look.fill);
+    for line in lines(&look.template, &values, word, look.columns, how) {
+        match look.charset {
+            super::Charset::Unicode => writeln!(out, "{line}")?,
+            super::Charset::Ascii => writeln!(out, "{}", ascii(&line))?,
+        }
+    }
+    Ok(())
+}
+
+fn ascii(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    for c in line.chars() {
+        if c.is_ascii() {
+            plain.push(c)
+        } else {
+            super::text::ascii(c, &mut plain)
+        }
+    }
+    plain
+}
+
+/// A path in a sentence.
+fn named(path: &std::path::Path) -> String {
+    format!("'{}'", inert(&path.to_string_lossy()))
+}

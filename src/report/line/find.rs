@@ -1,0 +1,112 @@
+//! Finds the log that a client names.
+
+use super::session::named;
+use super::{Trouble, named as in_words};
+use crate::ReportContext;
+use clients::line::Input;
+use format::Format;
+use ingest::discover::roots::{SearchRoot, usual};
+use ingest::log::LogFile;
+use std::path::{Component, Path};
+
+/// What was found.
+pub enum Found {
+    /// The log.
+    Log(Box<LogFile>),
+    /// There is none, and there need not be: nothing was said yet.
+    NotYet,
+}
+
+/// The log of the session that a client names: by its path, else by its id, among the folders of its agent. `known` is where
+/// it was the last time.
+///
+/// # Errors
+///
+/// If its path is outside the agent's folders, or not that of a log.
+pub fn find(context: &ReportContext, input: &Input, known: Option<&Path>) -> Result<Found, Trouble> {
+    let Some(format) = input.dialect.and_then(|dialect| named(context, dialect.agent())) else {
+        return Err(Trouble::new(
+            "unknown client",
+            "the input is not that of Claude Code, Cursor, Copilot or Qwen Code",
+        ));
+    };
+    let roots = roots(context, format);
+    if let Some(path) = &input.log {
+        if !roots.iter().any(|root| is_below(path, root.path())) {
+            return Err(Trouble::new(
+                "log outside",
+                format!(
+                    "{} is outside the folders of {}, so it is not read; `ctxgauge agents {}` lists them",
+                    in_words(path),
+                    format.label,
+                    format.id
+                ),
+            ));
+        }
+        return match files::look(path) {
+            Ok(_) => at(context, roots, path).map(Found::Log),
+            Err(error) if files::is_absent(&error) => Ok(missing(input)?),
+            Err(error) => Err(Trouble::new(
+                "no log",
+                format!("{} cannot be read: {error}", in_words(path)),
+            )),
+        };
+    }
+    let Some(id) = &input.session else {
+        return Err(Trouble::new("no session", "the input names neither a log nor a session's id"));
+    };
+    if let Some(path) = known.filter(|path| files::look(path).is_ok())
+        && let Ok(log) = at(context, roots.clone(), path)
+        && log.facts.id.as_ref() == Some(id)
+    {
+        return Ok(Found::Log(log));
+    }
+    match of_id(context, roots, id) {
+        Some(log) => Ok(Found::Log(Box::new(log))),
+        None => Ok(missing(input)?),
+    }
+}
+
+/// Whether a path is in a folder, by its name and by the links in it.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let is_named = path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir);
+    // What is not there leads nowhere.
+    is_named && files::below(folder, path).map_or_else(|error| files::is_absent(&error), |_| true)
+}
+
+/// There is no log. That is as it should be before the first answer.
+fn missing(input: &Input) -> Result<Found, Trouble> {
+    match input.size {
+        None => Ok(Found::NotYet),
+        Some(_) => Err(Trouble::new(
+            "no log",
+            "there is no log of this session yet: the numbers are the client's alone",
+        )),
+    }
+}
+
+/// The folders of an agent, and those that the user adds.
+fn roots(context: &ReportContext, format: &'static Format) -> Vec<SearchRoot> {
+    let mut roots = usual(&[format], &context.user);
+    let given = context.roots.iter().filter(|root| root.agent().is_none());
+    roots.extend(given.cloned());
+    roots
+}
+
+/// The log at a path below the roots.
+fn at(context: &ReportContext, roots: Vec<SearchRoot>, path: &Path) -> Result<Box<LogFile>, Trouble> {
+    let found = context.find_at(roots, path);
+    let log = found.files.into_iter().find(|log| *log.facts.path == *path);
+    log.map(Box::new).ok_or_else(|| {
+        let why = found.problems.into_iter().next().map(|(_, why)| why);
+        let why = why.unwrap_or_else(|| "it is not a log of this agent".to_owned());
+        Trouble::new("no log", format!("{}: {why}", in_words(path)))
+    })
+}
+
+/// The log of the session with this id below the roots.
+pub fn of_id(context: &ReportContext, roots: Vec<SearchRoot>, id: &str) -> Option<LogFile> {
+    let found = context.find_in(roots);
+    let mut logs = found.files.into_iter();
+    logs.find(|log| log.facts.id.as_deref() == Some(id))
+}

@@ -1,0 +1,118 @@
+//! Finds the session of a terminal's pane.
+
+use super::find::of_id;
+use crate::ReportContext;
+use ingest::discover::processes::{Processes, RunningAgent, Trace};
+use ingest::lanes::main_session;
+use ingest::log::LogFile;
+use ingest::reader::glance;
+use jiff::SignedDuration;
+use std::path::{Path, PathBuf};
+
+/// A session counts as at work in a folder for so long after its log was written.
+const LIVE: SignedDuration = SignedDuration::from_hours(1);
+/// The most logs whose folders are looked at.
+const MOST_LOGS: usize = 64;
+
+/// Whose session is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Pane {
+    /// The session's id, or the beginning of it.
+    pub session: Option<String>,
+    /// A process: the agent, or a shell that has started it.
+    pub pid: Option<u32>,
+    /// Whether the process was named by the user.
+    pub is_pid_named: bool,
+    /// The folder, by each of its paths.
+    pub folders: Vec<PathBuf>,
+}
+
+/// The log of the session that is asked for, and how it was found, as a sentence; `None`: there is none, and why.
+pub fn find_pane(context: &ReportContext, pane: &Pane, processes: &Processes) -> (Option<LogFile>, String) {
+    if let Some(id) = &pane.session {
+        let found = of_beginning(context, id);
+        let how = match &found {
+            Some(_) => format!("the session '{id}', as named"),
+            None => format!("there is no session '{id}'; `ctxgauge ls` lists ids"),
+        };
+        return (found, how);
+    }
+    let mut folders = pane.folders.clone();
+    let mut why = String::new();
+    if let Some(pid) = pane.pid.filter(|pid| pane.is_pid_named || processes.has_terminal(*pid)) {
+        match processes.agent_below(pid, &context.formats, &context.user, &context.roots) {
+            Some(agent) => {
+                let found = of_agent(context, &agent);
+                let (label, pid) = (agent.format.label, agent.pid);
+                if found.is_some() {
+                    return (found, format!("the session of the process {pid}, which is {label}"));
+                }
+                why = format!("the process {pid} is {label}, but has no log that is known; ");
+            }
+            None if pane.is_pid_named => why = format!("no agent runs below the process {pid}; "),
+            None => {}
+        }
+        if pane.is_pid_named && folders.is_empty() {
+            folders.extend(processes.cwd(pid));
+        }
+    }
+    let found = newest_in(context, None, &folders);
+    let named: Vec<String> = folders.iter().take(1).map(|folder| super::named(folder)).collect();
+    let named = named.concat();
+    let how = match &found {
+        Some(log) => format!("{why}the newest session in {named}, of {}", log.format.label),
+        None => format!("{why}no session was at work in {named} during the last hour"),
+    };
+    (found, how)
+}
+
+/// The newest session whose id begins so.
+fn of_beginning(context: &ReportContext, id: &str) -> Option<LogFile> {
+    let word = id.to_lowercase();
+    let found = context.find().files;
+    let is_its = |log: &LogFile, whole: bool| {
+        let id = log.facts.id.as_deref().unwrap_or_default().to_lowercase();
+        if whole { id == word } else { id.starts_with(&word) }
+    };
+    let exact = found.iter().find(|log| is_its(log, true));
+    exact.or_else(|| found.iter().find(|log| is_its(log, false))).cloned()
+}
+
+fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
+    let own = context.roots.iter().filter(|root| {
+        root.agent().is_none_or(|of| of.id == agent.format.id)
+    });
+    let roots = own.cloned().collect();
+    match &agent.trace {
+        Trace::Session(id) => of_id(context, roots, id),
+        Trace::Log(path) => {
+            let found = context.find_at(roots, path).files;
+            found.into_iter().find(|log| *log.facts.path == *path)
+        }
+        Trace::Folder(folder) => newest_in(context, Some(agent.format.id), std::slice::from_ref(folder)),
+    }
+}
+
+/// The newest session, of an agent if one is named, that works in one of these folders and was at work lately.
+fn newest_in(context: &ReportContext, agent: Option<&str>, folders: &[PathBuf]) -> Option<LogFile> {
+    if folders.is_empty() {
+        return None;
+    }
+    let now = (context.now)();
+    let roots = context.roots.iter().filter(|root| {
+        agent.is_none_or(|agent| root.agent().is_none_or(|of| of.id == agent))
+    });
+    let found = context.find_in(roots.cloned().collect());
+    let is_live = |log: &LogFile| {
+        log.facts.parent.is_none()
+            && log.facts.modified.is_some_and(|at| now.duration_since(at) <= LIVE)
+    };
+    let live = found.files.into_iter().filter(is_live).take(MOST_LOGS);
+    let mut here = live.filter(|log| {
+        let sessions = context.patience.read(log, || glance(log, &context.rules));
+        let sessions = sessions.unwrap_or_default();
+        let cwd = main_session(&sessions).and_then(|session| session.meta.cwd.as_deref());
+        cwd.is_some_and(|cwd| folders.iter().any(|folder| *folder == *Path::new(cwd)))
+    });
+    here.next()
+}

@@ -1,0 +1,184 @@
+//! The session of a status line: as its log shows it, with what the client says that is newer.
+
+use super::Trouble;
+use super::find::{Found, find};
+use crate::ReportContext;
+use clients::kept;
+use clients::line::{Input, Size, logged_model};
+use format::Format;
+use ingest::discover::settings::SettingsReader;
+use ingest::log::LogFile;
+use ingest::reader::recent;
+use model::Source;
+use model::event::{Entry, Event, Key, Lane, Meta, Place, Usage};
+use model::session::{Coverage, Session};
+use model::window::Said;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The share of a context before its compaction from which on a client's number can only be of the time before it.
+const OLD_SHARE: f64 = 0.75;
+/// How many of the newest prompts a client's number is looked for among.
+const PROMPTS: usize = 256;
+
+/// The session of a status line.
+pub struct Shown {
+    /// The session.
+    pub session: Session,
+    /// The agent's name on screens.
+    pub agent: &'static str,
+}
+
+impl Shown {
+    /// No session.
+    pub fn nothing(context: &ReportContext) -> Shown {
+        Shown {
+            session: Session::new("", Arc::clone(&context.rules)),
+            agent: "",
+        }
+    }
+
+    /// The session of this log.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn of_log(context: &ReportContext, log: &LogFile) -> io::Result<Shown> {
+        let sessions = context.patience.read(log, || recent(log, &context.rules))?;
+        let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
+        let mut session = main.map_or_else(
+            || Session::new(log.format.id, Arc::clone(&context.rules)),
+            |(_, session)| session,
+        );
+        let cwd = session.meta.cwd.as_deref();
+        session.set_overrides(SettingsReader::new(context.user.clone()).of(log, cwd));
+        Ok(Shown {
+            session,
+            agent: log.format.label,
+        })
+    }
+}
+
+/// The session that a client passes to its status line. What the client says is kept for it.
+pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
+    let mut troubles = Vec::new();
+    let folder = context.user.folders.state_folder();
+    let folder = folder.map(|state| kept::folder(&state));
+    let known = match (&folder, input.dialect, &input.session) {
+        (Some(folder), Some(dialect), Some(id)) => kept::load(folder, dialect.agent(), id),
+        _ => None,
+    };
+    let mut log_path: Option<PathBuf> = known.as_ref().and_then(|kept| kept.log.clone());
+    let found = find(context, input, log_path.as_deref());
+    let mut shown = None;
+    match found {
+        Ok(Found::Log(log)) => {
+            log_path = Some(log.facts.path.to_path_buf());
+            match Shown::of_log(context, &log) {
+                Ok(read) => shown = Some(read),
+                Err(error) => troubles.push(Trouble::new(
+                    "log unreadable",
+                    format!("cannot read {}: {error}", super::named(&log.facts.path)),
+                )),
+            }
+        }
+        Ok(Found::NotYet) => {}
+        Err(trouble) => troubles.push(trouble),
+    }
+    let mut shown = shown.unwrap_or_else(|| without_log(context, input));
+    add_said(&mut shown.session, input);
+    if let (Some(folder), Some(mut keep)) = (folder, input.to_keep()) {
+        keep.log = log_path;
+        if let Err(error) = kept::save(&folder, &keep) {
+            // The line itself lacks nothing.
+            troubles.push(Trouble::new(
+                "",
+                format!("what the client says could not be kept in {}: {error}", super::named(&folder)),
+            ));
+        }
+    }
+    (shown, troubles)
+}
+
+/// A session of which only the client is known.
+fn without_log(context: &ReportContext, input: &Input) -> Shown {
+    let format = input.dialect.and_then(|dialect| named(context, dialect.agent()));
+    let id = format.map_or("", |format| format.id);
+    let mut session = Session::new(id, Arc::clone(&context.rules));
+    let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
+    let model = input.model.as_deref().map(logged_model);
+    let meta = Meta {
+        id: boxed(&input.session),
+        model: model.map(Box::from),
+        version: boxed(&input.version),
+        cwd: input.cwd.as_ref().and_then(|cwd| cwd.to_str()).map(Box::from),
+        ..Meta::default()
+    };
+    session.apply(entry(Event::Meta(Box::new(meta))));
+    Shown {
+        session,
+        agent: format.map_or("", |format| format.label),
+    }
+}
+
+pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
+    context.formats.iter().copied().find(|format| format.id == agent)
+}
+
+/// Adds what the client says: the window, and the size where that is newer than the log's.
+fn add_said(session: &mut Session, input: &Input) {
+    if let Some(window) = input.window {
+        let model = input.model.as_deref().map(logged_model);
+        session.set_said(Said {
+            window,
+            model: model.map(str::to_owned),
+        });
+    }
+    let Some(size) = input.size else { return };
+    let request = Key::of_parts(&["client", "status line"]);
+    let usage = match size {
+        Size::Estimated(tokens) => Usage::estimated(request, tokens),
+        Size::Reported { prompt, .. } if !is_newer(session, prompt) => return,
+        Size::Reported {
+            prompt,
+            cached,
+            output,
+        } => Usage {
+            cached,
+            output,
+            model: input.model.as_deref().map(|id| logged_model(id).into()),
+            source: Source::Reported,
+            ..Usage::reported(request, prompt)
+        },
+    };
+    session.apply(entry(Event::Usage(Box::new(usage))));
+}
+
+/// Whether a prompt that the client names is newer than all that was read of the log.
+fn is_newer(session: &Session, prompt: u64) -> bool {
+    let prompts = session.newest_prompts(PROMPTS);
+    let reset = session.newest_reset();
+    match (prompts.is_empty(), reset) {
+        // Nothing was answered since: a number as large as before is of before.
+        (_, Some((reset, false))) => (prompt as f64) < reset.before as f64 * OLD_SHARE,
+        (true, None) => true,
+        // Of the end of a log, only the newest requests are known.
+        (false, _) if session.coverage < Coverage::Epoch => false,
+        _ => !prompts.contains(&prompt),
+    }
+}
+
+/// An event that no log has, after all that it has.
+fn entry(event: Event) -> Entry {
+    Entry {
+        lane: Lane::Main,
+        place: Place {
+            offset: u64::MAX >> 8,
+            line: 0,
+            len: 0,
+        },
+        at: None,
+        event,
+    }
+}

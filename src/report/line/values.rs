@@ -1,0 +1,244 @@
+//! The values of a status line as text.
+
+use super::template::{Field, Key, Length};
+use model::Role;
+use model::context::Context;
+use model::forecast::{Forecast, NoForecast};
+use model::session::{Coverage, Session};
+use model::threshold::Threshold;
+use model::window::Limits;
+use render::item::{label, letter};
+use render::number::{band, error, percent, short, tokens};
+use render::text::{cut, short_model};
+
+/// The most columns of a text from a log.
+const LONGEST_TEXT: usize = 24;
+/// The characters of a session's id that are shown.
+const ID_CHARS: usize = 8;
+/// Before a number that may change without a new record.
+const ABOUT: &str = "~";
+
+/// What a status line shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Values {
+    /// How full the context is.
+    pub context: Context,
+    /// The window and the trigger.
+    pub limits: Limits,
+    /// When it will compact.
+    pub forecast: Result<Forecast, NoForecast>,
+    /// Whether the size is final: nothing of it is estimated from the length of a text.
+    pub is_final: bool,
+    /// Whether all requests since the last reset were read, of which the forecast is made.
+    pub has_epoch: bool,
+    /// Whether anything was sent or said.
+    pub has_begun: bool,
+    /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
+    pub big: Option<(String, u64)>,
+    /// The model's id.
+    pub model: Option<String>,
+    /// How much the model is to think.
+    pub effort: Option<String>,
+    /// The session's id.
+    pub session: Option<String>,
+    /// The agent's name on screens.
+    pub agent: &'static str,
+    /// The agent's version.
+    pub version: Option<String>,
+    /// The project.
+    pub project: String,
+}
+
+impl Values {
+    /// The values of a session. Items from `oversized` on are large.
+    pub fn of(session: &Session, agent: &'static str, oversized: Threshold) -> Values {
+        let (context, limits) = (session.context(), session.limits());
+        let sized = session.in_context();
+        let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, limits.window));
+        let newest = large.max_by_key(|(ix, ..)| *ix);
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Values {
+            is_final: session.is_final(&context),
+            has_epoch: session.coverage >= Coverage::Epoch,
+            has_begun: context.used > 0 || session.has_begun(),
+            big: newest.map(|(ix, tokens, _)| {
+                let item = &session.items()[ix];
+                (label(item).into_owned(), tokens)
+            }),
+            model: owned(session.model()),
+            effort: None,
+            session: owned(session.meta.id.as_deref()),
+            agent,
+            version: owned(session.meta.version.as_deref()),
+            project: session.project().to_owned(),
+            // As of its newest record: whether it is idle does not matter to requests.
+            forecast: model::forecast::forecast(session, None),
+            context,
+            limits,
+        }
+    }
+
+    /// How full it is, as two sizes in tokens to compare.
+    pub fn filled(&self) -> (u64, u64) {
+        self.context.filled(&self.limits)
+    }
+
+    /// A value as text; `None`: it is not known.
+    pub fn text(&self, field: &Field) -> Option<String> {
+        let (context, limits) = (&self.context, &self.limits);
+        let is_short = field.length == Length::Short;
+        let (filled, end) = self.filled();
+        match field.key {
+            Key::Gauge => self.has_begun.then(|| self.gauge(field.columns)),
+            Key::Percent if is_short => Some(format!("{} of {}", self.share()?, limits.end_name())),
+            Key::Percent => Some(format!(
+                "{} of {} {}",
+                self.share()?,
+                short(end),
+                limits.end_name()
+            )),
+            Key::Share => self.share(),
+            Key::Until if !self.has_begun => None,
+            Key::Until => Some(self.until(is_short, end.saturating_sub(filled))),
+            Key::Requests => self.requests(is_short),
+            Key::Known if context.known == 0 => None,
+            Key::Known => Some(format!("{} known", tokens(context.known))),
+            Key::Est => self.estimated(),
+            Key::Tokens => {
+                let known = (context.known > 0).then(|| format!("{} known", tokens(context.known)));
+                let parts: Vec<String> = known.into_iter().chain(self.estimated()).collect();
+                (!parts.is_empty()).then(|| parts.join(" + "))
+            }
+            Key::Used if !self.has_begun => None,
+            Key::Used => Some(format!("{}{}", self.about(), tokens(context.used))),
+            Key::Window if is_short => Some(short(limits.window)),
+            Key::Window => Some(format!(
+                "window {} ({})",
+                short(limits.window),
+                limits.window_source.name()
+            )),
+            Key::Trigger => {
+                let trigger = short(limits.trigger?);
+                Some(format!("trigger {trigger} ({})", limits.trigger_source.name()))
+            }
+            Key::Roles => self.roles(),
+            Key::Big => {
+                let (label, size) = self.big.as_ref()?;
+                Some(format!("{} {}", plain(label), short(*size)))
+            }
+            Key::Model => self.model.as_deref().map(|id| plain(short_model(id))),
+            Key::Effort => self.effort.as_deref().map(plain),
+            Key::Session => {
+                let id: String = self.session.as_deref()?.chars().take(ID_CHARS).collect();
+                Some(plain(&id))
+            }
+            Key::Agent => Some(self.agent.to_owned()).filter(|name| !name.is_empty()),
+            Key::Version => self.version.as_deref().map(plain),
+            Key::Project => Some(plain(&self.project)).filter(|name| !name.is_empty()),
+        }
+    }
+
+    fn estimated(&self) -> Option<String> {
+        let context = &self.context;
+        let half = (context.high - context.used).max(context.used - context.low);
+        let (about, estimated) = (self.about(), tokens(context.estimated));
+        (context.estimated > 0).then(|| format!("{about}{estimated} ±{} est", error(half)))
+    }
+
+    /// What goes before a number that may still change.
+    fn about(&self) -> &'static str {
+        if self.is_final || self.context.estimated == 0 {
+            ""
+        } else {
+            ABOUT
+        }
+    }
+
+    /// How full it is, in percent.
+    pub fn share(&self) -> Option<String> {
+        let (filled, end) = self.filled();
+        let percent = percent(filled, end).filter(|_| self.has_begun)?;
+        Some(format!("{}{percent}%", self.about()))
+    }
+
+    fn until(&self, is_short: bool, left: u64) -> String {
+        let words = match (self.limits.trigger, &self.forecast) {
+            (Some(_), Ok(forecast)) if forecast.is_now() => return "compacts now".to_owned(),
+            (Some(_), _) if left == 0 => return "compacts now".to_owned(),
+            (Some(_), _) => "to compaction",
+            // It is not known to compact, or does not.
+            (None, _) => "to the end of the window",
+        };
+        let words = if is_short { "left" } else { words };
+        format!("{} {words}", short(left))
+    }
+
+    fn requests(&self, is_short: bool) -> Option<String> {
+        let forecast = self.forecast.as_ref().ok()?;
+        if forecast.is_now() || !self.has_begun {
+            return None;
+        }
+        let [_, middle, _] = forecast.requests.rounded();
+        let word = if middle == 1 { "request" } else { "requests" };
+        // Without the beginning of the epoch, less is known than the monitor shows.
+        let about = if self.has_epoch { "" } else { ABOUT };
+        Some(if is_short {
+            format!("{about}{} {word}", short(middle))
+        } else {
+            let band = band(&forecast.requests);
+            match band.split_once(' ') {
+                Some((middle, around)) => format!("{about}{middle} {word} {around}"),
+                None => format!("{about}{band} {word}"),
+            }
+        })
+    }
+
+    fn roles(&self) -> Option<String> {
+        let parts: Vec<String> = Role::ALL
+            .into_iter()
+            .map(|role| (role, self.context.role(role).tokens))
+            .filter(|(_, tokens)| *tokens > 0)
+            .map(|(role, tokens)| format!("{} {}", letter(role), short(tokens)))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
+    /// A bar up to the trigger or the window: known, estimated, free.
+    fn gauge(&self, columns: usize) -> String {
+        let (filled, end) = self.filled();
+        let scaled = |part: u64, whole: u64, all: usize| {
+            let cells = (u128::from(part) * all as u128 + u128::from(whole) / 2)
+                .checked_div(u128::from(whole))
+                .unwrap_or(0);
+            usize::try_from(cells).unwrap_or(usize::MAX).min(all)
+        };
+        let used = scaled(filled, end, columns).max(usize::from(filled > 0));
+        let known = scaled(self.context.known, self.context.used, used);
+        ["█".repeat(known), "▒".repeat(used - known), "░".repeat(columns - used)].concat()
+    }
+}
+
+/// Text of a log as a status line may show it: letters, digits and a few signs. A line is shown by programs that give
+/// other signs a meaning: tmux expands `#`, shells `$` and backquotes, zsh `%`.
+fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || " -_.:/@+,()[]".contains(c);
+    let text: String = text
+        .chars()
+        .take(4 * LONGEST_TEXT)
+        .map(|c| if is_plain(c) { c } else { '?' })
+        .collect();
+    cut(&text, LONGEST_TEXT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_log_has_no_sign_with_a_meaning() {
+        assert_eq!(plain("claude-opus-5[1m]"), "claude-opus-5[1m]");
+        let hostile = "a$(id)`id`#(id)#[fg=red]%F\\\"'!;&|<>\u{1b}[2J\n";
+        let shown = plain(hostile);
+        assert!(!shown.contains(['$', '`', '#', '%', '\\', '"', '\'', '!', ';', '&', '|', '<', '>', '\u{1b}', '\n']), "{shown}");
+    }
+}
