@@ -116,7 +116,10 @@ fn prune(folder: &Path) {
         let file = entry.file_name();
         let Some(file) = file.to_str() else { continue };
         if file.starts_with(UNFINISHED_PREFIX) {
-            if entry.metadata().is_ok_and(|meta| is_aged(&meta, UNFINISHED_AGE)) {
+            if entry
+                .metadata()
+                .is_ok_and(|meta| is_aged(&meta, UNFINISHED_AGE))
+            {
                 let _ = fs::remove_file(entry.path());
             }
         } else if is_name(file) {
@@ -222,7 +225,10 @@ mod tests {
         assert_eq!(load(&folder, "claude-code", "a"), None);
         save(&folder, &said("a", 200_000)).unwrap();
         save(&folder, &said("a", 1_000_000)).unwrap();
-        assert_eq!(load(&folder, "claude-code", "a"), Some(said("a", 1_000_000)));
+        assert_eq!(
+            load(&folder, "claude-code", "a"),
+            Some(said("a", 1_000_000))
+        );
         assert_eq!(load(&folder, "cursor", "a"), None);
         let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
         assert_eq!(files.len(), 1);
@@ -294,7 +300,8 @@ mod tests {
     fn a_reader_sees_what_has_changed() {
         let dir = tempfile::tempdir().unwrap();
         let mut reader = Reader::new(Some(dir.path().to_path_buf()));
-        let window = |reader: &mut Reader| reader.of("claude-code", "a").and_then(|kept| kept.window);
+        let window =
+            |reader: &mut Reader| reader.of("claude-code", "a").and_then(|kept| kept.window);
         assert_eq!(window(&mut reader), None);
         save(dir.path(), &said("a", 7_000)).unwrap();
         assert_eq!(window(&mut reader), None, "it has looked");

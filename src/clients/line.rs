@@ -424,7 +424,11 @@ mod tests {
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
                 prop::collection::vec((name.clone(), inner), 0..8).prop_map(|fields| {
                     let fields = fields.into_iter();
-                    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).collect())
+                    Value::Object(
+                        fields
+                            .map(|(name, value)| (name.to_owned(), value))
+                            .collect(),
+                    )
                 }),
             ]
         })

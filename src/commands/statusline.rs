@@ -120,7 +120,10 @@ impl Looks {
     /// What the options and the configuration say. A wrong format is the usual one.
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (Look, Option<Trouble>) {
         let config = &setup.config;
-        let named = self.format.as_deref().or(config.statusline.format.as_deref());
+        let named = self
+            .format
+            .as_deref()
+            .or(config.statusline.format.as_deref());
         let (template, wrong) = match named.map(Template::named_or_text) {
             None => (Template::usual(), None),
             Some(Ok(template)) => (template, None),
@@ -140,7 +143,9 @@ impl Looks {
             Color::Never => Colours::None,
         };
         let [high, full] = config.statusline.colours;
-        let columns = env.get("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+        let columns = env
+            .get("COLUMNS")
+            .and_then(|columns| columns.to_str()?.parse().ok());
         let look = Look {
             template,
             colours,

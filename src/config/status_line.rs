@@ -38,9 +38,11 @@ impl TryFrom<Row> for StatusLine {
         let colours = row.colours.unwrap_or(usual.colours);
         let [high, full] = colours;
         if !(high > 0.0 && high <= full && full.is_finite()) {
-            return Err("colours are two shares of the trigger above 0, the smaller first, as in \
+            return Err(
+                "colours are two shares of the trigger above 0, the smaller first, as in \
                 colours = [0.7, 0.9]"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let format = row.format;
         Ok(StatusLine { format, colours })

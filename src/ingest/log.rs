@@ -156,8 +156,9 @@ pub trait Store: Send + Sync {
         Ok(Reading::whole(log, rules))
     }
 
-    /// The same, if it begins in the last `most` bytes; `None`: it does not, or only all of the log shows it.
-    fn epoch_within(
+    /// A reading of the epochs that begin in the last `most` bytes, or of all of a log that has no more; `None`: the newest
+    /// began before, or only all of the log shows where.
+    fn epochs_within(
         &self,
         _log: &LogFile,
         _rules: &Arc<Rules>,

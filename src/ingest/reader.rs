@@ -71,10 +71,10 @@ pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     Ok(reading.finish().0)
 }
 
-/// The part of a log that a status line is made from: what came since the last reset, if that is near the end; else the
-/// end. Sizes that no report settled are by length.
+/// The part of a log that a status line is made from: its last epochs, or all of a small one; the end alone where the newest
+/// epoch is long. Sizes that no report settled are by length.
 pub fn recent(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    let Some(mut reading) = log.store.epoch_within(log, rules, RECENT_BYTES)? else {
+    let Some(mut reading) = log.store.epochs_within(log, rules, RECENT_BYTES)? else {
         return tail_only(log, rules);
     };
     match reading.step(&ByLength, &mut || false)? {
@@ -87,8 +87,8 @@ pub fn recent(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     }
 }
 
-/// How far back a status line looks for the last reset, in bytes. An epoch of 200,000 tokens is up to 3 MB.
-const RECENT_BYTES: u64 = 8 << 20;
+/// How far back a status line reads, in bytes. An epoch of 200,000 tokens is up to 3 MB; so much takes about 8 ms.
+const RECENT_BYTES: u64 = 6 << 20;
 
 /// The end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {

@@ -523,7 +523,9 @@ impl Rules {
         // Settings and what the client said may be newer or older than the log: a larger context refutes them.
         let fits = |w: &u64| *w > 0 && seen.largest <= *w;
         let said = seen.overrides.said.as_ref();
-        let said = said.filter(|said| said.is_of(seen.model)).map(|said| said.window);
+        let said = said
+            .filter(|said| said.is_of(seen.model))
+            .map(|said| said.window);
         if let Some(said) = said.filter(fits) {
             return (said, WindowSource::Client);
         }

@@ -25,5 +25,6 @@ mod requests;
 mod runs;
 mod screens;
 mod settings;
+mod statusline;
 mod support;
 mod tasks;

@@ -104,7 +104,11 @@ impl Processes {
         let tasks = tasks.into_iter().flatten().flatten().take(MOST_PROCESSES);
         let lists = tasks.filter_map(|task| {
             let list = files::read_text(&task.path().join("children"), LARGEST).ok()?;
-            Some(list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+            Some(
+                list.split_ascii_whitespace()
+                    .filter_map(|pid| pid.parse().ok())
+                    .collect(),
+            )
         });
         lists.flat_map(|list: Vec<u32>| list).collect()
     }
@@ -121,11 +125,19 @@ impl Processes {
             return Some(is(format, Trace::Session(session)));
         }
         let command = self.command(pid);
-        let format = formats.iter().copied().find(|format| is_program(format, &command))?;
-        let own = || roots.iter().filter(|root| root.agent().is_some_and(|of| of.id == format.id));
+        let format = formats
+            .iter()
+            .copied()
+            .find(|format| is_program(format, &command))?;
+        let own = || {
+            roots
+                .iter()
+                .filter(|root| root.agent().is_some_and(|of| of.id == format.id))
+        };
         let open = self.open_files(pid).into_iter().find(|path| {
             let claim = format.claims(path);
-            claim.is_some_and(|claim| claim.parent.is_none()) && own().any(|root| path.starts_with(root.path()))
+            claim.is_some_and(|claim| claim.parent.is_none())
+                && own().any(|root| path.starts_with(root.path()))
         });
         let trace = match open {
             Some(log) => Trace::Log(log),
@@ -137,7 +149,10 @@ impl Processes {
     /// The names of the program and of the first arguments: an interpreter's first argument is the program.
     fn command(&self, pid: u32) -> Vec<String> {
         let line = files::read(&self.of(pid).join("cmdline"), LARGEST).unwrap_or_default();
-        let words = line.split(|byte| *byte == 0).take(3).map(String::from_utf8_lossy);
+        let words = line
+            .split(|byte| *byte == 0)
+            .take(3)
+            .map(String::from_utf8_lossy);
         let name = |word: &str| {
             let name = Path::new(word).file_stem().and_then(|name| name.to_str());
             name.map(str::to_owned)
@@ -148,7 +163,8 @@ impl Processes {
     fn open_files(&self, pid: u32) -> Vec<PathBuf> {
         let open = fs::read_dir(self.of(pid).join("fd"));
         let open = open.into_iter().flatten().flatten().take(MOST_OPEN_FILES);
-        open.filter_map(|file| fs::read_link(file.path()).ok()).collect()
+        open.filter_map(|file| fs::read_link(file.path()).ok())
+            .collect()
     }
 }
 
@@ -160,7 +176,10 @@ fn registered(
 ) -> Option<(&'static Format, String)> {
     formats.iter().copied().find_map(|format| {
         let registry = format.registry?;
-        let folders = format.roots.iter().flat_map(|root| agent_folders(root, user));
+        let folders = format
+            .roots
+            .iter()
+            .flat_map(|root| agent_folders(root, user));
         let session = folders
             .into_iter()
             .find_map(|folder| session_of(registry, &folder.join(registry.folder), pid))?;
@@ -170,9 +189,12 @@ fn registered(
 
 /// Whether a program of these names is the agent. Programs are named as agents are, without what says that they are some.
 fn is_program(format: &Format, names: &[String]) -> bool {
-    let short = ["-cli", "-code", "-agent"].iter().find_map(|end| format.id.strip_suffix(end));
+    let short = ["-cli", "-code", "-agent"]
+        .iter()
+        .find_map(|end| format.id.strip_suffix(end));
     let is_its = |name: &String| name == format.id || Some(name.as_str()) == short;
-    names.iter().any(is_its) || (format.id == "cursor" && names.iter().any(|name| name == "cursor-agent"))
+    names.iter().any(is_its)
+        || (format.id == "cursor" && names.iter().any(|name| name == "cursor-agent"))
 }
 
 #[cfg(all(test, unix))]
@@ -218,7 +240,10 @@ mod tests {
             let agent = processes.agent_below(pid, &formats, &user, &roots);
             agent.map(|agent| (agent.pid, agent.format.id, agent.trace))
         };
-        assert_eq!(of(10), Some((12, "gemini-cli", Trace::Folder(home.join("shop")))));
+        assert_eq!(
+            of(10),
+            Some((12, "gemini-cli", Trace::Folder(home.join("shop"))))
+        );
         assert_eq!(of(20), Some((21, "codex", Trace::Log(log))));
         assert_eq!(of(11), None);
         assert_eq!(of(99), None);
@@ -231,7 +256,11 @@ mod tests {
         process(dir.path(), 10, "bash", "11", dir.path());
         process(dir.path(), 11, "bash", "10 11", dir.path());
         let processes = Processes::shown_in(dir.path());
-        assert!(processes.agent_below(10, &agents::ALL, &User::default(), &[]).is_none());
+        assert!(
+            processes
+                .agent_below(10, &agents::ALL, &User::default(), &[])
+                .is_none()
+        );
     }
 
     #[test]
@@ -241,7 +270,11 @@ mod tests {
         let pid = std::process::id();
         let folder = home.join(".claude/sessions");
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{pid}.json")), r#"{"sessionId":"3f2a"}"#).unwrap();
+        fs::write(
+            folder.join(format!("{pid}.json")),
+            r#"{"sessionId":"3f2a"}"#,
+        )
+        .unwrap();
         let processes = Processes::default();
         let agent = processes.agent_below(pid, &agents::ALL, &user(home), &[]);
         let trace = agent.map(|agent| agent.trace);

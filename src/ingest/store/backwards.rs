@@ -201,31 +201,43 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 
 /// A reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
-    let near = epoch_within(source, log, rules, u64::MAX)?;
-    Ok(near.unwrap_or_else(|| Reading::whole(log, rules)))
+    if log.format.holds_several {
+        return Ok(Reading::whole(log, rules));
+    }
+    let (mut file, _) = source.open()?;
+    // A search from the end would read all of it again for each block.
+    if source.is_streamed() {
+        return Ok(Reading::whole(log, rules));
+    }
+    match last_reset(log, &mut file)?.filter(|start| *start > 0) {
+        Some(start) => from_reset(source, log, rules, (file, start)),
+        None => Ok(Reading::whole(log, rules)),
+    }
 }
 
-/// The same, if it begins in the last `most` bytes of the log.
-pub fn epoch_within(
+/// A reading of the epochs that begin in the last `most` bytes, or of all of a log that has no more; `None`: the newest
+/// began before.
+pub fn epochs_within(
     source: &Arc<dyn Open>,
     log: &LogFile,
     rules: &Arc<Rules>,
     most: u64,
 ) -> io::Result<Option<Reading>> {
-    // A search from the end would read all of a streamed log again for each block.
     if log.format.holds_several || source.is_streamed() {
         return Ok(None);
     }
     let (mut file, stamp) = source.open()?;
     let least = stamp.bytes().saturating_sub(most);
-    match last_reset(log, &mut file, least)? {
-        Some(start) if start > 0 => epoch_from(source, log, rules, (file, start)).map(Some),
-        _ => Ok((least == 0).then(|| Reading::whole(log, rules))),
+    if least == 0 {
+        return Ok(Some(Reading::once(log, rules)));
     }
+    let first = first_reset(log, &mut file, least)?;
+    let from = |start| from_reset(source, log, rules, (file, start));
+    first.map(from).transpose()
 }
 
 /// A reading from the reset whose line begins at `start`.
-fn epoch_from(
+fn from_reset(
     source: &Arc<dyn Open>,
     log: &LogFile,
     rules: &Arc<Rules>,
@@ -237,15 +249,15 @@ fn epoch_from(
     Ok(Reading::new(lanes, Box::new(cursor)))
 }
 
-/// The first byte of the line of the last reset that is not before `least`.
-fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
+/// The first byte of the line of the last reset.
+fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
     let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
     let mut block = Vec::new();
     // Marks that begin before `end` have not been looked at.
     let mut end = file.seek(SeekFrom::End(0))?;
-    while end > least && longest > 0 {
-        let start = end.saturating_sub(BLOCK_BYTES).max(least);
+    while end > 0 && longest > 0 {
+        let start = end.saturating_sub(BLOCK_BYTES);
         file.seek(SeekFrom::Start(start))?;
         block.clear();
         (&mut *file)
@@ -265,6 +277,36 @@ fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<
                 }
                 end = line;
             }
+        }
+    }
+    Ok(None)
+}
+
+/// The first byte of the line of the first reset that begins after `least`.
+fn first_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
+    let marks = log.format.reset_marks;
+    let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0);
+    let mut block = Vec::new();
+    // Marks that begin before `start` have been looked at.
+    let mut start = least;
+    while longest > 0 {
+        file.seek(SeekFrom::Start(start))?;
+        block.clear();
+        (&mut *file).take(BLOCK_BYTES).read_to_end(&mut block)?;
+        let found = marks
+            .iter()
+            .filter_map(|mark| memchr::memmem::find(&block, mark.as_bytes()));
+        match found.min() {
+            Some(at) => {
+                let line = line_start(file, start + at as u64, &block[..at])?;
+                if line > least && resets(log, file, line)? {
+                    return Ok(Some(line));
+                }
+                start += at as u64 + 1;
+            }
+            None if (block.len() as u64) < BLOCK_BYTES => return Ok(None),
+            // A mark may go on in the next block.
+            None => start += (block.len() - longest + 1) as u64,
         }
     }
     Ok(None)
@@ -450,6 +492,32 @@ mod tests {
             });
             assert_eq!(found.collect::<Vec<_>>(), [("first", 7), ("late", 139)]);
         }
+    }
+
+    #[test]
+    fn the_last_epochs_are_read_from_the_first_reset_that_is_near() {
+        let epoch = |n: u64| format!("{{\"toy\":{n}}}\n{}{{\"reset\":1}}\n", say(2_000));
+        let text: String = ["{\"cwd\":\"/p\"}\n".to_owned()]
+            .into_iter()
+            .chain((1..=20).map(epoch))
+            .chain(["{\"toy\":99}\n".to_owned()])
+            .collect();
+        let case = Case::new(&text);
+        let log = case.log();
+        let resets = |most: u64| {
+            let reading = log.store.epochs_within(&log, &case.rules, most).unwrap();
+            reading.map(|mut reading| {
+                while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
+                let sessions = reading.finish().0;
+                let session = main(&sessions);
+                assert_eq!(session.anchor().unwrap().prompt, 99);
+                (session.resets().len(), session.coverage)
+            })
+        };
+        assert_eq!(resets(20), None);
+        assert_eq!(resets(1_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(5_000), Some((3, Coverage::Epoch)));
+        assert_eq!(resets(u64::MAX), Some((20, Coverage::Whole)));
     }
 
     #[test]

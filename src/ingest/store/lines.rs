@@ -75,12 +75,12 @@ impl Store for LineLog {
         backwards::epoch(&self.source, log, rules)
     }
 
-    fn epoch_within(
+    fn epochs_within(
         &self,
         log: &LogFile,
         rules: &Arc<Rules>,
         most: u64,
     ) -> io::Result<Option<Reading>> {
-        backwards::epoch_within(&self.source, log, rules, most)
+        backwards::epochs_within(&self.source, log, rules, most)
     }
 }

@@ -477,3 +477,38 @@ fn a_prefix_counts_once_what_the_log_shows_of_it() {
     let claude = |model| RULES.usual_prefix("claude-code", Some(model), 0);
     assert!(claude("claude-opus-5-20260701") > claude("claude-opus-4-5-20251101"));
 }
+
+#[test]
+fn a_client_is_believed_up_to_what_was_seen() {
+    let set = Overrides {
+        said: Some(Said {
+            window: 1_000_000,
+            model: Some("claude-opus-4-6".to_owned()),
+        }),
+        window: Some(300_000),
+        ..Overrides::default()
+    };
+    let window = |model, logged_window, largest| {
+        let limits = RULES.limits(&Seen {
+            logged_window,
+            largest,
+            ..Seen::new("claude-code", Some(model), &set)
+        });
+        (limits.window, limits.window_source)
+    };
+    let said = (1_000_000, WindowSource::Client);
+    assert_eq!(window("claude-opus-4-6", None, 0), said);
+    assert_eq!(window("claude-opus-4-6", None, 1_000_000), said);
+    assert_ne!(
+        window("claude-opus-4-6", None, 1_000_001).1,
+        WindowSource::Client
+    );
+    assert_eq!(
+        window("claude-opus-4-6", Some(400_000), 0).1,
+        WindowSource::Log
+    );
+    assert_eq!(
+        window("claude-haiku-4-5", None, 0).1,
+        WindowSource::Settings
+    );
+}

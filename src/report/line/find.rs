@@ -23,8 +23,15 @@ pub enum Found {
 /// # Errors
 ///
 /// If its path is outside the agent's folders, or not that of a log.
-pub fn find(context: &ReportContext, input: &Input, known: Option<&Path>) -> Result<Found, Trouble> {
-    let Some(format) = input.dialect.and_then(|dialect| named(context, dialect.agent())) else {
+pub fn find(
+    context: &ReportContext,
+    input: &Input,
+    known: Option<&Path>,
+) -> Result<Found, Trouble> {
+    let Some(format) = input
+        .dialect
+        .and_then(|dialect| named(context, dialect.agent()))
+    else {
         return Err(Trouble::new(
             "unknown client",
             "the input is not that of Claude Code, Cursor, Copilot or Qwen Code",
@@ -53,7 +60,10 @@ pub fn find(context: &ReportContext, input: &Input, known: Option<&Path>) -> Res
         };
     }
     let Some(id) = &input.session else {
-        return Err(Trouble::new("no session", "the input names neither a log nor a session's id"));
+        return Err(Trouble::new(
+            "no session",
+            "the input names neither a log nor a session's id",
+        ));
     };
     if let Some(path) = known.filter(|path| files::look(path).is_ok())
         && let Ok(log) = at(context, roots.clone(), path)
@@ -69,7 +79,8 @@ pub fn find(context: &ReportContext, input: &Input, known: Option<&Path>) -> Res
 
 /// Whether a path is in a folder, by its name and by the links in it.
 fn is_below(path: &Path, folder: &Path) -> bool {
-    let is_named = path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir);
+    let is_named =
+        path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir);
     // What is not there leads nowhere.
     is_named && files::below(folder, path).map_or_else(|error| files::is_absent(&error), |_| true)
 }
@@ -94,7 +105,11 @@ fn roots(context: &ReportContext, format: &'static Format) -> Vec<SearchRoot> {
 }
 
 /// The log at a path below the roots.
-fn at(context: &ReportContext, roots: Vec<SearchRoot>, path: &Path) -> Result<Box<LogFile>, Trouble> {
+fn at(
+    context: &ReportContext,
+    roots: Vec<SearchRoot>,
+    path: &Path,
+) -> Result<Box<LogFile>, Trouble> {
     let found = context.find_at(roots, path);
     let log = found.files.into_iter().find(|log| *log.facts.path == *path);
     log.map(Box::new).ok_or_else(|| {

@@ -160,9 +160,13 @@ fn fit(pieces: &mut Vec<Piece>, columns: usize, values: &Values) {
             break;
         }
         // A bar is the first to go: it is no number.
-        let bar = pieces.iter().position(|piece| piece.text.starts_with(['█', '▒', '░']));
+        let bar = pieces
+            .iter()
+            .position(|piece| piece.text.starts_with(['█', '▒', '░']));
         let of_value = |piece: &Piece| piece.is_value;
-        let at = bar.or_else(|| pieces.iter().rposition(of_value)).unwrap_or(0);
+        let at = bar
+            .or_else(|| pieces.iter().rposition(of_value))
+            .unwrap_or(0);
         pieces.remove(at);
         // With it goes the text around it that was not of another value.
         while at < pieces.len() && !pieces[at].is_value {
@@ -212,4 +216,196 @@ fn painted(text: &str, tint: Tint, colours: Colours, colour: impl Fn() -> Colour
         },
     };
     format!("{on}{text}{off}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::template::NAMED;
+    use model::context::{Basis, Context, Share};
+    use model::forecast::{Band, Forecast, NoForecast};
+    use model::window::{Limits, TriggerSource, WindowSource};
+    use proptest::prelude::*;
+
+    fn values(known: u64, estimated: u64, window: u64, trigger: Option<u64>) -> Values {
+        let used = known + estimated;
+        let mut roles = [Share::default(); 5];
+        roles[0].tokens = used;
+        let requests = Band {
+            p10: 5.8,
+            p50: 9.2,
+            p90: 14.1,
+        };
+        Values {
+            context: Context {
+                used,
+                known,
+                estimated,
+                low: used - estimated / 4,
+                high: used + estimated / 3,
+                basis: Basis::Delta,
+                roles,
+                own: None,
+            },
+            limits: Limits {
+                window,
+                window_source: WindowSource::Client,
+                window_setting: "",
+                trigger,
+                trigger_source: TriggerSource::Policy,
+                trigger_setting: "",
+                policy: String::new(),
+            },
+            forecast: match trigger {
+                Some(_) => Ok(Forecast {
+                    requests,
+                    turns: requests,
+                    minutes: None,
+                }),
+                None => Err(NoForecast::NoTrigger),
+            },
+            is_final: estimated == 0,
+            has_epoch: true,
+            has_begun: used > 0,
+            big: Some(("Read".to_owned(), 19_200)),
+            model: Some("claude-opus-5[1m]".to_owned()),
+            effort: None,
+            session: Some("3f2a1b00-0000".to_owned()),
+            agent: "claude",
+            version: None,
+            project: "shop".to_owned(),
+        }
+    }
+
+    const FILL: Fill = Fill {
+        high: 0.7,
+        full: 0.9,
+    };
+
+    fn plain(format: &str, values: &Values, columns: Option<usize>) -> String {
+        let template = Template::named_or_text(format).expect("a format");
+        lines(&template, values, None, columns, (Colours::None, FILL)).join("\n")
+    }
+
+    #[test]
+    fn the_named_formats() {
+        let known = values(134_200, 2_600, 200_000, Some(167_000));
+        let shown = |format| plain(format, &known, None);
+        assert_eq!(
+            shown("normal"),
+            "████████░░ ~82% of 167k trigger · 30k to compaction · 9 requests (6–14) · 134.2k known + ~2.6k ±0.9k est · Read 19k"
+        );
+        assert_eq!(shown("short"), "~82% of 167k trigger · 9 requests");
+        assert_eq!(
+            shown("two-lines"),
+            "████████░░ ~82% of 167k trigger · 30k to compaction · 9 requests (6–14)\n\
+            134.2k known + ~2.6k ±0.9k est · S 137k · Read 19k · opus-5[1m] · window 200k (client)"
+        );
+        let never = values(82_000, 0, 200_000, None);
+        assert_eq!(
+            plain("normal", &never, None),
+            "████░░░░░░ 41% of 200k window · 118k to the end of the window · 82.0k known · Read 19k"
+        );
+        let nothing = Values {
+            big: None,
+            ..values(0, 0, 200_000, Some(167_000))
+        };
+        assert_eq!(plain("normal", &nothing, None), "no request yet");
+        assert_eq!(plain("{effort}", &known, None), "ctxgauge");
+    }
+
+    #[test]
+    fn colours_go_by_how_full_it_is_and_tmux_has_its_own() {
+        let template = Template::read("{share:colour} {agent:dim}").expect("a format");
+        let shown = |known, colours| {
+            let values = values(known, 0, 200_000, Some(100_000));
+            lines(&template, &values, None, None, (colours, FILL)).concat()
+        };
+        assert_eq!(
+            shown(69_000, Colours::Ansi),
+            "\u{1b}[32m69%\u{1b}[39m \u{1b}[2mclaude\u{1b}[22m"
+        );
+        assert!(shown(70_000, Colours::Ansi).starts_with("\u{1b}[33m70%"));
+        assert!(shown(90_000, Colours::Ansi).starts_with("\u{1b}[31m90%"));
+        assert_eq!(
+            shown(90_000, Colours::Tmux),
+            "#[fg=red]90%#[fg=default] #[dim]claude#[nodim]"
+        );
+    }
+
+    #[test]
+    fn a_section_goes_with_its_value_and_the_last_goes_first() {
+        let known = values(134_200, 0, 200_000, Some(167_000));
+        let format = "{share}[ · {until}][ · {effort}][ · {agent}]";
+        assert_eq!(
+            plain(format, &known, None),
+            "80% · 33k to compaction · claude"
+        );
+        assert_eq!(plain(format, &known, Some(26)), "80% · 33k to compaction");
+        assert_eq!(plain(format, &known, Some(10)), "80%");
+        assert_eq!(plain("{until} · {agent}", &known, Some(12)), "80%");
+        assert_eq!(plain("[{effort}][ · {agent}]", &known, None), "claude");
+    }
+
+    #[test]
+    fn a_note_is_in_the_first_line() {
+        let template = Template::usual();
+        let shown = |values: &Values, columns| {
+            lines(
+                &template,
+                values,
+                Some("no log"),
+                columns,
+                (Colours::None, FILL),
+            )
+            .concat()
+        };
+        let known = values(134_200, 0, 200_000, Some(167_000));
+        assert!(shown(&known, None).ends_with("Read 19k · no log"));
+        assert_eq!(
+            shown(&known, Some(40)),
+            "████████░░ 80% of 167k trigger · no log"
+        );
+        let nothing = Values {
+            big: None,
+            ..values(0, 0, 200_000, None)
+        };
+        assert_eq!(shown(&nothing, None), "no log");
+    }
+
+    /// The numbers of a line, with their units.
+    fn numbers(line: &str) -> Vec<&str> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '%');
+        let words = line.split(|c| !is_part(c));
+        words
+            .filter(|word| word.contains(|c: char| c.is_ascii_digit()))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn no_number_is_cut_at_any_width(
+            known in 0..3_000_000_u64,
+            estimated in 0..300_000_u64,
+            window in 1_000..2_000_000_u64,
+            trigger in prop::option::of(1..2_000_000_u64),
+            columns in 1..300_usize,
+            format in 0..NAMED.len(),
+        ) {
+            let values = values(known, estimated, window, trigger);
+            let whole = plain(NAMED[format].0, &values, None);
+            let all = numbers(&whole);
+            let share = values.share();
+            let fitted = plain(NAMED[format].0, &values, Some(columns));
+            prop_assert!(!fitted.is_empty());
+            for line in fitted.lines() {
+                for number in numbers(line) {
+                    prop_assert!(all.contains(&number), "{number} in {fitted:?} of {whole:?}");
+                }
+                let is_least = share.as_deref() == Some(line) || line == NOT_BEGUN || numbers(line).len() <= 2;
+                prop_assert!(width(line) <= columns || is_least, "{columns}: {line:?}");
+                prop_assert_eq!(line.trim(), line);
+            }
+        }
+    }
 }

@@ -28,7 +28,11 @@ pub struct Pane {
 }
 
 /// The log of the session that is asked for, and how it was found, as a sentence; `None`: there is none, and why.
-pub fn find_pane(context: &ReportContext, pane: &Pane, processes: &Processes) -> (Option<LogFile>, String) {
+pub fn find_pane(
+    context: &ReportContext,
+    pane: &Pane,
+    processes: &Processes,
+) -> (Option<LogFile>, String) {
     if let Some(id) = &pane.session {
         let found = of_beginning(context, id);
         let how = match &found {
@@ -39,13 +43,19 @@ pub fn find_pane(context: &ReportContext, pane: &Pane, processes: &Processes) ->
     }
     let mut folders = pane.folders.clone();
     let mut why = String::new();
-    if let Some(pid) = pane.pid.filter(|pid| pane.is_pid_named || processes.has_terminal(*pid)) {
+    if let Some(pid) = pane
+        .pid
+        .filter(|pid| pane.is_pid_named || processes.has_terminal(*pid))
+    {
         match processes.agent_below(pid, &context.formats, &context.user, &context.roots) {
             Some(agent) => {
                 let found = of_agent(context, &agent);
                 let (label, pid) = (agent.format.label, agent.pid);
                 if found.is_some() {
-                    return (found, format!("the session of the process {pid}, which is {label}"));
+                    return (
+                        found,
+                        format!("the session of the process {pid}, which is {label}"),
+                    );
                 }
                 why = format!("the process {pid} is {label}, but has no log that is known; ");
             }
@@ -57,10 +67,17 @@ pub fn find_pane(context: &ReportContext, pane: &Pane, processes: &Processes) ->
         }
     }
     let found = newest_in(context, None, &folders);
-    let named: Vec<String> = folders.iter().take(1).map(|folder| super::named(folder)).collect();
+    let named: Vec<String> = folders
+        .iter()
+        .take(1)
+        .map(|folder| super::named(folder))
+        .collect();
     let named = named.concat();
     let how = match &found {
-        Some(log) => format!("{why}the newest session in {named}, of {}", log.format.label),
+        Some(log) => format!(
+            "{why}the newest session in {named}, of {}",
+            log.format.label
+        ),
         None => format!("{why}no session was at work in {named} during the last hour"),
     };
     (found, how)
@@ -72,16 +89,23 @@ fn of_beginning(context: &ReportContext, id: &str) -> Option<LogFile> {
     let found = context.find().files;
     let is_its = |log: &LogFile, whole: bool| {
         let id = log.facts.id.as_deref().unwrap_or_default().to_lowercase();
-        if whole { id == word } else { id.starts_with(&word) }
+        if whole {
+            id == word
+        } else {
+            id.starts_with(&word)
+        }
     };
     let exact = found.iter().find(|log| is_its(log, true));
-    exact.or_else(|| found.iter().find(|log| is_its(log, false))).cloned()
+    exact
+        .or_else(|| found.iter().find(|log| is_its(log, false)))
+        .cloned()
 }
 
 fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
-    let own = context.roots.iter().filter(|root| {
-        root.agent().is_none_or(|of| of.id == agent.format.id)
-    });
+    let own = context
+        .roots
+        .iter()
+        .filter(|root| root.agent().is_none_or(|of| of.id == agent.format.id));
     let roots = own.cloned().collect();
     match &agent.trace {
         Trace::Session(id) => of_id(context, roots, id),
@@ -89,7 +113,9 @@ fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
             let found = context.find_at(roots, path).files;
             found.into_iter().find(|log| *log.facts.path == *path)
         }
-        Trace::Folder(folder) => newest_in(context, Some(agent.format.id), std::slice::from_ref(folder)),
+        Trace::Folder(folder) => {
+            newest_in(context, Some(agent.format.id), std::slice::from_ref(folder))
+        }
     }
 }
 
@@ -99,13 +125,17 @@ fn newest_in(context: &ReportContext, agent: Option<&str>, folders: &[PathBuf]) 
         return None;
     }
     let now = (context.now)();
-    let roots = context.roots.iter().filter(|root| {
-        agent.is_none_or(|agent| root.agent().is_none_or(|of| of.id == agent))
-    });
+    let roots = context
+        .roots
+        .iter()
+        .filter(|root| agent.is_none_or(|agent| root.agent().is_none_or(|of| of.id == agent)));
     let found = context.find_in(roots.cloned().collect());
     let is_live = |log: &LogFile| {
         log.facts.parent.is_none()
-            && log.facts.modified.is_some_and(|at| now.duration_since(at) <= LIVE)
+            && log
+                .facts
+                .modified
+                .is_some_and(|at| now.duration_since(at) <= LIVE)
     };
     let live = found.files.into_iter().filter(is_live).take(MOST_LOGS);
     let mut here = live.filter(|log| {

@@ -94,7 +94,10 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
             // The line itself lacks nothing.
             troubles.push(Trouble::new(
                 "",
-                format!("what the client says could not be kept in {}: {error}", super::named(&folder)),
+                format!(
+                    "what the client says could not be kept in {}: {error}",
+                    super::named(&folder)
+                ),
             ));
         }
     }
@@ -103,7 +106,9 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
 
 /// A session of which only the client is known.
 fn without_log(context: &ReportContext, input: &Input) -> Shown {
-    let format = input.dialect.and_then(|dialect| named(context, dialect.agent()));
+    let format = input
+        .dialect
+        .and_then(|dialect| named(context, dialect.agent()));
     let id = format.map_or("", |format| format.id);
     let mut session = Session::new(id, Arc::clone(&context.rules));
     let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
@@ -112,7 +117,11 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
         id: boxed(&input.session),
         model: model.map(Box::from),
         version: boxed(&input.version),
-        cwd: input.cwd.as_ref().and_then(|cwd| cwd.to_str()).map(Box::from),
+        cwd: input
+            .cwd
+            .as_ref()
+            .and_then(|cwd| cwd.to_str())
+            .map(Box::from),
         ..Meta::default()
     };
     session.apply(entry(Event::Meta(Box::new(meta))));
@@ -123,7 +132,11 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
 }
 
 pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
-    context.formats.iter().copied().find(|format| format.id == agent)
+    context
+        .formats
+        .iter()
+        .copied()
+        .find(|format| format.id == agent)
 }
 
 /// Adds what the client says: the window, and the size where that is newer than the log's.

@@ -222,7 +222,9 @@ impl<'t> Reader<'t> {
                     parts.push(Part::Field(self.field()?));
                 }
                 '[' if depth == DEEPEST => {
-                    return Err(WrongFormat(format!("more than {DEEPEST} sections in each other")));
+                    return Err(WrongFormat(format!(
+                        "more than {DEEPEST} sections in each other"
+                    )));
                 }
                 '[' => {
                     push(&mut parts, &mut text);
@@ -236,7 +238,8 @@ impl<'t> Reader<'t> {
                 }
                 c if c.is_control() => {
                     return Err(WrongFormat(
-                        "a control character: colours are written as in {percent:colour}".to_owned(),
+                        "a control character: colours are written as in {percent:colour}"
+                            .to_owned(),
                     ));
                 }
                 c => text.push(c),
@@ -288,7 +291,10 @@ impl<'t> Reader<'t> {
                 "dim" => field.tint = Tint::Dim,
                 "bold" => field.tint = Tint::Bold,
                 "short" => field.length = Length::Short,
-                number if let Ok(columns) = number.parse() && (1..=WIDEST_GAUGE).contains(&columns) => {
+                number
+                    if let Ok(columns) = number.parse()
+                        && (1..=WIDEST_GAUGE).contains(&columns) =>
+                {
                     field.columns = columns;
                 }
                 word => {
@@ -331,12 +337,16 @@ mod tests {
             let lines = Template::read(format).expect(name).0;
             assert_eq!(Template::named_or_text(name), Ok(Template(lines)));
         }
-        assert_eq!(Template::usual(), Template::read(NAMED[0].1).expect("a format"));
+        assert_eq!(
+            Template::usual(),
+            Template::read(NAMED[0].1).expect("a format")
+        );
     }
 
     #[test]
     fn values_sections_and_lines() {
-        let read = Template::read("{percent} x[ {known}[ {est}]][[{{y}}]]\n{model}").expect("a format");
+        let read =
+            Template::read("{percent} x[ {known}[ {est}]][[{{y}}]]\n{model}").expect("a format");
         let inner = Part::Section(vec![text(" "), field(Key::Est)]);
         assert_eq!(
             read.0,
@@ -371,7 +381,9 @@ mod tests {
             ("[ [ [ [ [ {known} ] ] ] ] ]", "more than 4 sections"),
             ("shorter", "neither a name (normal, short, two-lines)"),
         ] {
-            let error = Template::named_or_text(format).expect_err(format).to_string();
+            let error = Template::named_or_text(format)
+                .expect_err(format)
+                .to_string();
             assert!(error.contains(why), "{format}: {error}");
         }
         let long = "{known}".repeat(LONGEST);

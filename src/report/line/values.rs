@@ -119,7 +119,10 @@ impl Values {
             )),
             Key::Trigger => {
                 let trigger = short(limits.trigger?);
-                Some(format!("trigger {trigger} ({})", limits.trigger_source.name()))
+                Some(format!(
+                    "trigger {trigger} ({})",
+                    limits.trigger_source.name()
+                ))
             }
             Key::Roles => self.roles(),
             Key::Big => {
@@ -214,7 +217,12 @@ impl Values {
         };
         let used = scaled(filled, end, columns).max(usize::from(filled > 0));
         let known = scaled(self.context.known, self.context.used, used);
-        ["█".repeat(known), "▒".repeat(used - known), "░".repeat(columns - used)].concat()
+        [
+            "█".repeat(known),
+            "▒".repeat(used - known),
+            "░".repeat(columns - used),
+        ]
+        .concat()
     }
 }
 
@@ -239,6 +247,11 @@ mod tests {
         assert_eq!(plain("claude-opus-5[1m]"), "claude-opus-5[1m]");
         let hostile = "a$(id)`id`#(id)#[fg=red]%F\\\"'!;&|<>\u{1b}[2J\n";
         let shown = plain(hostile);
-        assert!(!shown.contains(['$', '`', '#', '%', '\\', '"', '\'', '!', ';', '&', '|', '<', '>', '\u{1b}', '\n']), "{shown}");
+        assert!(
+            !shown.contains([
+                '$', '`', '#', '%', '\\', '"', '\'', '!', ';', '&', '|', '<', '>', '\u{1b}', '\n'
+            ]),
+            "{shown}"
+        );
     }
 }

@@ -1,0 +1,528 @@
+//! `ctxgauge statusline` and `ctxgauge status`, as agents, tmux and prompts run them.
+
+use crate::support::ctxgauge;
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const ID: &str = "3f2a1b00-0000-4000-8000-000000000001";
+
+/// A home with a session of Claude Code.
+struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".claude/projects/-shop")).unwrap();
+        Home { dir }
+    }
+
+    fn with_log(prompt: u64) -> Home {
+        let home = Home::new();
+        fs::write(home.log(), log(prompt)).unwrap();
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn log(&self) -> PathBuf {
+        let folder = self.path().join(".claude/projects/-shop");
+        folder.join(format!("{ID}.jsonl"))
+    }
+
+    fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = ctxgauge(self.path());
+        command
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .env("LANG", "C.UTF-8");
+        command
+    }
+
+    /// The status line for this input. It always ends with 0, and has a line.
+    fn line(&self, input: &[u8]) -> (String, String) {
+        shown(pass(&mut self.program(&["statusline"]), input))
+    }
+
+    /// What Claude Code passes.
+    fn input(&self, prompt: Value) -> Value {
+        let usage = prompt.as_u64().map(|prompt| {
+            json!({"input_tokens": 3, "output_tokens": 40, "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": prompt - 3})
+        });
+        json!({
+            "session_id": ID, "transcript_path": self.log(), "cwd": "/shop",
+            "model": {"id": "claude-opus-4-6", "display_name": "Opus"}, "version": "2.1.330",
+            "context_window": {"context_window_size": 200_000, "used_percentage": 3, "current_usage": usage},
+        })
+    }
+
+    /// What is kept of its sessions.
+    fn kept(&self) -> Vec<Value> {
+        let files = fs::read_dir(self.path().join(".local/state/ctxgauge/clients"));
+        let files = files.into_iter().flatten().flatten();
+        files
+            .map(|file| serde_json::from_slice(&fs::read(file.path()).unwrap()).unwrap())
+            .collect()
+    }
+}
+
+/// A log with one answered request of this prompt.
+fn log(prompt: u64) -> String {
+    let line = |kind: &str, uuid: &str, parent: Value, message: Value| {
+        let line = json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": ID, "cwd": "/shop",
+            "version": "2.1.330", "timestamp": "2026-05-01T10:00:00Z", "requestId": "r1", "message": message});
+        format!("{line}\n")
+    };
+    line(
+        "user",
+        "u1",
+        Value::Null,
+        json!({"role": "user", "content": "hello there"}),
+    ) + &line(
+        "assistant",
+        "u2",
+        json!("u1"),
+        json!({"role": "assistant", "id": "m1", "model": "claude-opus-4-6",
+                "content": [{"type": "text", "text": "hello"}],
+                "usage": {"input_tokens": 3, "cache_creation_input_tokens": 0,
+                    "cache_read_input_tokens": prompt - 3, "output_tokens": 40}}),
+    )
+}
+
+fn pass(command: &mut Command, input: &[u8]) -> Output {
+    let command = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // It may not read all of it.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn shown(output: Output) -> (String, String) {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let line = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        !line.trim().is_empty() && !line.starts_with(' '),
+        "{line:?}"
+    );
+    (
+        line.trim_end().to_owned(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn the_line_has_the_numbers_of_the_report() {
+    let home = Home::with_log(83_460);
+    let (line, problems) = home.line(home.input(json!(83_460)).to_string().as_bytes());
+    assert_eq!(problems, "");
+    let report = home
+        .program(&["report", "--json", "--session", ID])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["context"]["used"], 83_500);
+    assert_eq!(report["context"]["window"], 200_000);
+    assert_eq!(report["context"]["window_source"], "client");
+    let percent = (83_500 * 100 + 83_500) / report["compaction"]["trigger"].as_u64().unwrap();
+    assert!(line.contains(&format!(" {percent}% of ")), "{line}");
+    let requests = report["compaction"]["requests_left"]["p50"]
+        .as_f64()
+        .unwrap()
+        .round();
+    assert!(line.contains(&format!(" {requests} requests (")), "{line}");
+    assert!(line.contains("83.5k known"), "{line}");
+}
+
+#[test]
+fn what_the_client_says_is_kept_and_used_by_the_others() {
+    let home = Home::with_log(90_000);
+    let mut input = home.input(json!(90_000));
+    input["model"]["id"] = json!("claude-opus-4-6[1m]");
+    input["context_window"]["context_window_size"] = json!(1_000_000);
+    let (line, _) = home.line(input.to_string().as_bytes());
+    let kept = home.kept();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0]["window"], 1_000_000);
+    assert!(line.contains(" 9% of "), "{line}");
+    for arguments in [&["report", "--json"][..], &["ls", "--json"]] {
+        let session = ["--session", ID];
+        let arguments = if arguments[0] == "report" {
+            [arguments, &session].concat()
+        } else {
+            arguments.to_vec()
+        };
+        let output = home.program(&arguments).output().unwrap();
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let context = if json["context"].is_null() {
+            &json["sessions"][0]["context"]
+        } else {
+            &json["context"]
+        };
+        assert_eq!(
+            (&context["window"], &context["window_source"]),
+            (&json!(1_000_000), &json!("client"))
+        );
+    }
+    // Another model since: its window is not that one.
+    let other = fs::read_to_string(home.log())
+        .unwrap()
+        .replace("claude-opus-4-6", "claude-haiku-4-5");
+    fs::write(home.log(), other).unwrap();
+    let output = home
+        .program(&["report", "--json", "--session", ID])
+        .output()
+        .unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_ne!(json["context"]["window_source"], "client");
+}
+
+#[test]
+fn the_newer_of_log_and_client_counts() {
+    let home = Home::with_log(50_000);
+    let line = |prompt| home.line(home.input(prompt).to_string().as_bytes()).0;
+    assert!(line(json!(50_000)).contains("50.0k known"));
+    assert!(line(Value::Null).contains("50.0k known"));
+    assert!(line(json!(60_000)).contains("60.0k known"));
+    let more = log(70_000)
+        .replace("\"u1\"", "\"u3\"")
+        .replace("\"u2\"", "\"u4\"")
+        .replace("m1", "m2")
+        .replace("r1", "r2");
+    OpenOptions::new()
+        .append(true)
+        .open(home.log())
+        .unwrap()
+        .write_all(more.as_bytes())
+        .unwrap();
+    assert!(
+        line(json!(50_000)).contains("70.0k known"),
+        "the client's is of before"
+    );
+}
+
+#[test]
+fn there_is_a_line_for_any_input() {
+    let home = Home::with_log(50_000);
+    let whole = home.input(json!(50_000)).to_string();
+    for (input, word) in [
+        ("", "no input"),
+        ("null", "unknown input"),
+        ("[1]", "unknown input"),
+        ("{}", "unknown client"),
+        (&whole[..whole.len() / 2], "input cut"),
+        ("\u{0}\u{1}\u{2}", "unknown input"),
+    ] {
+        let (line, problems) = home.line(input.as_bytes());
+        assert_eq!(
+            (line.as_str(), problems.lines().count()),
+            (word, 1),
+            "{input}"
+        );
+    }
+    let none = home
+        .program(&["statusline"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(shown(none).0, "no input");
+}
+
+#[test]
+fn a_path_outside_the_agents_folders_is_refused() {
+    let home = Home::with_log(50_000);
+    let outside = home.path().join("elsewhere.jsonl");
+    fs::write(&outside, log(120_000)).unwrap();
+    let around = home.path().join(".claude/projects/../../elsewhere.jsonl");
+    let link = home.path().join(".claude/projects/-shop/link.jsonl");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let mut paths = vec![
+        outside,
+        around,
+        PathBuf::from("/etc/passwd"),
+        PathBuf::from("log.jsonl"),
+    ];
+    paths.extend(Some(link).filter(|_| cfg!(unix)));
+    for path in paths {
+        let mut input = home.input(Value::Null);
+        input["transcript_path"] = json!(path);
+        let (line, problems) = home.line(input.to_string().as_bytes());
+        assert!(
+            line.contains("log outside") && !line.contains("120"),
+            "{path:?}: {line}"
+        );
+        assert!(
+            problems.contains("outside the folders of claude"),
+            "{path:?}: {problems}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_never_waited_for() {
+    let home = Home::new();
+    nix::unistd::mkfifo(&home.log(), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let (line, problems) = home.line(home.input(json!(50_000)).to_string().as_bytes());
+    assert!(
+        line.contains("50.0k known") && line.ends_with("no log"),
+        "{line}"
+    );
+    assert!(problems.contains("named pipe"), "{problems}");
+    fs::remove_file(home.log()).unwrap();
+    fs::create_dir(home.log()).unwrap();
+    let (_, problems) = home.line(home.input(Value::Null).to_string().as_bytes());
+    assert!(problems.contains("a folder"), "{problems}");
+}
+
+#[test]
+fn a_session_is_found_by_its_id_and_a_path_is_no_id() {
+    let home = Home::with_log(50_000);
+    let by_id = |id: &str| {
+        let mut input = home.input(Value::Null);
+        input["session_id"] = json!(id);
+        input.as_object_mut().unwrap().remove("transcript_path");
+        home.line(input.to_string().as_bytes())
+    };
+    assert!(by_id(ID).0.contains("50.0k known"));
+    // From what is kept, the second time.
+    assert!(by_id(ID).0.contains("50.0k known"));
+    let path = format!("../-shop/{ID}");
+    let (line, problems) = by_id(&path);
+    assert!(line.ends_with("no session"), "{line}");
+    assert!(
+        problems.contains("neither a log nor a session's id"),
+        "{problems}"
+    );
+    let (line, _) = by_id("another");
+    assert_eq!(line, "no request yet");
+}
+
+#[test]
+fn a_log_that_is_empty_gone_or_being_replaced() {
+    let home = Home::new();
+    let line = |prompt| home.line(home.input(prompt).to_string().as_bytes()).0;
+    assert_eq!(line(Value::Null), "no request yet");
+    assert!(line(json!(50_000)).ends_with("no log"));
+    fs::write(home.log(), "").unwrap();
+    assert_eq!(line(Value::Null), "no request yet");
+    assert!(line(json!(50_000)).contains("50.0k known"));
+    let whole = log(50_000);
+    for end in [1, whole.len() / 3, whole.len() - 1] {
+        fs::write(home.log(), &whole[..end]).unwrap();
+        assert!(line(json!(60_000)).contains("60.0k known"), "{end}");
+    }
+    fs::write(home.log(), b"\xff\xfe\x00\n\n{}\n").unwrap();
+    assert!(line(json!(60_000)).contains("60.0k known"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_written_costs_a_sentence() {
+    let home = Home::with_log(50_000);
+    // A file in the place of the folder: this holds for every user.
+    fs::write(home.path().join(".local"), "").unwrap();
+    let (line, problems) = home.line(home.input(json!(50_000)).to_string().as_bytes());
+    assert!(
+        line.contains("50.0k known · ") || line.ends_with("50.0k known"),
+        "{line}"
+    );
+    assert!(problems.contains("could not be kept"), "{problems}");
+}
+
+#[test]
+fn many_at_once_leave_whole_files() {
+    let home = Home::with_log(50_000);
+    let inputs: Vec<String> = (0..500)
+        .map(|n| {
+            let mut input = home.input(json!(50_000));
+            input["context_window"]["context_window_size"] = json!(200_000 + n % 5);
+            input.to_string()
+        })
+        .collect();
+    for inputs in inputs.chunks(100) {
+        let children = inputs.iter().map(|input| {
+            let mut command = home.program(&["statusline"]);
+            let command = command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            child
+                .stdin
+                .take()
+                .unwrap()
+                .write_all(input.as_bytes())
+                .unwrap();
+            child
+        });
+        let children: Vec<_> = children.collect();
+        for child in children {
+            let (line, problems) = shown(child.wait_with_output().unwrap());
+            assert!(
+                line.contains("50.0k known") && problems.is_empty(),
+                "{line} {problems}"
+            );
+        }
+    }
+    assert_eq!(home.kept().len(), 1, "nothing unfinished is left");
+}
+
+#[test]
+fn a_wrong_format_or_configuration_is_a_word_in_the_line() {
+    let home = Home::with_log(50_000);
+    let input = home.input(json!(50_000)).to_string();
+    let output = pass(
+        &mut home.program(&["statusline", "--format", "{percents}"]),
+        input.as_bytes(),
+    );
+    let (line, problems) = shown(output);
+    assert!(
+        line.ends_with("· format") && problems.contains("there is no {percents}"),
+        "{line} {problems}"
+    );
+    let config = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(
+        config.join("config.toml"),
+        "[statusline]\nformat = \"{known}\"\ncolours = [0.5, 0.8]\n",
+    )
+    .unwrap();
+    assert_eq!(home.line(input.as_bytes()).0, "50.0k known");
+    fs::write(
+        config.join("config.toml"),
+        "[statusline]\ncolours = [0.9, 0.8]\n",
+    )
+    .unwrap();
+    let (line, problems) = home.line(input.as_bytes());
+    assert!(
+        line.contains("50.0k known") && line.ends_with("configuration"),
+        "{line}"
+    );
+    assert!(problems.contains("colours"), "{problems}");
+}
+
+#[test]
+fn colours_are_on_in_a_pipe_unless_no_color() {
+    let home = Home::with_log(50_000);
+    let input = home.input(json!(50_000)).to_string();
+    let of = |arguments: &[&str], set: &[(&str, &str)]| {
+        let mut command = ctxgauge(home.path());
+        command
+            .arg("statusline")
+            .args(arguments)
+            .envs(set.iter().copied());
+        shown(pass(&mut command, input.as_bytes())).0
+    };
+    assert!(of(&[], &[]).contains("\u{1b}[32m"));
+    assert!(!of(&[], &[("NO_COLOR", "1")]).contains('\u{1b}'));
+    assert!(!of(&["--color", "never"], &[]).contains('\u{1b}'));
+    assert!(of(&["--color", "always"], &[("NO_COLOR", "1")]).contains('\u{1b}'));
+    assert!(of(&["--color", "tmux"], &[]).contains("#[fg=green]"));
+    let narrow = of(&[], &[("COLUMNS", "30"), ("NO_COLOR", "1")]);
+    assert!(narrow.chars().count() <= 30, "{narrow}");
+    assert!(of(&[], &[("COLUMNS", "0"), ("NO_COLOR", "1")]).contains("50.0k known"));
+}
+
+#[test]
+fn nothing_of_a_log_has_a_meaning_in_a_bar() {
+    let home = Home::new();
+    let hostile = log(50_000).replace("claude-opus-4-6", "m$(id)`id`#(id)#[fg=red]%F\\u001b[2J");
+    fs::write(home.log(), hostile).unwrap();
+    let output = home
+        .program(&[
+            "status",
+            "--session",
+            ID,
+            "--format",
+            "{model} {project} {session}",
+        ])
+        .output()
+        .unwrap();
+    let (line, _) = shown(output);
+    assert!(!line.contains(['$', '`', '#', '%', '\u{1b}']), "{line}");
+}
+
+#[test]
+fn status_takes_the_session_that_is_named_or_of_the_folder() {
+    let home = Home::with_log(50_000);
+    let status = |arguments: &[&str]| {
+        let mut command = home.program(&["status", "-v"]);
+        let output = command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (line, how) = status(&["--session", &ID[..8]]);
+    assert!(
+        line.contains("50.0k known") && how.contains("as named"),
+        "{line} {how}"
+    );
+    let (line, how) = status(&["--cwd", "/shop"]);
+    assert!(
+        line.contains("50.0k known") && how.contains("newest session in '/shop', of claude"),
+        "{how}"
+    );
+    let (line, how) = status(&["--cwd", "/elsewhere"]);
+    assert!(
+        line.is_empty() && how.contains("no session was at work"),
+        "{line} {how}"
+    );
+    let (line, how) = status(&["--session", "nobody"]);
+    assert!(
+        line.is_empty() && how.contains("there is no session"),
+        "{how}"
+    );
+    let (line, how) = status(&["--pid", "4294967295"]);
+    assert!(
+        line.is_empty() && how.contains("no agent runs below the process"),
+        "{how}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn status_takes_the_session_of_a_process_by_its_registry() {
+    let home = Home::with_log(50_000);
+    let mut agent = Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let folder = home.path().join(".claude/sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let entry = json!({"pid": agent.id(), "sessionId": ID, "status": "idle"});
+    fs::write(
+        folder.join(format!("{}.json", agent.id())),
+        entry.to_string(),
+    )
+    .unwrap();
+    // This process has started it, as a shell would.
+    let pid = std::process::id().to_string();
+    let output = home
+        .program(&["status", "-v", "--pid", &pid])
+        .output()
+        .unwrap();
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+    let how = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("50.0k known"),
+        "{how}"
+    );
+    assert!(how.contains("which is claude"), "{how}");
+}
