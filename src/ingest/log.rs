@@ -156,13 +156,14 @@ pub trait Store: Send + Sync {
         Ok(Reading::whole(log, rules))
     }
 
-    /// A reading of the epochs that begin in the last `most` bytes, or of all of a log that has no more; `None`: the newest
-    /// began before, or only all of the log shows where.
+    /// A reading of the last epochs, to be read once: as many as begin in the last bytes, of which the first number says
+    /// how many; or else the newest one, if it begins in as many as the second. `None`: it began before, or only all of the
+    /// log shows where.
     fn epochs_within(
         &self,
         _log: &LogFile,
         _rules: &Arc<Rules>,
-        _most: u64,
+        _bytes: [u64; 2],
     ) -> io::Result<Option<Reading>> {
         Ok(None)
     }
@@ -319,7 +320,13 @@ impl Reading {
 
     /// The same, for a report on what there is now: neither earlier states are kept nor where to go on.
     pub fn once(log: &LogFile, rules: &Arc<Rules>) -> Reading {
-        let Reading { lanes, mut cursor } = Reading::whole(log, rules);
+        Reading::whole(log, rules).finally()
+    }
+
+    /// The same reading, to be read once.
+    #[must_use]
+    pub fn finally(self) -> Reading {
+        let Reading { lanes, mut cursor } = self;
         cursor.read_once();
         let lanes = lanes.finally();
         Reading { lanes, cursor }

@@ -209,31 +209,39 @@ pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::R
     if source.is_streamed() {
         return Ok(Reading::whole(log, rules));
     }
-    match last_reset(log, &mut file)?.filter(|start| *start > 0) {
+    match last_reset(log, &mut file, 0)?.filter(|start| *start > 0) {
         Some(start) => from_reset(source, log, rules, (file, start)),
         None => Ok(Reading::whole(log, rules)),
     }
 }
 
-/// A reading of the epochs that begin in the last `most` bytes, or of all of a log that has no more; `None`: the newest
-/// began before.
+/// A reading of the last epochs, to be read once: as many as begin in the last `near` bytes, or else the newest one, if it
+/// begins in the last `far` bytes. `None`: it began before.
 pub fn epochs_within(
     source: &Arc<dyn Open>,
     log: &LogFile,
     rules: &Arc<Rules>,
-    most: u64,
+    [near, far]: [u64; 2],
 ) -> io::Result<Option<Reading>> {
     if log.format.holds_several || source.is_streamed() {
         return Ok(None);
     }
     let (mut file, stamp) = source.open()?;
-    let least = stamp.bytes().saturating_sub(most);
-    if least == 0 {
-        return Ok(Some(Reading::once(log, rules)));
+    let before = |most| stamp.bytes().saturating_sub(most);
+    let mut start = None;
+    if before(near) > 0 {
+        start = match first_reset(log, &mut file, before(near))? {
+            None => last_reset(log, &mut file, before(far))?,
+            first => first,
+        };
     }
-    let first = first_reset(log, &mut file, least)?;
-    let from = |start| from_reset(source, log, rules, (file, start));
-    first.map(from).transpose()
+    match start {
+        Some(start) if start > 0 => {
+            let reading = from_reset(source, log, rules, (file, start))?;
+            Ok(Some(reading.finally()))
+        }
+        _ => Ok((before(far) == 0).then(|| Reading::once(log, rules))),
+    }
 }
 
 /// A reading from the reset whose line begins at `start`.
@@ -249,15 +257,15 @@ fn from_reset(
     Ok(Reading::new(lanes, Box::new(cursor)))
 }
 
-/// The first byte of the line of the last reset.
-fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
+/// The first byte of the line of the last reset whose mark is not before `least`.
+fn last_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option<u64>> {
     let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
     let mut block = Vec::new();
     // Marks that begin before `end` have not been looked at.
     let mut end = file.seek(SeekFrom::End(0))?;
-    while end > 0 && longest > 0 {
-        let start = end.saturating_sub(BLOCK_BYTES);
+    while end > least && longest > 0 {
+        let start = end.saturating_sub(BLOCK_BYTES).max(least);
         file.seek(SeekFrom::Start(start))?;
         block.clear();
         (&mut *file)
@@ -504,8 +512,11 @@ mod tests {
             .collect();
         let case = Case::new(&text);
         let log = case.log();
-        let resets = |most: u64| {
-            let reading = log.store.epochs_within(&log, &case.rules, most).unwrap();
+        let resets = |near: u64, far: u64| {
+            let reading = log
+                .store
+                .epochs_within(&log, &case.rules, [near, far])
+                .unwrap();
             reading.map(|mut reading| {
                 while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
                 let sessions = reading.finish().0;
@@ -514,10 +525,12 @@ mod tests {
                 (session.resets().len(), session.coverage)
             })
         };
-        assert_eq!(resets(20), None);
-        assert_eq!(resets(1_000), Some((1, Coverage::Epoch)));
-        assert_eq!(resets(5_000), Some((3, Coverage::Epoch)));
-        assert_eq!(resets(u64::MAX), Some((20, Coverage::Whole)));
+        assert_eq!(resets(20, 20), None);
+        assert_eq!(resets(20, 1_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(20, 5_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(1_000, 5_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(5_000, 5_000), Some((3, Coverage::Epoch)));
+        assert_eq!(resets(u64::MAX, u64::MAX), Some((20, Coverage::Whole)));
     }
 
     #[test]

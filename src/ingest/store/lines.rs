@@ -79,8 +79,8 @@ impl Store for LineLog {
         &self,
         log: &LogFile,
         rules: &Arc<Rules>,
-        most: u64,
+        bytes: [u64; 2],
     ) -> io::Result<Option<Reading>> {
-        backwards::epochs_within(&self.source, log, rules, most)
+        backwards::epochs_within(&self.source, log, rules, bytes)
     }
 }

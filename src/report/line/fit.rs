@@ -265,7 +265,7 @@ mod tests {
                 None => Err(NoForecast::NoTrigger),
             },
             is_final: estimated == 0,
-            has_epoch: true,
+            is_whole: true,
             has_begun: used > 0,
             big: Some(("Read".to_owned(), 19_200)),
             model: Some("claude-opus-5[1m]".to_owned()),

@@ -29,8 +29,8 @@ pub struct Values {
     pub forecast: Result<Forecast, NoForecast>,
     /// Whether the size is final: nothing of it is estimated from the length of a text.
     pub is_final: bool,
-    /// Whether all requests since the last reset were read, of which the forecast is made.
-    pub has_epoch: bool,
+    /// Whether all of the log was read, of which the forecast is made.
+    pub is_whole: bool,
     /// Whether anything was sent or said.
     pub has_begun: bool,
     /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
@@ -59,7 +59,7 @@ impl Values {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Values {
             is_final: session.is_final(&context),
-            has_epoch: session.coverage >= Coverage::Epoch,
+            is_whole: session.coverage == Coverage::Whole,
             has_begun: context.used > 0 || session.has_begun(),
             big: newest.map(|(ix, tokens, _)| {
                 let item = &session.items()[ix];
@@ -183,8 +183,8 @@ impl Values {
         }
         let [_, middle, _] = forecast.requests.rounded();
         let word = if middle == 1 { "request" } else { "requests" };
-        // Without the beginning of the epoch, less is known than the monitor shows.
-        let about = if self.has_epoch { "" } else { ABOUT };
+        // Earlier epochs would change it a little.
+        let about = if self.is_whole { "" } else { ABOUT };
         Some(if is_short {
             format!("{about}{} {word}", short(middle))
         } else {
