@@ -34,6 +34,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The columns beside a status line that the client takes for itself. Claude Code 2.1.330 passes those of the terminal,
+    /// indents the line by two, and cuts what comes within two of the end.
+    pub fn margin(self) -> usize {
+        match self {
+            Dialect::ClaudeCode => 4,
+            Dialect::Cursor | Dialect::CopilotCli | Dialect::QwenCode => 0,
+        }
+    }
+
     /// The agent's id, as in reports.
     pub fn agent(self) -> &'static str {
         self.into()
@@ -77,6 +86,8 @@ pub struct Input {
     pub window: Option<u64>,
     /// The size of the context.
     pub size: Option<Size>,
+    /// The columns that the line may take, where the client passes them.
+    pub columns: Option<usize>,
 }
 
 /// Why there is no input.
@@ -125,7 +136,9 @@ fn of(fields: &Map<String, Value>) -> Input {
     let dialect = dialect(fields, context);
     let model = fields.get("model");
     let named = |name: &str| model.and_then(Value::as_object).and_then(|m| word(m, name));
-    let model = named("id").or_else(|| model.and_then(Value::as_str).and_then(short));
+    // Qwen Code has no other name for it.
+    let shown = || named("display_name").filter(|_| dialect == Some(Dialect::QwenCode));
+    let model = named("id").or_else(shown);
     let workspace = object(fields, "workspace");
     let cwd = path(fields, "cwd").or_else(|| path(workspace?, "current_dir"));
     Input {
@@ -138,6 +151,9 @@ fn of(fields: &Map<String, Value>) -> Input {
         effort: object(fields, "effort").and_then(|effort| word(effort, "level")),
         window: context.and_then(|context| window(context, dialect)),
         size: dialect.and_then(|dialect| size(context?, dialect)),
+        columns: fields
+            .get("render_width_chars")
+            .and_then(|columns| usize::try_from(columns.as_u64()?).ok()),
     }
 }
 
@@ -315,6 +331,7 @@ mod tests {
         let qwen = of(QWEN);
         assert_eq!(qwen.dialect, Some(Dialect::QwenCode));
         assert_eq!(qwen.log, None);
+        assert_eq!(qwen.model.as_deref(), Some("qwen3-coder-plus"));
         let prompt = |size| match size {
             Some(Size::Reported { prompt, .. }) => prompt,
             _ => 0,
@@ -323,6 +340,7 @@ mod tests {
         let cursor = of(CURSOR);
         assert_eq!(cursor.dialect, Some(Dialect::Cursor));
         assert_eq!(cursor.size, Some(Size::Estimated(69_000)));
+        assert_eq!((cursor.columns, claude.columns), (Some(80), None));
         let copilot = of(COPILOT);
         assert_eq!(copilot.dialect, Some(Dialect::CopilotCli));
         assert_eq!(copilot.window, Some(128_000));

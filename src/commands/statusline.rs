@@ -8,7 +8,7 @@ use super::setup::Setup;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use clients::line::{Input, LARGEST_INPUT, NoInput, read};
+use clients::line::{Dialect, Input, LARGEST_INPUT, NoInput, read};
 use files::paths::Env;
 use model::threshold::OVERSIZED;
 use report::line::template::Template;
@@ -54,8 +54,15 @@ impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let input = read_input();
         let (setup, mut troubles) = configuration(call)?;
-        let (look, wrong) = self.looks.look(&setup, &call.user.env);
+        let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
+        if let Ok(input) = &input {
+            let margin = input.dialect.map_or(0, Dialect::margin);
+            let inside = look
+                .columns
+                .map(|columns| columns.saturating_sub(margin).max(1));
+            look.columns = input.columns.filter(|columns| *columns > 0).or(inside);
+        }
         let context = context(&setup)?;
         let (shown, input) = match input {
             Ok(input) => {

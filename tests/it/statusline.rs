@@ -89,7 +89,7 @@ fn log(prompt: u64) -> String {
         "assistant",
         "u2",
         json!("u1"),
-        json!({"role": "assistant", "id": "m1", "model": "claude-opus-4-6",
+        json!({"role": "assistant", "id": "m1", "model": "claude-opus-4-6", "stop_reason": "end_turn",
                 "content": [{"type": "text", "text": "hello"}],
                 "usage": {"input_tokens": 3, "cache_creation_input_tokens": 0,
                     "cache_read_input_tokens": prompt - 3, "output_tokens": 40}}),
