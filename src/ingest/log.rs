@@ -156,14 +156,13 @@ pub trait Store: Send + Sync {
         Ok(Reading::whole(log, rules))
     }
 
-    /// A reading of the last epochs, to be read once: as many as begin in the last bytes, of which the first number says
-    /// how many; or else the newest one, if it begins in as many as the second. `None`: it began before, or only all of the
-    /// log shows where.
+    /// A reading of the last epochs, to be read once: as many as begin in about the last records, or else the newest one, if
+    /// it begins in the last bytes. `None`: it began before, or only all of the log shows where.
     fn epochs_within(
         &self,
         _log: &LogFile,
         _rules: &Arc<Rules>,
-        _bytes: [u64; 2],
+        _recent: Recent,
     ) -> io::Result<Option<Reading>> {
         Ok(None)
     }
@@ -191,6 +190,15 @@ pub trait Store: Send + Sync {
             }
         }
     }
+}
+
+/// How much of a log's end is read for a status line.
+#[derive(Debug, Clone, Copy)]
+pub struct Recent {
+    /// About so many records, for several epochs.
+    pub records: u64,
+    /// So many bytes, for one epoch; and no more for several.
+    pub bytes: u64,
 }
 
 /// Where reading continues.

@@ -197,7 +197,8 @@ fn is_program(format: &Format, names: &[String]) -> bool {
         || (format.id == "cursor" && names.iter().any(|name| name == "cursor-agent"))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::discover::roots::usual;

@@ -4,7 +4,7 @@ use super::line_cursor::LineCursor;
 use crate::lanes::{Lanes, Searched, decode};
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine, Step};
-use crate::log::{LogFile, Reading};
+use crate::log::{LogFile, Reading, Recent};
 use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
 use model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
@@ -38,6 +38,8 @@ const SMALL_FILE: u64 = 256 << 10;
 const HEAD_BYTES: u64 = 64 << 10;
 /// A first line may be longer than that, since it may contain instructions.
 const LONG_HEAD_BYTES: u64 = 1 << 20;
+/// The part of a log's end that shows how long its records are, in bytes.
+const SAMPLE_BYTES: u64 = 256 << 10;
 /// The number of bytes read at once in search of the last reset.
 const BLOCK_BYTES: u64 = 1 << 20;
 
@@ -215,23 +217,25 @@ pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::R
     }
 }
 
-/// A reading of the last epochs, to be read once: as many as begin in the last `near` bytes, or else the newest one, if it
-/// begins in the last `far` bytes. `None`: it began before.
+/// A reading of the last epochs, to be read once: as many as begin in about the last records, or else the newest one, if it
+/// begins in the last bytes. `None`: it began before.
 pub fn epochs_within(
     source: &Arc<dyn Open>,
     log: &LogFile,
     rules: &Arc<Rules>,
-    [near, far]: [u64; 2],
+    recent: Recent,
 ) -> io::Result<Option<Reading>> {
     if log.format.holds_several || source.is_streamed() {
         return Ok(None);
     }
     let (mut file, stamp) = source.open()?;
-    let before = |most| stamp.bytes().saturating_sub(most);
+    let len = stamp.bytes();
+    let near = recent.records.saturating_mul(record_bytes(&mut file, len)?);
+    let before = |most: u64| len.saturating_sub(most.min(recent.bytes));
     let mut start = None;
     if before(near) > 0 {
         start = match first_reset(log, &mut file, before(near))? {
-            None => last_reset(log, &mut file, before(far))?,
+            None => last_reset(log, &mut file, before(recent.bytes))?,
             first => first,
         };
     }
@@ -240,8 +244,18 @@ pub fn epochs_within(
             let reading = from_reset(source, log, rules, (file, start))?;
             Ok(Some(reading.finally()))
         }
-        _ => Ok((before(far) == 0).then(|| Reading::once(log, rules))),
+        _ => Ok((before(recent.bytes) == 0).then(|| Reading::once(log, rules))),
     }
+}
+
+/// The mean length of the records at a log's end, in bytes, at least 1.
+fn record_bytes(file: &mut Bytes, len: u64) -> io::Result<u64> {
+    let start = len.saturating_sub(SAMPLE_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut sample = Vec::new();
+    file.take(SAMPLE_BYTES).read_to_end(&mut sample)?;
+    let lines = memchr::memchr_iter(b'\n', &sample).count() as u64;
+    Ok((sample.len() as u64 / lines.max(1)).max(1))
 }
 
 /// A reading from the reset whose line begins at `start`.
@@ -512,11 +526,9 @@ mod tests {
             .collect();
         let case = Case::new(&text);
         let log = case.log();
-        let resets = |near: u64, far: u64| {
-            let reading = log
-                .store
-                .epochs_within(&log, &case.rules, [near, far])
-                .unwrap();
+        let resets = |records: u64, bytes: u64| {
+            let recent = Recent { records, bytes };
+            let reading = log.store.epochs_within(&log, &case.rules, recent).unwrap();
             reading.map(|mut reading| {
                 while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
                 let sessions = reading.finish().0;
@@ -525,12 +537,12 @@ mod tests {
                 (session.resets().len(), session.coverage)
             })
         };
-        assert_eq!(resets(20, 20), None);
-        assert_eq!(resets(20, 1_000), Some((1, Coverage::Epoch)));
-        assert_eq!(resets(20, 5_000), Some((1, Coverage::Epoch)));
-        assert_eq!(resets(1_000, 5_000), Some((1, Coverage::Epoch)));
-        assert_eq!(resets(5_000, 5_000), Some((3, Coverage::Epoch)));
-        assert_eq!(resets(u64::MAX, u64::MAX), Some((20, Coverage::Whole)));
+        assert_eq!(resets(1, 20), None);
+        assert_eq!(resets(1, 1_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(0, 5_000), Some((1, Coverage::Epoch)));
+        assert_eq!(resets(6, 5_000), Some((2, Coverage::Epoch)));
+        assert_eq!(resets(100, 5_000), Some((3, Coverage::Epoch)));
+        assert_eq!(resets(100, 1 << 20), Some((20, Coverage::Whole)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::backwards::{self, Reach};
 use super::line_cursor::LineCursor;
 use crate::lines::position::Position;
-use crate::log::{Cursor, LogFile, Reading, Store};
+use crate::log::{Cursor, LogFile, Reading, Recent, Store};
 use crate::source::{Open, Stamp, head};
 use crate::text::{self, Pieces};
 use model::event::{Measure, Sink, Unmeasured};
@@ -79,8 +79,8 @@ impl Store for LineLog {
         &self,
         log: &LogFile,
         rules: &Arc<Rules>,
-        bytes: [u64; 2],
+        recent: Recent,
     ) -> io::Result<Option<Reading>> {
-        backwards::epochs_within(&self.source, log, rules, bytes)
+        backwards::epochs_within(&self.source, log, rules, recent)
     }
 }

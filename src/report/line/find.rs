@@ -1,6 +1,5 @@
 //! Finds the log that a client names.
 
-use super::session::named;
 use super::{Trouble, named as in_words};
 use crate::ReportContext;
 use clients::line::Input;
@@ -83,6 +82,15 @@ fn is_below(path: &Path, folder: &Path) -> bool {
         path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir);
     // What is not there leads nowhere.
     is_named && files::below(folder, path).map_or_else(|error| files::is_absent(&error), |_| true)
+}
+
+/// The format of an agent.
+pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
+    context
+        .formats
+        .iter()
+        .copied()
+        .find(|format| format.id == agent)
 }
 
 /// There is no log. That is as it should be before the first answer.

@@ -1,11 +1,10 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::Trouble;
-use super::find::{Found, find};
+use super::find::{Found, find, named};
 use crate::ReportContext;
 use clients::kept;
 use clients::line::{Input, Size, logged_model};
-use format::Format;
 use ingest::discover::settings::SettingsReader;
 use ingest::log::LogFile;
 use ingest::reader::recent;
@@ -129,14 +128,6 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
         session,
         agent: format.map_or("", |format| format.label),
     }
-}
-
-pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static Format> {
-    context
-        .formats
-        .iter()
-        .copied()
-        .find(|format| format.id == agent)
 }
 
 /// Adds what the client says: the window, and the size where that is newer than the log's.
