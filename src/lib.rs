@@ -54,6 +54,7 @@
 //! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
+//! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`clients::line`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
 //! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
@@ -83,7 +84,7 @@
 //!
 //! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
 //! - ctxgauge does not write to logs and does not use the network.
-//! - Files are accessed in `ingest` and `config`; besides, the runtime writes a text to a temporary file for
+//! - Files are accessed in `ingest`, `config` and `clients`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
 //! - The clock is read in `ingest`, the runtime and the audit's progress; everything else is given the time.
 //! - No unsafe code, no memory maps, no unbounded channels.

@@ -270,6 +270,32 @@ fn a_path_outside_the_agents_folders_is_refused() {
 
 #[cfg(unix)]
 #[test]
+fn a_folder_that_is_reached_by_a_link_is_the_agents_own() {
+    let real = Home::with_log(50_000);
+    let home = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(real.path().join(".claude"), home.path().join(".claude")).unwrap();
+    for log in [
+        real.log(),
+        home.path()
+            .join(".claude/projects/-shop")
+            .join(format!("{ID}.jsonl")),
+    ] {
+        let mut input = real.input(Value::Null);
+        input["transcript_path"] = json!(log);
+        let mut command = ctxgauge(home.path());
+        let (line, problems) = shown(pass(
+            command.arg("statusline"),
+            input.to_string().as_bytes(),
+        ));
+        assert!(
+            line.contains("50.0k known") && problems.is_empty(),
+            "{log:?}: {line} {problems}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn what_is_no_file_is_never_waited_for() {
     let home = Home::new();
     nix::unistd::mkfifo(&home.log(), nix::sys::stat::Mode::S_IRWXU).unwrap();

@@ -6,7 +6,8 @@ use clients::line::Input;
 use format::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::log::LogFile;
-use std::path::{Component, Path};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 /// What was found.
 pub enum Found {
@@ -38,7 +39,7 @@ pub fn find(
     };
     let roots = roots(context, format);
     if let Some(path) = &input.log {
-        if !roots.iter().any(|root| is_below(path, root.path())) {
+        let Some(path) = below(&roots, path) else {
             return Err(Trouble::new(
                 "log outside",
                 format!(
@@ -48,13 +49,13 @@ pub fn find(
                     format.id
                 ),
             ));
-        }
-        return match files::look(path) {
-            Ok(_) => at(context, roots, path).map(Found::Log),
+        };
+        return match files::look(&path) {
+            Ok(_) => at(context, roots, &path).map(Found::Log),
             Err(error) if files::is_absent(&error) => Ok(missing(input)?),
             Err(error) => Err(Trouble::new(
                 "no log",
-                format!("{} cannot be read: {error}", in_words(path)),
+                format!("{} cannot be read: {error}", in_words(&path)),
             )),
         };
     }
@@ -76,12 +77,25 @@ pub fn find(
     }
 }
 
-/// Whether a path is in a folder, by its name and by the links in it.
-fn is_below(path: &Path, folder: &Path) -> bool {
-    let is_named =
-        path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir);
-    // What is not there leads nowhere.
-    is_named && files::below(folder, path).map_or_else(|error| files::is_absent(&error), |_| true)
+/// A path from one of the roots on; `None`: it is in none of them, by its name or by the links in it.
+fn below(roots: &[SearchRoot], path: &Path) -> Option<PathBuf> {
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    roots.iter().map(SearchRoot::path).find_map(|root| {
+        // A client may name the real path of a folder that is reached by a link.
+        let real = || fs::canonicalize(root).ok();
+        let rest = match path.strip_prefix(root) {
+            Ok(rest) => rest,
+            Err(_) => path.strip_prefix(real()?).ok()?,
+        };
+        let path = root.join(rest);
+        match files::below(root, &path) {
+            Ok(_) => Some(path),
+            // What is not there leads nowhere.
+            Err(error) => files::is_absent(&error).then_some(path),
+        }
+    })
 }
 
 /// The format of an agent.
