@@ -311,7 +311,10 @@ fn first_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option
     let mut block = Vec::new();
     // Marks that begin before `start` have been looked at.
     let mut start = least;
-    while longest > 0 {
+    if longest == 0 {
+        return Ok(None);
+    }
+    loop {
         file.seek(SeekFrom::Start(start))?;
         block.clear();
         (&mut *file).take(BLOCK_BYTES).read_to_end(&mut block)?;
@@ -331,7 +334,6 @@ fn first_reset(log: &LogFile, file: &mut Bytes, least: u64) -> io::Result<Option
             None => start += (block.len() - longest + 1) as u64,
         }
     }
-    Ok(None)
 }
 
 /// The first byte of the line that contains `at`; `before` are the bytes before `at` that were read.
