@@ -15,8 +15,8 @@ use model::session::Coverage;
 use model::text::TextRequest;
 use model::window::Rules;
 use rusqlite::Connection;
-use serde::de::IgnoredAny;
-use std::collections::{HashMap, VecDeque};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -140,7 +140,7 @@ impl RowCursor {
                 _ => Some(tables.header(connection, &self.id)?),
             };
             if let (Some(old), Some(new)) = (&self.header, &header)
-                && has_lost_a_fact(old, new.as_deref())
+                && concerns_what_was_read(old, new.as_deref())
             {
                 return Ok(Piece::Changed);
             }
@@ -335,18 +335,25 @@ impl Cursor for RowCursor {
     }
 }
 
-/// Whether a fact of the line about a session is not in its newer line. A decoder cannot take a fact back, so the
-/// session is read again.
-fn has_lost_a_fact(old: &str, new: Option<&str>) -> bool {
-    let facts = |line: &str| -> HashMap<String, Option<IgnoredAny>> {
-        serde_json::from_str(line).unwrap_or_default()
-    };
+/// Whether the newer line about a session concerns rows that were read before: a fact is gone, which a decoder cannot
+/// take back, or the line has a first list or object, of what was in the prompts from the beginning. The session is
+/// then read again.
+fn concerns_what_was_read(old: &str, new: Option<&str>) -> bool {
     if new == Some(old) {
         return false;
     }
-    let new = new.map(facts).unwrap_or_default();
-    let mut old = facts(old).into_iter();
-    old.any(|(name, fact)| fact.is_some() && new.get(&name).is_none_or(Option::is_none))
+    let facts = |line: &str| -> Map<String, Value> {
+        let facts = serde_json::from_str(line).unwrap_or_default();
+        Map::into_iter(facts)
+            .filter(|(_, fact)| !fact.is_null())
+            .collect()
+    };
+    let (old, new) = (facts(old), new.map(facts).unwrap_or_default());
+    let has_lost = old.keys().any(|name| !new.contains_key(name));
+    let has_more = |(name, fact): (&String, &Value)| {
+        (fact.is_object() || fact.is_array()) && !old.contains_key(name)
+    };
+    has_lost || new.iter().any(has_more)
 }
 
 /// Reads the last rows, as many as a first gauge needs.
