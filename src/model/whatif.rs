@@ -330,7 +330,7 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
             fires: match (limits.trigger, limits.trigger_source) {
                 (Some(trigger), _) => Fires::At(trigger),
                 // Full is full, unless it was switched off.
-                (None, TriggerSource::None) => Fires::At(limits.window),
+                (None, TriggerSource::None | TriggerSource::Refused) => Fires::At(limits.window),
                 (None, _) => Fires::Never,
             },
             keeps,

@@ -11,6 +11,7 @@ mod price;
 pub mod set;
 #[cfg(test)]
 mod tests;
+mod trigger;
 
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
@@ -20,10 +21,10 @@ pub use pattern::matches;
 use pattern::matches_model;
 pub use policy::Policy;
 pub use price::PriceRow;
+pub use trigger::PastSize;
 
 use super::calibration::Tokenizer;
 use super::earlier::Earlier;
-use super::history::Counted;
 use crate::estimator::Estimator;
 use custom::Custom;
 use jiff::Timestamp;
@@ -142,6 +143,9 @@ pub enum TriggerSource {
     Past,
     /// The agent's documented rule.
     Policy,
+    /// There is none: by the agent's rule it compacts when the provider refuses a prompt as too long.
+    #[strum(serialize = "when refused")]
+    Refused,
     /// The agent is not known to compact before the window is full.
     None,
 }
@@ -170,8 +174,10 @@ pub struct Limits {
     /// The file or variable of the settings that the window is from; empty: none, or the usual one.
     pub window_setting: &'static str,
     /// The size at which the agent compacts; `None`: it is not known to compact before the window is
-    /// full.
+    /// full, or does so only when a prompt is refused.
     pub trigger: Option<u64>,
+    /// Whether the trigger holds at the end of a turn only, and the context may grow above it before.
+    pub at_turn_end: bool,
     /// How the trigger is known.
     pub trigger_source: TriggerSource,
     /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
@@ -199,6 +205,15 @@ impl Limits {
         }
     }
 
+    /// When the trigger holds, to be said after its size; empty: always.
+    pub fn trigger_when(&self) -> &'static str {
+        if self.at_turn_end {
+            " at the end of a turn"
+        } else {
+            ""
+        }
+    }
+
     /// How the trigger is known, with the setting that it is from.
     pub fn trigger_from(&self) -> String {
         with_setting(self.trigger_source.name(), self.trigger_setting)
@@ -209,6 +224,7 @@ impl Limits {
         match (self.trigger, self.trigger_source) {
             (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
             (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
+            (None, TriggerSource::Refused) => Some(format!("compacts {} (policy)", self.policy)),
             (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {
                 Some(format!("compacts {} (policy)", self.policy))
             }
@@ -276,53 +292,10 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A compaction that took place, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PastSize {
-    /// The size of the context, where the agent's own count is not known.
-    Context(u64),
-    /// The agent's own counts.
-    Counted(Counted),
-}
-
-impl PastSize {
-    /// The size at which the agent compacted.
-    fn at(self) -> u64 {
-        match self {
-            PastSize::Context(size) => size,
-            PastSize::Counted(counted) => counted.at,
-        }
-    }
-
-    /// Whether an agent with this trigger would not have compacted there, or would have done so before.
-    /// `is_late`: it need not have.
-    fn contradicts(self, trigger: u64, is_late: bool) -> bool {
-        let trigger = trigger as f64;
-        match self {
-            PastSize::Context(at) | PastSize::Counted(Counted { at, .. }) if is_late => {
-                (at as f64) < trigger * (1.0 - COUNT_ERROR)
-            }
-            PastSize::Context(at) => (at as f64) < trigger || at as f64 > trigger * OVERSHOOT,
-            PastSize::Counted(Counted { at, not_at, .. }) => {
-                (at as f64) < trigger * (1.0 - COUNT_ERROR)
-                    || not_at as f64 > trigger * (1.0 + COUNT_ERROR)
-            }
-        }
-    }
-}
-
 /// The name of a policy whose trigger is not documented.
 const NOT_KNOWN: &str = "not known";
 /// The windows that a model without a row in the table may have.
 const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
-
-/// How far above the policy's trigger an automatic compaction may start: the last step's results come
-/// on top. 167,038 to 174,247 were measured for a trigger of 167,000.
-const OVERSHOOT: f64 = 1.06;
-
-/// How far our version of an agent's own count may be off, as a share. Codex's, in logs without its
-/// encrypted reasoning: 0.2 % to 3 % in 8 compactions of 9; nothing in 32 of logs with it.
-const COUNT_ERROR: f64 = 0.03;
 
 impl Rules {
     /// Sets the source of all rows that have none.
@@ -468,18 +441,21 @@ impl Rules {
                 window_source,
                 window_setting,
                 trigger: rule.trigger(window),
+                at_turn_end: false,
                 trigger_source: TriggerSource::Config,
                 trigger_setting: "",
                 policy: rule.name(),
             };
         }
         let policy = self.policy.iter().find(|p| p.holds(seen, window));
-        let (trigger, trigger_source) = trigger(seen, policy, window);
+        let turn_end = trigger::at_turn_end(seen, policy, window);
+        let (trigger, trigger_source) = trigger::of(seen, policy, window, turn_end);
         Limits {
             window,
             window_source,
             window_setting,
             trigger,
+            at_turn_end: trigger.is_some() && trigger == turn_end,
             trigger_source,
             trigger_setting: match trigger_source {
                 TriggerSource::Settings => set.trigger_from,
@@ -562,36 +538,5 @@ impl Rules {
         let usual = own().filter_map(|policy| policy.window);
         let guess = usual.chain(GUESSED_WINDOWS).find(|w| least <= *w);
         (guess.unwrap_or(least), WindowSource::Guessed)
-    }
-}
-
-/// The size at which an agent with this policy and window compacts.
-fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64>, TriggerSource) {
-    let set = seen.overrides;
-    let usual = policy.and_then(|p| p.trigger(window, &Overrides::default()));
-    let rule = policy.and_then(|p| p.trigger(window, set));
-    let rule = if set.from_first_prompt {
-        rule.map(|rule| rule.saturating_add(seen.first.unwrap_or(0)).min(window))
-    } else {
-        rule
-    };
-    let rule_source = if rule == usual {
-        TriggerSource::Policy
-    } else {
-        TriggerSource::Settings
-    };
-    let newest = seen.past.last();
-    let is_late = policy.is_some_and(|policy| policy.late);
-    let refuted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
-    let past = seen.past.iter().map(|past| past.at()).min();
-    match (seen.logged_trigger, rule, past) {
-        (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
-        // It compacted by itself before that was switched off.
-        (None, None, _) if set.compaction == Compaction::Off => (None, TriggerSource::Settings),
-        // A rule outranks what took place, unless the newest of that refutes it: each compaction starts
-        // up to a step too late.
-        (None, Some(rule), _) if !refuted(rule) => (Some(rule), rule_source),
-        (None, _, Some(past)) => (Some(past), TriggerSource::Past),
-        (None, _, None) => (None, TriggerSource::None),
     }
 }

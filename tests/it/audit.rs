@@ -242,7 +242,7 @@ fn a_request_that_several_logs_repeat_counts_once() {
 #[test]
 fn the_forecast_is_held_against_compactions_that_took_place() {
     let folder = tempfile::tempdir().unwrap();
-    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-haiku-4-5");
+    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-opus-4-6");
     let boundary = json!({
         "parentUuid": null, "isSidechain": false, "type": "system", "subtype": "compact_boundary",
         "content": "Conversation compacted", "uuid": "b0", "sessionId": "5e55",
@@ -267,7 +267,7 @@ fn the_forecast_is_held_against_compactions_that_took_place() {
 fn decisions_are_counted_beside_the_errors() {
     let folder = tempfile::tempdir().unwrap();
     // A window of 200,000, of which the agent compacts 33,000 before the end.
-    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-haiku-4-5");
+    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-opus-4-6");
     let boundary = json!({
         "parentUuid": null, "isSidechain": false, "type": "system", "subtype": "compact_boundary",
         "content": "Conversation compacted", "uuid": "b0", "sessionId": "5e55",

@@ -97,6 +97,7 @@ fn reports_of_sessions_have_the_documented_keys() {
     });
     // Known only while a session is active, only with another estimator, and only from settings.
     let rare = [
+        "compaction.at_turn_end",
         "compaction.minutes_left",
         "compaction.trigger_setting",
         "context.estimator",

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A home with one Claude Code session, of a model with a window of a million that compacts at its end;
+/// A home with one Claude Code session, of a model with a window of a million;
 /// the settings have it compact in one of 460,000.
 fn home() -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
@@ -16,7 +16,7 @@ fn home() -> (tempfile::TempDir, PathBuf) {
     let log = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
     let fixture = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
     fs::copy(manifest_folder().join(fixture), &log).unwrap();
-    let settings = r#"{"autoCompactWindow":"460k"}"#;
+    let settings = r#"{"autoCompactWindow":460000}"#;
     fs::write(home.path().join(".claude/settings.json"), settings).unwrap();
     (home, log)
 }
@@ -49,14 +49,67 @@ fn settings_of_the_agent_are_told_everywhere_but_for_copies() {
     let copy = home.path().join("copy.jsonl");
     fs::copy(&log, &copy).unwrap();
     let compaction = report(&copy);
-    assert_eq!(compaction["trigger"], 1_000_000);
-    assert_eq!(compaction["trigger_source"], "policy");
+    assert_eq!(compaction["trigger"], Value::Null);
+    assert_eq!(compaction["headroom"], Value::Null);
+    assert_eq!(compaction["trigger_source"], "when refused");
     let mut monitor = Monitor::open(home.path(), &[], (120, 40));
     monitor.wait_for_text("compacts at 427k (settings)");
     // A change of them shows at once.
     let settings = home.path().join(".claude/settings.json");
     fs::write(settings, r#"{"autoCompactEnabled":false}"#).unwrap();
     monitor.wait_for_text("compaction is off (settings)");
+}
+
+/// Where nothing fires at a size, nothing counts down to one, and a share is of the window.
+#[test]
+fn an_agent_that_waits_for_a_refusal_is_said_to() {
+    let (home, log) = home();
+    fs::remove_file(home.path().join(".claude/settings.json")).unwrap();
+    let text = |args: &[&str]| {
+        let output = ctxgauge(home.path()).args(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let report = text(&["report", log.to_str().unwrap()]);
+    let state = "window 1.0M (model table) · compacts when a prompt is refused (policy)";
+    assert!(report.contains(state), "{report}");
+    assert!(!report.contains("headroom") && !report.contains("requests left"));
+    let list = json(home.path(), &["ls", "--json"]);
+    let listed = &list["sessions"][0];
+    assert_eq!(listed["trigger_source"], "when refused");
+    assert_eq!(listed["trigger_percent"], Value::Null);
+    assert!(text(&["ls"]).contains("nothing fires at one"));
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("compacts when a prompt is refused (policy)");
+}
+
+/// Codex may compact when a turn is over, from a share of the window on.
+#[test]
+fn a_trigger_at_the_end_of_a_turn_is_said_to_be_one() {
+    let home = tempfile::tempdir().unwrap();
+    let codex = home.path().join(".codex");
+    let folder = codex.join("sessions/2026/11/24");
+    fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("rollout-2026-11-24T10-00-00-01a20b96-07e5-75c0-bfe9-ed06757aa083.jsonl");
+    let fixture = "tests/fixtures/codex/usage-record/log.jsonl";
+    fs::copy(manifest_folder().join(fixture), &log).unwrap();
+    let settings = "model_post_turn_compact_threshold_percent = 50\n";
+    fs::write(codex.join("config.toml"), settings).unwrap();
+    let report = json(home.path(), &["report", "--json", log.to_str().unwrap()]);
+    let (context, compaction) = (&report["context"], &report["compaction"]);
+    let half = context["window"].as_u64().unwrap() / 2;
+    assert_eq!(compaction["trigger"], half);
+    assert_eq!(compaction["at_turn_end"], true);
+    assert_eq!(compaction["trigger_setting"], "config.toml");
+    let output = ctxgauge(home.path())
+        .arg("report")
+        .arg(&log)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains(" at the end of a turn (settings, config.toml), headroom"),
+        "{text}"
+    );
 }
 
 #[test]

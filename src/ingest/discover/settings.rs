@@ -283,7 +283,7 @@ mod tests {
         let set = |project: &Path| {
             put(
                 &project.join(".claude/settings.json"),
-                "{\"autoCompactWindow\":400}",
+                "{\"autoCompactWindow\":400000}",
             );
             project.to_str().unwrap().to_owned()
         };
@@ -317,17 +317,17 @@ mod tests {
         assert_eq!(window(&mut reader), None);
         put(
             &home.join("settings.json"),
-            "{\"autoCompactWindow\":\"300k\",\"autoCompactEnabled\":false}",
+            "{\"autoCompactWindow\":300000,\"autoCompactEnabled\":false}",
         );
         assert_eq!(window(&mut reader), Some(300_000));
         put(
             &project.join(".claude/settings.json"),
-            "{\"autoCompactWindow\":400}",
+            "{\"autoCompactWindow\":400000}",
         );
         assert_eq!(window(&mut reader), Some(400_000));
         put(
             &project.join(".claude/settings.local.json"),
-            "{\"autoCompactWindow\":\"0.5M\"}",
+            "{\"autoCompactWindow\":500000}",
         );
         assert_eq!(window(&mut reader), Some(500_000));
         // Each key from the first file that says it.
@@ -338,7 +338,7 @@ mod tests {
         // The same length: noticed by its time, or because it is too young to be sure.
         put(
             &project.join(".claude/settings.local.json"),
-            "{\"autoCompactWindow\":\"0.6M\"}",
+            "{\"autoCompactWindow\":600000}",
         );
         assert_eq!(window(&mut reader), Some(600_000));
         fs::remove_dir_all(project.join(".claude")).unwrap();
@@ -369,7 +369,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(
             &dir.path().join("settings.json"),
-            "{\"autoCompactWindow\":\"300k\"}",
+            "{\"autoCompactWindow\":300000}",
         );
         let log = log(&dir.path().join("copies/3f2a.jsonl"));
         let mut reader = SettingsReader::new(at_home(dir.path()));
@@ -379,7 +379,7 @@ mod tests {
         let project = dir.path().join("shop");
         put(
             &project.join(".claude/settings.json"),
-            "{\"autoCompactWindow\":\"400k\"}",
+            "{\"autoCompactWindow\":400000}",
         );
         let set = reader.of(&log, project.to_str());
         assert_eq!(set.compact_window, Some(400_000));

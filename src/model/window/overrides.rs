@@ -30,6 +30,8 @@ pub struct Overrides {
     /// Whether the trigger is counted from the first prompt after the last compaction on. `limit` is the
     /// trigger then, if it is set, and the window the most that it can be.
     pub from_first_prompt: bool,
+    /// The share of the window from which on the agent also compacts at the end of a turn: 0 to 1.
+    pub turn_end_share: Option<f64>,
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
     /// What becomes of pictures, where no report has shown it.

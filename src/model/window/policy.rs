@@ -40,7 +40,8 @@ pub struct Policy {
     pub compact_window: Option<u64>,
     /// It fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
-    /// Whether it compacts when the window is full, unless a smaller one is configured for compaction.
+    /// Whether nothing fires at a size, unless a window is configured for compaction: it compacts when the provider
+    /// refuses a prompt as too long.
     #[serde(default)]
     pub at_limit: bool,
     /// Whether it may go on above the trigger, until it finds something to take away.
@@ -104,12 +105,9 @@ impl Policy {
     /// The size at which an agent with this window and these settings compacts. With
     /// [`Overrides::from_first_prompt`], what has to come after that prompt.
     pub fn trigger(&self, window: u64, set: &Overrides) -> Option<u64> {
-        let proactive = self.proactive || set.compact_window.is_some();
+        let proactive = (self.proactive && !self.at_limit) || set.compact_window.is_some();
         if !proactive || set.compaction == Compaction::Off {
             return None;
-        }
-        if self.at_limit && set.compact_window.is_none() {
-            return Some(window.min(set.limit.unwrap_or(u64::MAX)));
         }
         let compact_window = set.compact_window.or(self.compact_window);
         let window = window.min(compact_window.unwrap_or(u64::MAX));

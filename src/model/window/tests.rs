@@ -1,3 +1,4 @@
+use super::super::history::Counted;
 use super::custom::{CustomPolicy, CustomWindow, Rule, Which};
 use super::*;
 use std::sync::LazyLock;
@@ -97,23 +98,66 @@ fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
 
 #[test]
 fn claude_code_by_version_and_model() {
-    let of = |model, version| {
+    let of = |model, version, logged_window| {
         let version = Some(version);
         RULES.limits(&Seen {
             version,
+            logged_window,
             ..seen("claude-code", model)
         })
     };
-    assert_eq!(of("claude-opus-4-5", "2.1.20").trigger, Some(155_000));
-    assert_eq!(of("claude-opus-4-5", "2.1.25").trigger, Some(167_000));
-    assert_eq!(of("claude-sonnet-5", "2.1.240").trigger, Some(934_000));
-    assert_eq!(of("claude-sonnet-5", "2.1.330").trigger, Some(967_000));
-    // The maker documents no compaction before the limit for other models with such windows.
-    let limit = of("claude-opus-4-8", "2.1.219");
-    assert_eq!((limit.window, limit.trigger), (1_000_000, Some(1_000_000)));
-    assert_eq!(limit.trigger_source, TriggerSource::Policy);
-    assert_eq!(limit.policy, "at the limit");
+    let trigger = |model, version| of(model, version, None).trigger;
+    assert_eq!(trigger("claude-opus-4-5", "2.1.20"), Some(155_000));
+    assert_eq!(trigger("claude-opus-4-5", "2.1.25"), Some(167_000));
+    assert_eq!(trigger("claude-opus-4-6", "2.1.330"), Some(167_000));
+    assert_eq!(trigger("claude-sonnet-5", "2.1.240"), Some(934_000));
+    assert_eq!(trigger("claude-sonnet-5", "2.1.250"), Some(967_000));
+    assert_eq!(trigger("claude-opus-5-5", "2.1.260"), Some(967_000));
     assert_eq!(RULES.limits(&seen("droid", "x")).no_trigger(), None);
+    // It compacts where the provider refuses a prompt, and at no size before.
+    let (small, large) = (Some(200_000), Some(1_000_000));
+    for (model, version, window) in [
+        ("claude-opus-4-6", "2.1.156", small),
+        ("claude-opus-4-8", "2.1.219", large),
+        ("claude-opus-4-6", "2.1.330", large),
+        ("claude-opus-4-6[1m]", "2.1.330", large),
+        ("claude-haiku-4-5-20251001", "2.1.330", small),
+    ] {
+        let limits = of(model, version, window);
+        let seen = (Some(limits.window), limits.trigger, limits.trigger_source);
+        assert_eq!(seen, (window, None, TriggerSource::Refused), "{model}");
+        assert_eq!(limits.end(), limits.window);
+        assert_eq!(
+            limits.no_trigger().as_deref(),
+            Some("compacts when a prompt is refused (policy)")
+        );
+    }
+}
+
+#[test]
+fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
+    let of = |past: &[PastSize]| {
+        let limits = RULES.limits(&Seen {
+            past,
+            ..seen("claude-code", "claude-haiku-4-5")
+        });
+        (limits.trigger, limits.trigger_source)
+    };
+    let refused = (None, TriggerSource::Refused);
+    assert_eq!(of(&[PastSize::Context(193_000)]), refused);
+    assert_eq!(of(&[PastSize::Context(201_000)]), refused);
+    // Something else made it compact: a window that the server sent.
+    let past = (Some(168_000), TriggerSource::Past);
+    assert_eq!(of(&[PastSize::Context(168_000)]), past);
+    let counted = Counted {
+        at: 168_000,
+        not_at: 150_000,
+        ours: None,
+    };
+    assert_eq!(of(&[PastSize::Counted(counted)]), past);
+    // The newest says what holds.
+    let both = [PastSize::Context(168_000), PastSize::Context(201_000)];
+    assert_eq!(of(&both), refused);
 }
 
 #[test]
@@ -123,14 +167,16 @@ fn claude_code_with_settings() {
         ..Overrides::default()
     };
     // Also where it is not proactive by itself.
-    for model in ["claude-sonnet-5", "claude-opus-4-8"] {
+    for model in ["claude-sonnet-5", "claude-opus-4-8", "claude-opus-4-6[1m]"] {
         let limits = claude(model, &window(460_000));
         assert_eq!(limits.trigger, Some(427_000), "{model}");
         assert_eq!(limits.trigger_source, TriggerSource::Settings);
         assert_eq!(limits.window, 1_000_000);
     }
+    let limits = claude("claude-haiku-4-5", &window(150_000));
+    assert_eq!(limits.trigger, Some(117_000));
     // A configured window above the model's changes nothing.
-    let limits = claude("claude-opus-4-5", &window(460_000));
+    let limits = claude("claude-opus-4-6", &window(460_000));
     assert_eq!(limits.trigger, Some(167_000));
     assert_eq!(limits.trigger_source, TriggerSource::Policy);
 
@@ -139,17 +185,16 @@ fn claude_code_with_settings() {
         ..Overrides::default()
     };
     // Of what the output leaves, 180,000; it can only lower.
-    let of = |p| claude("claude-opus-4-5", &percent(p)).trigger;
+    let of = |p| claude("claude-opus-4-6", &percent(p)).trigger;
     assert_eq!((of(50.0), of(100.0)), (Some(90_000), Some(167_000)));
-    // Not where the limit is the trigger.
-    let at_limit = claude("claude-opus-4-8", &percent(50.0));
-    assert_eq!(at_limit.trigger, Some(1_000_000));
+    // Nothing that does not fire is lowered.
+    assert_eq!(claude("claude-haiku-4-5", &percent(50.0)).trigger, None);
 
     let output = Overrides {
         output: Some(8_000),
         ..Overrides::default()
     };
-    assert_eq!(claude("claude-opus-4-5", &output).trigger, Some(179_000));
+    assert_eq!(claude("claude-opus-4-6", &output).trigger, Some(179_000));
     let held = Overrides {
         window_at_most: Some(200_000),
         ..Overrides::default()
@@ -175,7 +220,7 @@ fn switched_off_it_does_not_compact_whatever_it_did_before() {
     let limits = RULES.limits(&Seen {
         overrides: &off,
         past: &[PastSize::Context(168_000)],
-        ..seen("claude-code", "claude-opus-4-5")
+        ..seen("claude-code", "claude-opus-4-6")
     });
     assert_eq!(limits.trigger, None);
     assert_eq!(limits.trigger_source, TriggerSource::Settings);
@@ -187,7 +232,7 @@ fn past_compactions_stand_before_the_rule() {
     let of = |past| {
         let limits = RULES.limits(&Seen {
             past,
-            ..seen("claude-code", "claude-opus-4-5")
+            ..seen("claude-code", "claude-opus-4-6")
         });
         (limits.trigger, limits.trigger_source)
     };
@@ -200,10 +245,10 @@ fn past_compactions_stand_before_the_rule() {
         (Some(167_000), TriggerSource::Policy)
     );
     let limit = RULES.limits(&Seen {
-        past: &[PastSize::Context(997_785)],
+        past: &[PastSize::Context(900_000)],
         ..seen("claude-code", "claude-opus-4-8")
     });
-    assert_eq!(limit.trigger, Some(997_785));
+    assert_eq!(limit.trigger, Some(900_000));
 }
 
 #[test]
@@ -250,6 +295,43 @@ fn codex_may_count_from_the_first_prompt() {
     // Not cut to 0.9 of the window, but the window is the end.
     assert_eq!(trigger(Some(240_000), Some(10_000)), Some(250_000));
     assert_eq!(trigger(None, Some(20_000)), Some(258_400));
+}
+
+#[test]
+fn codex_may_compact_at_the_end_of_a_turn() {
+    let of = |set: Overrides, past: &[PastSize]| {
+        let limits = RULES.limits(&Seen {
+            overrides: &set,
+            logged_window: Some(57_000),
+            first: Some(8_000),
+            past,
+            ..seen("codex", "gpt-5.5")
+        });
+        (limits.trigger, limits.at_turn_end, limits.trigger_source)
+    };
+    let at = |share| Overrides {
+        turn_end_share: Some(share),
+        ..Overrides::default()
+    };
+    let set = TriggerSource::Settings;
+    assert_eq!(of(at(0.5), &[]), (Some(28_500), true, set));
+    // In the middle of a turn it grows above that.
+    let above = [PastSize::Context(50_000)];
+    assert_eq!(of(at(0.5), &above), (Some(28_500), true, set));
+    // The usual rule comes first.
+    let usual = (Some(54_000), false, TriggerSource::Policy);
+    assert_eq!(of(at(0.98), &[]), usual);
+    let limited = Overrides {
+        limit: Some(20_000),
+        ..at(0.5)
+    };
+    assert_eq!(of(limited, &[]), (Some(20_000), false, set));
+    let from_first = Overrides {
+        limit: Some(30_000),
+        from_first_prompt: true,
+        ..at(0.5)
+    };
+    assert_eq!(of(from_first, &[]), (Some(28_500), true, set));
 }
 
 #[test]
@@ -305,12 +387,12 @@ fn qwen_code_by_version() {
 
 #[test]
 fn the_other_agents() {
-    assert_eq!(at("pi", "claude-opus-4-5", 200_000), Some(183_616));
-    assert_eq!(at("openclaw", "claude-opus-4-5", 200_000), Some(180_000));
+    assert_eq!(at("pi", "claude-opus-4-6", 200_000), Some(183_616));
+    assert_eq!(at("openclaw", "claude-opus-4-6", 200_000), Some(180_000));
     assert_eq!(at("copilot-cli", "gpt-5", 128_000), Some(102_400));
     assert_eq!(at("kimi", "kimi-k2", 262_144), Some(212_144));
     assert_eq!(at("kimi", "kimi-k3", 1_000_000), Some(850_000));
-    assert_eq!(at("opencode", "claude-opus-4-5", 200_000), Some(168_000));
+    assert_eq!(at("opencode", "claude-opus-4-6", 200_000), Some(168_000));
     assert_eq!(
         RULES.limits(&seen("opencode", "gpt-5.5")).trigger,
         Some(252_000)
@@ -405,7 +487,7 @@ fn what_the_user_sets_stands_before_all_else() {
             session,
             past: &[PastSize::Context(168_000)],
             logged_window: Some(200_000),
-            ..seen("claude-code", "claude-opus-4-5")
+            ..seen("claude-code", "claude-opus-4-6")
         })
     };
     let limits = of(Some("77"));

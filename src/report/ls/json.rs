@@ -85,6 +85,7 @@ part! { SessionPart<'a>(
     r#final: bool = session.is_final(context),
     context: ContextPart = ContextPart::new(session, context, limits),
     trigger: Option<u64> = limits.trigger,
+    trigger_source: &'static str = limits.trigger_source.name(),
     // The agent's own count in percent of the trigger, as the agent compares them.
     trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),

@@ -169,7 +169,7 @@ fn signs(rows: &[[String; 12]]) -> Vec<&'static str> {
         (has(5, ABOUT), "~ not counted yet but guessed from lengths"),
         (
             has(8, &OF_WINDOW.to_string()),
-            "w of the window: no trigger is known",
+            "w of the window: no trigger is known, or nothing fires at one",
         ),
         (has(9, AT_MOST), "≤ at most"),
     ];

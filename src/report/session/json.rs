@@ -123,6 +123,9 @@ part! { CompactionPart<'a>(
     limits: Limits,
 ) {
     trigger: Option<u64> = limits.trigger,
+    // Whether it holds at the end of a turn only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_turn_end: bool = limits.at_turn_end,
     trigger_source: &'static str = limits.trigger_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
     trigger_setting: &'static str = limits.trigger_setting,

@@ -83,8 +83,9 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "\n{gauge}")?;
     let trigger = match limits.trigger {
         Some(trigger) => format!(
-            "compacts at {} ({}), headroom {}",
+            "compacts at {}{} ({}), headroom {}",
             tokens(trigger),
+            limits.trigger_when(),
             limits.trigger_from(),
             tokens(context.headroom(trigger))
         ),

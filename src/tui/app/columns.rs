@@ -193,7 +193,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "context",
         heading: "CONTEXT",
-        help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known",
+        help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
         step: 2,
         sort: Sort::Highest(|summary, _| {
             let (counted, end) = summary.context.filled(&summary.limits);

@@ -139,6 +139,10 @@ impl Legend {
             TriggerSource::Settings => "the agent's rule, changed by its settings",
             TriggerSource::Past => "where this session has compacted before",
             TriggerSource::Policy => "the agent's documented rule",
+            TriggerSource::Refused => {
+                let means = "nothing fires at a size: the agent compacts when the provider refuses a prompt as too long";
+                return self.word("when a prompt is refused", means);
+            }
             TriggerSource::None => return,
         };
         let from = limits.trigger_from();

@@ -339,6 +339,7 @@ mod tests {
             window,
             window_source: WindowSource::Log,
             trigger,
+            at_turn_end: false,
             trigger_source: TriggerSource::Policy,
             policy: "test".to_owned(),
             window_setting: "",

@@ -95,8 +95,15 @@ fn switch(value: &Value) -> Option<bool> {
     }
 }
 
-/// `500k`, `1M`, a number from 100 to 1000 for thousands, or all digits of it.
+/// A window in the settings, in tokens: a whole number, and no smaller one than the least. Claude Code ignores
+/// anything else (seen with 2.1.178 to 2.1.330).
 fn compact_window(value: &Value) -> Option<u64> {
+    let tokens = value.as_u64().filter(|n| n >= COMPACT_WINDOW.start())?;
+    Some(tokens.min(*COMPACT_WINDOW.end()))
+}
+
+/// A window in the environment: `500k`, `1M` or tokens, taken to the range.
+fn compact_window_env(value: &Value) -> Option<u64> {
     let text = match value {
         Value::String(text) => text.trim().to_ascii_lowercase(),
         other => other.as_u64()?.to_string(),
@@ -107,20 +114,10 @@ fn compact_window(value: &Value) -> Option<u64> {
         _ => (text.as_str(), 1.0),
     };
     let number: f64 = digits.trim().parse().ok()?;
-    let thousands = unit == 1.0 && (100.0..=1000.0).contains(&number);
-    let tokens = number * if thousands { 1e3 } else { unit };
-    // `as` saturates; what is no window is taken to the range.
+    let tokens = number * unit;
+    // `as` saturates.
     let (least, most) = (*COMPACT_WINDOW.start(), *COMPACT_WINDOW.end());
     (tokens >= 1.0).then(|| (tokens as u64).clamp(least, most))
-}
-
-/// The same in the environment, where a bare number is one of tokens.
-fn compact_window_env(value: &Value) -> Option<u64> {
-    let text = value.as_str().unwrap_or_default().trim();
-    match text.parse::<u64>() {
-        Ok(tokens) => compact_window(&Value::from(tokens.max(*COMPACT_WINDOW.start()))),
-        Err(_) => compact_window(value),
-    }
 }
 
 fn percent(value: &Value) -> Option<f64> {
@@ -140,38 +137,57 @@ mod tests {
     }
 
     #[test]
-    fn windows_in_all_their_forms() {
+    fn a_window_in_the_settings_is_a_whole_number() {
+        let of = |written: &str| one(&format!("{{\"autoCompactWindow\":{written}}}"));
         for (written, tokens) in [
-            ("\"500k\"", 500_000),
-            ("\"1M\"", 1_000_000),
-            ("\"0.5m\"", 500_000),
-            ("400", 400_000),
-            ("\"400\"", 400_000),
             ("460000", 460_000),
-            ("5", 100_000),
+            ("100000", 100_000),
             ("99000000000", 1_000_000),
         ] {
-            let set = one(&format!("{{\"autoCompactWindow\":{written}}}"));
-            assert_eq!(set.compact_window, Some(tokens), "{written}");
+            assert_eq!(of(written).compact_window, Some(tokens), "{written}");
+        }
+        for ignored in [
+            "5", "400", "99999", "460000.5", "-4", "\"400\"", "\"500k\"", "\"1M\"", "\"\"", "null",
+            "[]",
+        ] {
+            assert_eq!(of(ignored), Overrides::default(), "{ignored}");
+        }
+    }
+
+    #[test]
+    fn a_window_in_the_environment_in_all_its_forms() {
+        let of = |written: &str| {
+            one(&format!(
+                "{{\"env\":{{\"{COMPACT_WINDOW_ENV}\":{written}}}}}"
+            ))
+        };
+        for (written, tokens) in [
+            ("\"460000\"", 460_000),
+            ("460000", 460_000),
+            ("\"500k\"", 500_000),
+            ("\"0.5m\"", 500_000),
+            ("\"1M\"", 1_000_000),
+            ("\"150000\"", 150_000),
+            ("\"50000\"", 100_000),
+            ("\"400\"", 100_000),
+            ("\"99000000000\"", 1_000_000),
+        ] {
+            assert_eq!(of(written).compact_window, Some(tokens), "{written}");
         }
         for broken in [
-            "\"\"", "\"k\"", "-4", "\"-4\"", "\"NaN\"", "null", "[]", "\"é\"",
+            "\"\"", "\"k\"", "-4", "\"-4\"", "\"NaN\"", "\"auto\"", "null", "[]", "\"é\"",
         ] {
-            let set = one(&format!("{{\"autoCompactWindow\":{broken}}}"));
-            assert_eq!(set, Overrides::default(), "{broken}");
+            assert_eq!(of(broken), Overrides::default(), "{broken}");
         }
     }
 
     #[test]
     fn the_environment_stands_before_the_setting_whichever_file_it_is_in() {
-        let managed = br#"{"autoCompactWindow":"300k"}"#;
+        let managed = br#"{"autoCompactWindow":300000}"#;
         let user = br#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"460000"}}"#;
         assert_eq!(read(&[managed, user]).compact_window, Some(460_000));
         let project = br#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"400000"}}"#;
         assert_eq!(read(&[project, user]).compact_window, Some(400_000));
-        // Thousands are for the setting only.
-        let plain = one(r#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"400"}}"#);
-        assert_eq!(plain.compact_window, Some(100_000));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //!
 //! A window in the configuration is cut to the model's largest (openai/codex, `model_info.rs`). With
 //! `model_auto_compact_token_limit_scope = "body_after_prefix"` the limit is for what came after the first
-//! prompt of the window (`session/context_window.rs`).
+//! prompt of the window (`session/context_window.rs`). A process that resumes a session counts from its own first
+//! prompt; no log shows that. From `model_post_turn_compact_threshold_percent` of the window on, it also compacts
+//! after the answer that ends a turn (measured with 0.169: of a window of 57,000 and 50, not at 27,349, at 29,785).
 
 use format::settings::{self, Layers, Settings, SettingsFile};
 use model::window::{ModelWindow, Overrides};
@@ -35,6 +37,9 @@ fn read(files: &[&[u8]]) -> Overrides {
     let tokens = |name: &str| names(name).find_map(|path| config.tokens(&path));
     let scope = names("model_auto_compact_token_limit_scope")
         .find_map(|path| config.find(&path, |scope| scope.as_str().map(str::to_owned)));
+    let turn_end = names("model_post_turn_compact_threshold_percent")
+        .find_map(|path| config.find(&path, Value::as_u64))
+        .filter(|percent| (1..=100).contains(percent));
     let raw = tokens("model_context_window");
     let models = models(&Layers::json(files), raw);
     let window = raw.filter(|_| models.is_empty());
@@ -43,9 +48,14 @@ fn read(files: &[&[u8]]) -> Overrides {
         window: window.map(|raw| part(raw, USED)),
         limit,
         from_first_prompt: scope.as_deref() == Some("body_after_prefix"),
+        turn_end_share: turn_end.map(|percent| percent as f64 / 100.0),
         models,
         window_from: window.map_or("", |_| CONFIG),
-        trigger_from: limit.map_or("", |_| CONFIG),
+        trigger_from: if limit.is_some() || turn_end.is_some() {
+            CONFIG
+        } else {
+            ""
+        },
         ..Overrides::default()
     }
 }
@@ -154,5 +164,22 @@ mod tests {
             "model_auto_compact_token_limit = 90000\nmodel_auto_compact_token_limit_scope = \"body_after_prefix\"\n",
         ]);
         assert_eq!((set.limit, set.from_first_prompt), (Some(90_000), true));
+    }
+
+    #[test]
+    fn it_may_compact_at_the_end_of_a_turn() {
+        let of = |percent: &str| {
+            let text = format!("model_post_turn_compact_threshold_percent = {percent}\n");
+            read_all(&[&text]).turn_end_share
+        };
+        assert_eq!((of("50"), of("100")), (Some(0.5), Some(1.0)));
+        // Off, or Codex does not start.
+        for other in ["0", "101", "-1", "0.5", "\"50\""] {
+            assert_eq!(of(other), None, "{other}");
+        }
+        let of_profile = "profile = \"small\"\nmodel_post_turn_compact_threshold_percent = 80\n\
+             [profiles.small]\nmodel_post_turn_compact_threshold_percent = 40\n";
+        let set = read_all(&[of_profile]);
+        assert_eq!((set.turn_end_share, set.trigger_from), (Some(0.4), CONFIG));
     }
 }

@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_setting_for_a_model_precedes_that_for_all_and_both_the_servers() {
-        let set = r#"{"autoCompactWindow":"500k",
-            "modelSettings":{"claude-opus-5[1m]":{"autoCompactWindow":"300k"},"claude-x":{}}}"#;
+        let set = r#"{"autoCompactWindow":500000,
+            "modelSettings":{"claude-opus-5[1m]":{"autoCompactWindow":300000},"claude-x":{"autoCompactWindow":"1M"}}}"#;
         let state = r#"{"autoCompactWindowsCache":{"claude-opus-5":400000}}"#;
         let own = "settings.json";
         let expected = [
@@ -140,7 +140,7 @@ mod tests {
         // "auto": as if it was not set, whatever a weaker file has.
         let auto = br#"{"autoCompactWindow":"auto"}"#;
         assert_eq!(
-            read(&[auto, br#"{"autoCompactWindow":"500k"}"#]).compact_window,
+            read(&[auto, br#"{"autoCompactWindow":500000}"#]).compact_window,
             None
         );
     }
