@@ -60,10 +60,15 @@ fn now(of: &Found<'_>) -> Value {
         session, forecast, ..
     } = of;
     let (context, limits) = (session.context(), session.limits());
+    let roles = parts::roles(&context);
+    let size = parts::context(session, &context, &limits);
+    let mut coming = parts::coming(forecast, &context, limits);
+    // The rest is in `compaction_forecast`.
+    coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
     json!({
-        "context": parts::context(session, &context, &limits),
-        "roles": parts::roles(&context),
-        "compaction": next(forecast, parts::coming(forecast, &context, limits)),
+        "context": size,
+        "roles": roles,
+        "compaction": next(forecast, coming),
     })
 }
 

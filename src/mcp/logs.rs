@@ -57,6 +57,13 @@ impl Choice {
     }
 }
 
+/// What the newest records of a log say of its session.
+#[derive(Debug, Clone, Default)]
+struct Glance {
+    id: Option<String>,
+    folder: Option<PathBuf>,
+}
+
 /// The logs of this machine, and those that are followed.
 pub(crate) struct Logs {
     setup: Setup,
@@ -65,8 +72,8 @@ pub(crate) struct Logs {
     settings: SettingsReader,
     /// The newest is last.
     followed: Vec<Follower>,
-    /// Working directories of logs, by the length that the log had.
-    folders: HashMap<FileId, (u64, Option<PathBuf>)>,
+    /// What was seen of logs, by the length that the log had.
+    glances: HashMap<FileId, (u64, Glance)>,
 }
 
 impl Logs {
@@ -79,7 +86,7 @@ impl Logs {
             counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
             settings: SettingsReader::new(context.user.clone()),
             followed: Vec::new(),
-            folders: HashMap::new(),
+            glances: HashMap::new(),
             setup,
         }
     }
@@ -119,10 +126,10 @@ impl Logs {
 
     /// The log that a call is about.
     fn choose(&mut self, logs: &[LogFile], hints: &Hints) -> Result<Choice, String> {
-        if let Some(wanted) = &self.setup.session {
-            let log = with_id(logs, wanted);
+        if let Some(wanted) = self.setup.session.clone() {
+            let log = self.with_id(logs, &wanted);
             let choice = log.map(|log| Choice::of(log, "--session"));
-            return choice.ok_or_else(|| "the session of --session is not there".to_owned());
+            return choice.ok_or_else(|| format!("there is no session '{wanted}'"));
         }
         let named = hints.thread.as_deref().and_then(|id| whole_id(logs, id));
         if let Some(log) = named {
@@ -132,6 +139,18 @@ impl Logs {
             return Ok(choice);
         }
         self.by_folder(logs, hints)
+    }
+
+    /// The log of the session with this id or, of the newest, the first whose id begins or ends so.
+    fn with_id<'l>(&mut self, logs: &'l [LogFile], wanted: &str) -> Option<&'l LogFile> {
+        if let Some(log) = whole_id(logs, wanted) {
+            return Some(log);
+        }
+        let mut newest = logs.iter().take(MOST_ASKED);
+        newest.find(|log| {
+            let id = log.facts.id.clone().or_else(|| self.glance(log).id);
+            id.is_some_and(|id| id.starts_with(wanted) || id.ends_with(wanted))
+        })
     }
 
     /// The session of the Claude Code process that has started the server. The variable has the session in which the
@@ -179,7 +198,11 @@ impl Logs {
         let here = self.setup.here.clone();
         let is_here = |folder: &Path| here.iter().any(|here| here == folder);
         for log in &logs {
-            if self.folder_of(log).is_some_and(|folder| is_here(&folder)) {
+            if self
+                .glance(log)
+                .folder
+                .is_some_and(|folder| is_here(&folder))
+            {
                 return Ok(Choice::of(log, "newest log of the working directory"));
             }
         }
@@ -190,7 +213,11 @@ impl Logs {
             is_project && here.iter().any(|here| here.starts_with(folder))
         };
         for log in &logs {
-            if self.folder_of(log).is_some_and(|folder| is_around(&folder)) {
+            if self
+                .glance(log)
+                .folder
+                .is_some_and(|folder| is_around(&folder))
+            {
                 return Ok(Choice::of(
                     log,
                     "newest log of a folder around the working directory",
@@ -203,19 +230,22 @@ impl Logs {
         })
     }
 
-    /// The working directory of a log's session.
-    fn folder_of(&mut self, log: &LogFile) -> Option<PathBuf> {
+    /// The id of a log's session, and its working directory, as its newest records have them.
+    fn glance(&mut self, log: &LogFile) -> Glance {
         let (file, len) = (log.facts.file, log.facts.len);
-        if let Some((known, folder)) = self.folders.get(&file)
+        if let Some((known, glance)) = self.glances.get(&file)
             && *known == len
         {
-            return folder.clone();
+            return glance.clone();
         }
-        let sessions = tail_only(log, &self.setup.context.rules).ok()?;
-        let folder = main_session(&sessions).and_then(|session| session.meta.cwd.as_deref());
-        let folder = folder.map(PathBuf::from);
-        self.folders.insert(file, (len, folder.clone()));
-        folder
+        let sessions = tail_only(log, &self.setup.context.rules).unwrap_or_default();
+        let meta = main_session(&sessions).map(|session| &session.meta);
+        let glance = Glance {
+            id: meta.and_then(|meta| meta.id.as_deref().map(str::to_owned)),
+            folder: meta.and_then(|meta| meta.cwd.as_deref().map(PathBuf::from)),
+        };
+        self.glances.insert(file, (len, glance.clone()));
+        glance
     }
 
     /// Reads what is new in a log. It becomes the newest of those that are followed.
@@ -313,13 +343,4 @@ fn has_call(session: &Session, call: Key) -> bool {
 /// The log of the session with this id.
 fn whole_id<'l>(logs: &'l [LogFile], id: &str) -> Option<&'l LogFile> {
     logs.iter().find(|log| log.facts.id.as_deref() == Some(id))
-}
-
-/// The same, or the newest whose id begins or ends so.
-fn with_id<'l>(logs: &'l [LogFile], wanted: &str) -> Option<&'l LogFile> {
-    let is_part = |log: &&LogFile| {
-        let id = log.facts.id.as_deref();
-        id.is_some_and(|id| id.starts_with(wanted) || id.ends_with(wanted))
-    };
-    whole_id(logs, wanted).or_else(|| logs.iter().find(is_part))
 }

@@ -66,27 +66,35 @@ pub(crate) struct Part {
 /// The definitions, in the order in which they are listed.
 pub fn definitions(texts: Texts) -> Vec<Tool> {
     let integer = || json!({"type": "integer"});
+    let maybe = || json!({"type": ["integer", "null"]});
     let object = || json!({"type": "object"});
-    let numbers =
-        || json!({"type": "object", "additionalProperties": {"type": ["integer", "null"]}});
+    let band = || json!({"type": ["object", "null"]});
+    let numbers = || json!({"type": "object", "additionalProperties": integer()});
+    let some = |properties: Value| json!({"type": "object", "properties": properties});
+    let list = |of: Value| json!({"type": "array", "items": of});
+    let side = || some(json!({"used": integer(), "headroom": maybe(), "requests_left": band()}));
     let mut tools = vec![
         tool(
             "context_now",
-            "Your context window: tokens used (known from the provider, estimated since), by role, and how far the \
-             next compaction is.",
+            "How full your context window is: tokens known from the provider and estimated since, by role; tokens and \
+             requests left until the next compaction.",
             json!({}),
             &[],
             json!({
                 "session": object(),
-                "context": object(),
+                "context": some(json!({
+                    "window": integer(), "used": integer(), "known": integer(), "estimated": integer(),
+                })),
                 "roles": {"type": "object", "additionalProperties": numbers()},
-                "compaction": object(),
+                "compaction": some(json!({
+                    "trigger": maybe(), "headroom": maybe(), "requests_left": band(),
+                })),
             }),
         ),
         tool(
             "largest_items",
-            "The largest items in your context: id, tokens, tool, line of the log, tokens × requests carried, \
-             repeats.",
+            "The largest items of your context: id, line in the log, tokens, carried (tokens × requests), repeats \
+             (the id of the same content).",
             json!({
                 "n": integer(),
                 "role": {"type": "string", "enum": Role::ALL.map(Role::name)},
@@ -95,20 +103,18 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
             &[],
             json!({
                 "session": object(),
-                "items": {"type": "array", "items": object()},
+                "items": list(some(json!({
+                    "id": integer(), "tokens": integer(), "carried": integer(), "repeats": integer(),
+                }))),
                 "total": numbers(),
             }),
         ),
         tool(
             "what_if_without",
-            "What your context and its next compaction would be without these items.",
-            json!({"ids": {"type": "array", "items": integer()}}),
+            "Your context, and what is left until its compaction, without the items of these ids.",
+            json!({"ids": list(integer())}),
             &["ids"],
-            json!({
-                "session": object(),
-                "now": object(),
-                "without": object(),
-            }),
+            json!({"session": object(), "now": side(), "without": side()}),
         ),
         tool(
             "compaction_forecast",
@@ -117,8 +123,8 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
             &[],
             json!({
                 "session": object(),
-                "next": object(),
-                "past": {"type": "array", "items": object()},
+                "next": some(json!({"trigger": maybe(), "headroom": maybe(), "requests_left": band()})),
+                "past": list(some(json!({"before": integer(), "after": maybe()}))),
             }),
         ),
     ];
@@ -132,7 +138,7 @@ pub fn definitions(texts: Texts) -> Vec<Tool> {
                 "session": object(),
                 "text": {"type": "string"},
                 "from": integer(),
-                "next": {"type": ["integer", "null"]},
+                "next": maybe(),
                 "of": integer(),
             }),
         ));
@@ -271,7 +277,7 @@ mod tests {
     fn the_definitions_cost_little_context() {
         let tools = serde_json::to_string(&definitions(Texts::Off)).unwrap();
         let counter = Counter::for_estimator(Default::default());
-        let cost = u64::from(counter.count(&tools));
+        let cost = counter.count(&tools).unwrap();
         assert!(cost <= PRICE, "{cost}: {tools}");
     }
 

@@ -2,10 +2,9 @@
 //! bounded, so that a client that sends without reading waits, and costs no memory.
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ErrorData, JsonObject, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde::Deserialize;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -164,20 +163,12 @@ fn line_of(message: &TxJsonRpcMessage<RoleServer>) -> Vec<u8> {
 fn parse(
     line: &[u8],
 ) -> Result<RxJsonRpcMessage<RoleServer>, Option<TxJsonRpcMessage<RoleServer>>> {
-    /// What tells a request.
-    #[derive(Deserialize)]
-    struct Request {
-        id: RequestId,
-    }
-
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     serde_json::from_slice(line).map_err(|_| {
-        let request: Request = serde_json::from_slice(line).ok()?;
+        let object: JsonObject = serde_json::from_slice(line).ok()?;
+        let id: RequestId = serde_json::from_value(object.get("id")?.clone()).ok()?;
         let error = ErrorData::invalid_request("not a request of the protocol", None);
-        Some(TxJsonRpcMessage::<RoleServer>::error(
-            error,
-            Some(request.id),
-        ))
+        Some(TxJsonRpcMessage::<RoleServer>::error(error, Some(id)))
     })
 }
 
@@ -218,6 +209,43 @@ mod tests {
             refusal.contains(r#""id":"a""#) && refusal.contains("-32600"),
             "{refusal}"
         );
+    }
+
+    #[test]
+    fn while_nobody_reads_answers_no_requests_are_taken_in() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (lines, requests) = mpsc::channel(WAITING_LINES);
+            let (answers, mut written) = mpsc::channel(WAITING_LINES);
+            let mut wire = Wire::new(requests, answers);
+            let request = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+            for _ in 0..2 {
+                lines.send(request.to_vec()).await.unwrap();
+            }
+            assert!(wire.receive().await.is_some());
+            let answer = || {
+                let error = ErrorData::invalid_request("no", None);
+                TxJsonRpcMessage::<RoleServer>::error(error, None)
+            };
+            for _ in 0..MOST_UNSENT + WAITING_LINES {
+                tokio::spawn(wire.send(answer()));
+            }
+            // Those that are written at once are not counted any more.
+            for _ in 0..2 * MOST_UNSENT {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(wire.unsent.count.load(Ordering::Relaxed), MOST_UNSENT);
+            let waits = tokio::select! {
+                biased;
+                _ = wire.receive() => false,
+                () = async { for _ in 0..100 { tokio::task::yield_now().await; } } => true,
+            };
+            assert!(waits);
+            written.recv().await.unwrap();
+            assert!(wire.receive().await.is_some(), "nothing is lost");
+        });
     }
 
     #[test]
