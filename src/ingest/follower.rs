@@ -145,3 +145,93 @@ impl Follower {
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::read_whole;
+    use crate::testing::made::Made;
+    use model::event::Lane;
+    use proptest::prelude::*;
+
+    fn follower(made: &Made) -> Follower {
+        let counter = Counter::for_estimator(Default::default());
+        Follower::new(made.log(), Arc::default(), Arc::new(counter))
+    }
+
+    fn used(follower: &Follower) -> u64 {
+        let (file, lane) = (follower.file(), Lane::Main);
+        let session = follower.session(SessionKey { file, lane });
+        session.map_or(0, |session| session.context().used)
+    }
+
+    #[test]
+    fn only_what_came_since_is_read() {
+        let made = Made::new("{\"toy\":7}\n");
+        made.append_many("{\"say\":\"some words of no interest\"}\n", 20_000);
+        let mut follower = follower(&made);
+        follower.read().unwrap();
+        let before = made.read();
+        assert!(before > 500_000, "{before}");
+        made.append("{\"toy\":90}\n");
+        follower.read().unwrap();
+        assert_eq!(used(&follower), 90);
+        let read = made.read() - before;
+        assert!(read < 100_000, "{read}");
+    }
+
+    #[test]
+    fn a_log_that_was_rewritten_is_read_again() {
+        let made = Made::new("{\"toy\":7}\n{\"toy\":90}\n");
+        let mut follower = follower(&made);
+        follower.read().unwrap();
+        assert_eq!(used(&follower), 90);
+        made.take_back("{\"toy\":90}\n");
+        follower.read().unwrap();
+        assert_eq!(used(&follower), 7);
+        made.rewrite("7", "8");
+        follower.read().unwrap();
+        assert_eq!(used(&follower), 8);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_read_when_it_can() {
+        let made = Made::new("{\"toy\":7}\n");
+        let mut follower = follower(&made);
+        made.shut(Some(|| ErrorKind::NotFound.into()));
+        assert!(is_gone(&follower.read().unwrap_err()));
+        made.shut(None);
+        follower.read().unwrap();
+        assert_eq!(used(&follower), 7);
+    }
+
+    proptest! {
+        #[test]
+        fn in_any_pieces_it_is_as_if_read_at_once(
+            sizes in proptest::collection::vec(1_u64..5_000, 1..6),
+            cuts in proptest::collection::vec(0_usize..200, 0..6),
+        ) {
+            let lines: String = sizes
+                .iter()
+                .map(|n| format!("{{\"say\":\"{n} words\"}}\n{{\"toy\":{n}}}\n"))
+                .collect();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(lines.len())).collect();
+            cuts.sort_unstable();
+            let made = Made::new(&lines[..cuts.first().copied().unwrap_or_default()]);
+            let mut follower = follower(&made);
+            for (n, from) in cuts.iter().enumerate() {
+                follower.read().unwrap();
+                made.append(&lines[*from..cuts.get(n + 1).copied().unwrap_or(lines.len())]);
+            }
+            if cuts.is_empty() {
+                made.append(&lines);
+            }
+            follower.read().unwrap();
+            let whole = read_whole(&made.log(), &*follower.counter, &Arc::default()).unwrap();
+            let (file, lane) = (follower.file(), Lane::Main);
+            let followed = follower.session(SessionKey { file, lane }).unwrap();
+            prop_assert_eq!(followed.context(), whole[0].1.context());
+            prop_assert_eq!(followed.items().len(), whole[0].1.items().len());
+        }
+    }
+}

@@ -205,8 +205,8 @@ fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
     let begin = u64::from(request.page.min(page.pages - 1)) * PAGE_BYTES;
     let from = usize::try_from(part.from.saturating_sub(begin)).unwrap_or(usize::MAX);
     let bytes = usize::try_from(part.bytes).unwrap_or(usize::MAX);
-    let from = page.text.floor_char_boundary(from);
-    let to = page.text.floor_char_boundary(from.saturating_add(bytes));
+    let from = boundary(&page.text, from);
+    let to = boundary(&page.text, from.saturating_add(bytes));
     let shown = page.text.get(from..to).unwrap_or_default();
     let next = begin + to as u64;
     Ok(json!({
@@ -216,6 +216,15 @@ fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
         "next": (next < page.bytes).then_some(next),
         "of": page.bytes,
     }))
+}
+
+/// The nearest place at or before `at` where a character begins; the end, if the text is shorter.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or_default()
 }
 
 /// Makes names safe to show, and cuts long ones. Texts were made so before.

@@ -2,7 +2,7 @@
 
 use super::hints::Hints;
 use super::logs::Logs;
-use super::tools::{self, Texts};
+use super::tools::{self, Refused, Texts};
 use super::wire::{Gone, Wire};
 use super::{Setup, answers};
 use anyhow::{Result, anyhow};
@@ -40,15 +40,6 @@ impl Server {
         let answer = answers::answer(&of, asked).map_err(Refused::Failed)?;
         Ok(CallToolResult::structured(answer))
     }
-}
-
-/// Why a call has no answer.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Refused {
-    /// There is no such tool.
-    Unknown,
-    /// For the model to read.
-    Failed(String),
 }
 
 impl ServerHandler for Server {

@@ -1,7 +1,6 @@
 //! The tools: what a client is told of them, and their arguments. Each word of a definition costs context with each
 //! request, so they are short, and their schemas are written by hand.
 
-use super::server::Refused;
 use model::Role;
 use model::session::ItemIx;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -61,6 +60,15 @@ pub(crate) struct Part {
     pub(crate) id: ItemIx,
     pub(crate) from: u64,
     pub(crate) bytes: u64,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Refused {
+    /// There is no such tool.
+    Unknown,
+    /// For the model to read.
+    Failed(String),
 }
 
 /// The definitions, in the order in which they are listed.

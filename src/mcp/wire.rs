@@ -142,7 +142,7 @@ impl Transport<RoleServer> for Wire {
                         return Some(message);
                     }
                 }
-                Err(refusal) => self.refusal = refusal.as_ref().map(line_of),
+                Err(refusal) => self.refusal = refusal,
             }
         }
     }
@@ -159,16 +159,15 @@ fn line_of(message: &TxJsonRpcMessage<RoleServer>) -> Vec<u8> {
     line
 }
 
-/// The message of a line, or what is to be answered: to what is not JSON, nothing.
-fn parse(
-    line: &[u8],
-) -> Result<RxJsonRpcMessage<RoleServer>, Option<TxJsonRpcMessage<RoleServer>>> {
+/// The message of a line, or the line that is to be answered: to what is not JSON, none.
+fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     serde_json::from_slice(line).map_err(|_| {
         let object: JsonObject = serde_json::from_slice(line).ok()?;
         let id: RequestId = serde_json::from_value(object.get("id")?.clone()).ok()?;
         let error = ErrorData::invalid_request("not a request of the protocol", None);
-        Some(TxJsonRpcMessage::<RoleServer>::error(error, Some(id)))
+        let answer = TxJsonRpcMessage::<RoleServer>::error(error, Some(id));
+        Some(line_of(&answer))
     })
 }
 
@@ -194,7 +193,7 @@ mod tests {
     fn what_is_no_message_is_refused_by_its_id_or_not_at_all() {
         let refused = |line: &str| {
             let refusal = parse(line.as_bytes()).err()?;
-            refusal.map(|message| String::from_utf8(line_of(&message)).unwrap())
+            refusal.map(|line| String::from_utf8(line).unwrap())
         };
         let ping = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
         assert!(parse(ping.as_bytes()).is_ok());

@@ -183,14 +183,13 @@ fn each_revision_of_the_protocol_is_spoken_and_answers_are_as_their_schemas_say(
     });
     for version in ["2025-06-18", "2025-11-25", "2026-07-28"] {
         let is_newest = version == "2026-07-28";
-        let mut requests = match is_newest {
-            true => {
-                vec![json!({"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {}})]
-            }
-            false => vec![
+        let mut requests = if is_newest {
+            vec![json!({"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {}})]
+        } else {
+            vec![
                 initialize(version, "test"),
                 json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            ],
+            ]
         };
         requests.push(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
         let tools = TOOLS.into_iter().chain(["item_text"]);
