@@ -164,7 +164,7 @@ impl Logs {
             .filter(|_| is_its && is_its_client)?;
         let log = whole_id(logs, id.to_str()?)?;
         let mut parents = self.setup.parents.iter();
-        let now = parents.find_map(|pid| registry::session_of(log, *pid));
+        let now = parents.find_map(|pid| registry::session_beside(log, *pid));
         let now = now.as_deref().and_then(|id| whole_id(logs, id));
         if let Some(now) = now {
             return Some(Choice::of(

@@ -58,18 +58,11 @@ fn parent(stat: &str) -> Option<u32> {
     parent.parse().ok().filter(|pid| *pid > 1)
 }
 
-/// The id of the session that a process has, by the registry of the agent of a log; `None`: it is in none.
-pub fn session_of(log: &LogFile, pid: u32) -> Option<String> {
+/// The session of a process, by the registry of the agent of a log; `None`: it is in none.
+pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
     let registry = log.format.registry.filter(|_| log.system.is_here())?;
     let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
-    let name = format!("{pid}.json");
-    let file = fs::read_dir(folder).ok()?.take(MOST_FILES).flatten();
-    let file = file.into_iter().find(|file| file.file_name() == *name)?;
-    let entry = read_entry(registry, &file)?;
-    let process = Process::of(pid)?;
-    process
-        .has(entry.started.as_deref(), &file)
-        .then_some(entry.session)
+    session_of(registry, &folder, pid)
 }
 
 fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
