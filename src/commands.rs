@@ -9,6 +9,8 @@ mod audit;
 mod completions;
 mod locale;
 mod ls;
+#[cfg(feature = "mcp")]
+mod mcp;
 pub mod mistakes;
 mod models;
 mod monitor;
@@ -70,6 +72,9 @@ enum Command {
     Models(models::Models),
     /// List all agents: where their logs are, which numbers are known, when they compact.
     Agents(agents::Agents),
+    /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Mcp),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
 }
@@ -84,6 +89,8 @@ impl Command {
             Command::Audit(command) => command,
             Command::Models(command) => command,
             Command::Agents(command) => command,
+            #[cfg(feature = "mcp")]
+            Command::Mcp(command) => command,
             Command::Completions(command) => command,
         }
     }

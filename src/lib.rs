@@ -37,6 +37,7 @@
 //! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
+//! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `format`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
@@ -101,6 +102,8 @@
 pub mod commands;
 pub mod config;
 
+#[cfg(feature = "mcp")]
+pub use mcp;
 pub use {agents, clients, files, format, ingest, kit, model, render, report, tokens, tui};
 
 #[doc = include_str!("trust.md")]

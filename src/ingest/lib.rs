@@ -27,6 +27,7 @@
 //! | [`log`] | what a log is: the contract of stores, cursors and readings |
 //! | [`store`] | the implementations of that contract |
 //! | [`reader`] | logs that are read through |
+//! | [`follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
 //! | [`cache`] | what was read before |
 //! | `worker` | follows all logs |
@@ -40,6 +41,7 @@ pub mod discover;
 pub mod elide;
 #[cfg(test)]
 mod faults;
+pub mod follower;
 pub mod lanes;
 pub mod lines;
 pub mod log;

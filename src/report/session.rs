@@ -2,6 +2,7 @@
 
 mod find;
 pub(crate) mod json;
+pub mod parts;
 pub(crate) mod text;
 
 use super::json::document;

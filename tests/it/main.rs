@@ -16,6 +16,8 @@ mod hostile;
 mod house;
 mod json;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod monitor;
 mod mutations;
 mod paths;

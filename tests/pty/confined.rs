@@ -83,6 +83,10 @@ fn becomes_the_program() {
 }
 
 fn confined(home: &Path, words: &[&str]) -> Output {
+    confined_command(home, words).output().unwrap()
+}
+
+fn confined_command(home: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(ALONE)
@@ -92,7 +96,7 @@ fn confined(home: &Path, words: &[&str]) -> Output {
     command
         .env("TERM", "xterm-256color")
         .env(BECOME, words.join("\n"));
-    command.output().unwrap()
+    command
 }
 
 /// Whether the system can apply the filters, and they work.
@@ -153,6 +157,42 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries
 }
 
+/// Asks `ctxgauge mcp` for a context.
+#[cfg(feature = "mcp")]
+fn serve_an_agent(home: &Path, program: &str) {
+    use std::io::Write;
+    let mut child = confined_command(
+        home,
+        &[program, "mcp", "--texts", "--session", "000000000001"],
+    )
+    .stdin(std::process::Stdio::piped())
+    .stdout(std::process::Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut requests = child.stdin.take().unwrap();
+    let initialize = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
+    for (id, method, params) in [
+        (0, "initialize", initialize),
+        (1, "tools/call", r#"{"name":"context_now"}"#),
+        (
+            2,
+            "tools/call",
+            r#"{"name":"item_text","arguments":{"id":0}}"#,
+        ),
+    ] {
+        writeln!(
+            requests,
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+        )
+        .unwrap();
+    }
+    drop(requests);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(answers.matches("structuredContent").count(), 2, "{answers}");
+}
+
 #[test]
 fn no_network_no_process_and_no_write_but_its_own() {
     let home = tempfile::tempdir().unwrap();
@@ -187,6 +227,8 @@ fn no_network_no_process_and_no_write_but_its_own() {
         let output = confined(home, &[&[program], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
     }
+    #[cfg(feature = "mcp")]
+    serve_an_agent(home, program);
     let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
     command.args(ALONE);
     command.env_clear();

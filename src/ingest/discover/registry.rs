@@ -18,6 +18,8 @@ const LARGEST_ENTRY: u64 = 64 << 10;
 const MOST_FILES: usize = 4096;
 /// The most entries of a folder that are read.
 const MOST_ENTRIES: usize = 256;
+/// How many processes are followed upwards: an agent may start a shell that starts the program.
+const MOST_PARENTS: usize = 4;
 /// How long an entry counts after it was written, where no process can be looked up.
 const FRESH_AGE: Duration = Duration::from_secs(600);
 
@@ -37,6 +39,30 @@ impl Registries {
             .or_insert_with_key(|folder| read(registry, folder));
         sessions.get(id).copied()
     }
+}
+
+/// The process that has started this one, and those that have started it, the nearest first; none where that cannot be
+/// looked up.
+pub fn parents() -> Vec<u32> {
+    let stat = |pid: &str| files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST_ENTRY);
+    let parent = |of: &str| parent(&stat(of).ok()?);
+    let first = parent("self");
+    let parents = std::iter::successors(first, |pid| parent(&pid.to_string()));
+    parents.take(MOST_PARENTS).collect()
+}
+
+/// The process that has started another one, the 4th field of its `stat`.
+fn parent(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let parent = fields.split_ascii_whitespace().nth(1)?;
+    parent.parse().ok().filter(|pid| *pid > 1)
+}
+
+/// The session of a process, by the registry of the agent of a log; `None`: it is in none.
+pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
+    let registry = log.format.registry.filter(|_| log.system.is_here())?;
+    let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
+    session_of(registry, &folder, pid)
 }
 
 fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
@@ -143,6 +169,9 @@ mod tests {
         assert_eq!(started(&stat("S")).as_deref(), Some("1863031"));
         assert_eq!(started(&stat("Z")), None);
         assert_eq!(started("7 (a) S 1"), None);
+        assert_eq!(parent("7 (a) b) S 4711 7 7"), Some(4711));
+        assert_eq!(parent("7 (a) S 1 7"), None, "the first of all");
+        assert_eq!(parent("7 (a) S"), None);
         assert_eq!(started(""), None);
     }
 }

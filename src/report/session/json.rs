@@ -7,7 +7,7 @@ use model::carried::Carried;
 use model::compaction::{Compaction, compactions};
 use model::context::{Context, Share};
 use model::estimators::Estimator;
-use model::forecast;
+use model::forecast::{self, Forecast, NoForecast};
 
 use jiff::Timestamp;
 use model::recurring::RecurringPart;
@@ -116,9 +116,9 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
         .map(Estimator::name),
 }}
 
-part! { CompactionPart<'a>(
-    report: &SessionReport<'a>,
-    session: &'a Session,
+// What is left until the next compaction.
+part! { ComingPart(
+    forecast: &Result<Forecast, NoForecast>,
     context: &Context,
     limits: Limits,
 ) {
@@ -131,13 +131,22 @@ part! { CompactionPart<'a>(
     trigger_setting: &'static str = limits.trigger_setting,
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
     policy: String = limits.policy,
-    requests_left: Option<Band> = report.forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0)),
-    turns_left: Option<Band> = report.forecast.as_ref().ok().map(|f| Band::new(&f.turns, 1.0)),
-    minutes_left: Option<Band> = report
-        .forecast
+    requests_left: Option<Band> = forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0)),
+    turns_left: Option<Band> = forecast.as_ref().ok().map(|f| Band::new(&f.turns, 1.0)),
+    minutes_left: Option<Band> = forecast
         .as_ref()
         .ok()
         .and_then(|f| f.minutes.as_ref().map(|minutes| Band::new(minutes, 10.0))),
+}}
+
+part! { CompactionPart<'a>(
+    report: &SessionReport<'a>,
+    session: &'a Session,
+    context: &Context,
+    limits: Limits,
+) {
+    #[serde(flatten)]
+    coming: ComingPart = ComingPart::new(&report.forecast, context, limits),
     past: Vec<PastPart<'a>> = compactions(session)
         .iter()
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
@@ -304,7 +313,7 @@ part! { WhatIfPart(row: WhatIf) {
     over: Option<usize> = row.over,
 }}
 
-fn by_role<V>(value: impl Fn(Role) -> V) -> BTreeMap<&'static str, V> {
+pub(super) fn by_role<V>(value: impl Fn(Role) -> V) -> BTreeMap<&'static str, V> {
     let roles = Role::ALL.into_iter();
     roles.map(|role| (role.name(), value(role))).collect()
 }

@@ -157,6 +157,13 @@ const MAY: &[(Parts, Parts)] = &[
             "model", "render", "format", "ingest", "tokens", "files", "clients",
         ],
     ),
+    // A face of the reports.
+    (
+        &["mcp"],
+        &[
+            "model", "render", "format", "ingest", "tokens", "files", "report",
+        ],
+    ),
     // The names by which the program opens them.
     (&["tui"], &["tui::runtime"]),
     (
@@ -174,9 +181,9 @@ const MAY: &[(Parts, Parts)] = &[
 
 /// The layers that are crates of their own: what they may import of each other is in their manifests too. Within them
 /// `crate` is their own name.
-const CRATES: [&str; 12] = [
-    "agents", "assets", "clients", "files", "format", "ingest", "kit", "model", "render", "report",
-    "tokens", "tui",
+const CRATES: [&str; 13] = [
+    "agents", "assets", "clients", "files", "format", "ingest", "kit", "mcp", "model", "render",
+    "report", "tokens", "tui",
 ];
 
 /// Where the parts are put together.

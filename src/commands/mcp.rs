@@ -1,0 +1,57 @@
+//! `ctxgauge mcp`.
+
+use super::monitor::Monitor;
+use super::options::{Estimate, Logs};
+use super::{Call, Run};
+use ::mcp::Texts;
+use anyhow::Result;
+use clap::Args;
+use ingest::discover::registry;
+use std::io::{self, IsTerminal};
+
+/// `ctxgauge mcp`.
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Answer for this session only, by its id, or the beginning or the end of it. Default: the session that the client
+    /// names, else the newest of the working directory.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Offer the tool `item_text` too, which gives out texts of the log.
+    #[arg(long)]
+    pub texts: bool,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+}
+
+impl Run for Mcp {
+    fn add_options(&mut self, before: &mut Monitor) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let setup = call.setup()?;
+        let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
+        // Nothing is written.
+        context.cache = None;
+        if io::stdin().is_terminal() {
+            writeln!(
+                call.err,
+                "this is a server for an agent, which starts it by itself: see assets/docs/mcp.md. It reads requests \
+                 from standard input; Ctrl-D ends it."
+            )?;
+        }
+        let server = ::mcp::Setup {
+            context,
+            session: self.session.clone(),
+            here: setup.user.working_folder(),
+            parents: registry::parents(),
+            texts: if self.texts { Texts::On } else { Texts::Off },
+        };
+        ::mcp::serve(server, io::stdin(), call.out)
+    }
+}

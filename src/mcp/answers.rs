@@ -1,0 +1,247 @@
+//! The answers: parts of a report, as JSON objects in which every string is inert and short.
+
+use super::logs::Found;
+use super::tools::{Asked, Largest, Part};
+use model::carried::Carried;
+use model::forecast::{Forecast, NoForecast, forecast_without};
+use model::repeats::repeats;
+use model::session::ItemIx;
+use model::text::{PAGE_BYTES, TextRequest};
+use model::whatif::{WhatIf, what_if_without, without};
+use render::inert::visible_text;
+use render::text::inert;
+use report::session::parts;
+use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// How many past compactions are named.
+const MOST_PAST: usize = 5;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 200;
+/// How many ids are named in a complaint.
+const NAMED_IDS: usize = 10;
+
+/// Answers what is asked for.
+///
+/// # Errors
+///
+/// Why there is no answer, for the model to read.
+pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
+    let mut answer = match asked {
+        Asked::Now => now(of),
+        Asked::Largest(which) => largest(of, &which),
+        Asked::Without(ids) => what_if(of, ids)?,
+        Asked::Forecast => coming(of),
+        Asked::Text(part) => text(of, &part)?,
+    };
+    answer["session"] = session(of);
+    make_inert(&mut answer);
+    Ok(answer)
+}
+
+/// Which session it is, and how it was found.
+fn session(of: &Found<'_>) -> Value {
+    let mut part = json!({
+        "id": of.session.meta.id.as_deref().or(of.follower.log().facts.id.as_deref()),
+        "agent": of.session.agent,
+        "model": of.session.model(),
+        "updated_at": of.session.updated_at,
+        "found_by": of.found_by,
+    });
+    if let Some(note) = &of.note {
+        part["note"] = json!(note);
+    }
+    part
+}
+
+fn now(of: &Found<'_>) -> Value {
+    let Found {
+        session, forecast, ..
+    } = of;
+    let (context, limits) = (session.context(), session.limits());
+    let roles = parts::roles(&context);
+    let size = parts::context(session, &context, &limits);
+    let mut coming = parts::coming(forecast, &context, limits);
+    // The rest is in `compaction_forecast`.
+    coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
+    json!({
+        "context": size,
+        "roles": roles,
+        "compaction": next(forecast, coming),
+    })
+}
+
+/// What is left until the next compaction, or why that is not known.
+fn next(
+    forecast: &Result<Forecast, NoForecast>,
+    mut coming: Map<String, Value>,
+) -> Map<String, Value> {
+    if let Err(why) = forecast {
+        coming.insert("no_forecast".into(), why.name().into());
+    }
+    coming
+}
+
+fn largest(of: &Found<'_>, which: &Largest) -> Value {
+    let session = of.session;
+    let requests = session.requests().len();
+    let carried = Carried::by(session, requests);
+    let repeated = repeats(session, session.in_context());
+    let is_asked_for = |ix: ItemIx| {
+        let item = &session.items()[ix];
+        let tool = item.tool.as_deref();
+        which.role.is_none_or(|role| item.role == role)
+            && which.tool.as_deref().is_none_or(|name| tool == Some(name))
+    };
+    let mut items: Vec<(ItemIx, u64)> = session
+        .in_context()
+        .filter(|(ix, ..)| is_asked_for(*ix))
+        .map(|(ix, tokens, _)| (ix, tokens))
+        .collect();
+    let tokens = items
+        .iter()
+        .fold(0_u64, |sum, (_, tokens)| sum.saturating_add(*tokens));
+    let total = json!({"items": items.len(), "tokens": tokens, "requests": requests});
+    items.sort_by_key(|(ix, tokens)| (Reverse(*tokens), *ix));
+    items.truncate(which.most);
+    let item = |ix: ItemIx| {
+        let mut part = parts::item(session, &carried, &repeated, ix);
+        let held = session.items()[ix].requests_held(requests);
+        part.insert("requests_held".into(), held.into());
+        part.retain(|_, value| !value.is_null());
+        part
+    };
+    let items: Vec<_> = items.into_iter().map(|(ix, _)| item(ix)).collect();
+    json!({"items": items, "total": total})
+}
+
+fn what_if(of: &Found<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {
+    let session = of.session;
+    let count = session.items().len();
+    let ids: BTreeSet<ItemIx> = ids.into_iter().collect();
+    check_ids(&ids, count)?;
+    let (context, limits) = (session.context(), session.limits());
+    let (freed, used) = without(session.in_context(), &ids, context.used);
+    let snapshot = session.snapshot();
+    let forecast = forecast_without(session, &snapshot, freed);
+    let counted = context.counted().saturating_sub(freed);
+    let headroom = limits
+        .trigger
+        .map(|trigger| trigger.saturating_sub(counted));
+    let requests = session.requests().len();
+    let with = what_if_without(session, requests, &BTreeSet::new());
+    let gone = what_if_without(session, requests, &ids);
+    let absent: Vec<ItemIx> = ids
+        .iter()
+        .copied()
+        .filter(|ix| !session.items()[*ix].in_context())
+        .take(NAMED_IDS)
+        .collect();
+    let side = |used: u64, headroom: Option<u64>, left: Value, row: &WhatIf| {
+        json!({
+            "used": used,
+            "headroom": headroom,
+            "requests_left": left,
+            "compactions_so_far": row.compactions.len(),
+            "prompts_so_far": row.prompts,
+            "largest_so_far": row.largest,
+        })
+    };
+    let headroom_now = limits.trigger.map(|trigger| context.headroom(trigger));
+    let left_now = parts::requests_left(&of.forecast);
+    let mut without = side(used, headroom, parts::requests_left(&forecast), &gone);
+    without["freed"] = json!(freed);
+    if !absent.is_empty() {
+        without["not_in_context"] = json!(absent);
+    }
+    Ok(json!({
+        "now": side(context.used, headroom_now, left_now, &with),
+        "without": without,
+    }))
+}
+
+/// Complains of ids that no item has.
+fn check_ids(ids: &BTreeSet<ItemIx>, count: usize) -> Result<(), String> {
+    let unknown = ids.range(count..);
+    let named: Vec<String> = unknown.take(NAMED_IDS).map(|id| id.to_string()).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "no item has the id {}; `largest_items` lists ids, which are below {count}",
+        named.join(", ")
+    ))
+}
+
+fn coming(of: &Found<'_>) -> Value {
+    let Found {
+        session, forecast, ..
+    } = of;
+    let coming = parts::coming(forecast, &session.context(), session.limits());
+    let mut past = parts::past(session, MOST_PAST);
+    for part in &mut past {
+        let is_kept = |key: &str| {
+            matches!(
+                key,
+                "line" | "at" | "cause" | "before" | "after" | "freed" | "source"
+            )
+        };
+        part.retain(|key, _| is_kept(key));
+    }
+    json!({"next": next(forecast, coming), "past": past})
+}
+
+fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
+    let items = of.session.items();
+    check_ids(&BTreeSet::from([part.id]), items.len())?;
+    let request = TextRequest::of(of.follower.file(), &items[part.id]);
+    let mut request = request.ok_or("the log has no text of this item")?;
+    request.page = u32::try_from(part.from / PAGE_BYTES).unwrap_or(u32::MAX);
+    let page = of
+        .follower
+        .text(request)
+        .map_err(|e| format!("the text cannot be read: {e}"))?;
+    let begin = u64::from(request.page.min(page.pages - 1)) * PAGE_BYTES;
+    let from = usize::try_from(part.from.saturating_sub(begin)).unwrap_or(usize::MAX);
+    let bytes = usize::try_from(part.bytes).unwrap_or(usize::MAX);
+    let from = boundary(&page.text, from);
+    let to = boundary(&page.text, from.saturating_add(bytes));
+    let shown = page.text.get(from..to).unwrap_or_default();
+    let next = begin + to as u64;
+    Ok(json!({
+        "id": part.id,
+        "text": visible_text(shown),
+        "from": begin + from as u64,
+        "next": (next < page.bytes).then_some(next),
+        "of": page.bytes,
+    }))
+}
+
+/// The nearest place at or before `at` where a character begins; the end, if the text is shorter.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or_default()
+}
+
+/// Makes names safe to show, and cuts long ones. Texts were made so before.
+fn make_inert(value: &mut Value) {
+    match value {
+        Value::String(name) => {
+            let shown = inert(name);
+            *name = match shown.char_indices().nth(LONGEST_NAME) {
+                Some((end, _)) => format!("{}…", &shown[..end]),
+                None => shown.into_owned(),
+            };
+        }
+        Value::Array(values) => values.iter_mut().for_each(make_inert),
+        Value::Object(map) => {
+            let parts = map.iter_mut().filter(|(key, _)| *key != "text");
+            parts.for_each(|(_, value)| make_inert(value));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,350 @@
+//! The tools: what a client is told of them, and their arguments. Each word of a definition costs context with each
+//! request, so they are short, and their schemas are written by hand.
+
+use model::Role;
+use model::session::ItemIx;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// How many items are listed if no number is given, and at most.
+const USUAL_ITEMS: u64 = 10;
+const MOST_ITEMS: u64 = 50;
+/// How many ids are taken in.
+const MOST_IDS: usize = 10_000;
+/// How much of a text is given out if no size is given, and at most, in bytes.
+const USUAL_TEXT: u64 = 4_000;
+const MOST_TEXT: u64 = 20_000;
+
+/// Whether texts of logs are given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// Numbers, names and places only.
+    Off,
+    /// The tool `item_text` is there.
+    On,
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Asked {
+    /// How full the context is.
+    Now,
+    /// Its largest items.
+    Largest(Largest),
+    /// What it would be without some of them.
+    Without(Vec<ItemIx>),
+    /// When it will be compacted.
+    Forecast,
+    /// A part of an item's text.
+    Text(Part),
+}
+
+/// Which items are asked for.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Largest {
+    /// How many, at most.
+    pub(crate) most: usize,
+    /// Only those of this role.
+    pub(crate) role: Option<Role>,
+    /// Only those of this tool.
+    pub(crate) tool: Option<String>,
+}
+
+/// A part of an item's text, in bytes.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) id: ItemIx,
+    pub(crate) from: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Refused {
+    /// There is no such tool.
+    Unknown,
+    /// For the model to read.
+    Failed(String),
+}
+
+/// The definitions, in the order in which they are listed.
+pub fn definitions(texts: Texts) -> Vec<Tool> {
+    let integer = || json!({"type": "integer"});
+    let maybe = || json!({"type": ["integer", "null"]});
+    let object = || json!({"type": "object"});
+    let band = || json!({"type": ["object", "null"]});
+    let numbers = || json!({"type": "object", "additionalProperties": integer()});
+    let some = |properties: Value| json!({"type": "object", "properties": properties});
+    let list = |of: Value| json!({"type": "array", "items": of});
+    let side = || some(json!({"used": integer(), "headroom": maybe(), "requests_left": band()}));
+    let mut tools = vec![
+        tool(
+            "context_now",
+            "How full your context window is: tokens known from the provider and estimated since, by role; tokens and \
+             requests left until the next compaction.",
+            json!({}),
+            &[],
+            json!({
+                "session": object(),
+                "context": some(json!({
+                    "window": integer(), "used": integer(), "known": integer(), "estimated": integer(),
+                })),
+                "roles": {"type": "object", "additionalProperties": numbers()},
+                "compaction": some(json!({
+                    "trigger": maybe(), "headroom": maybe(), "requests_left": band(),
+                })),
+            }),
+        ),
+        tool(
+            "largest_items",
+            "The largest items of your context: id, line in the log, tokens, carried (tokens × requests), repeats \
+             (the id of the same content).",
+            json!({
+                "n": integer(),
+                "role": {"type": "string", "enum": Role::ALL.map(Role::name)},
+                "tool": {"type": "string"},
+            }),
+            &[],
+            json!({
+                "session": object(),
+                "items": list(some(json!({
+                    "id": integer(), "tokens": integer(), "carried": integer(), "repeats": integer(),
+                }))),
+                "total": numbers(),
+            }),
+        ),
+        tool(
+            "what_if_without",
+            "Your context, and what is left until its compaction, without the items of these ids.",
+            json!({"ids": list(integer())}),
+            &["ids"],
+            json!({"session": object(), "now": side(), "without": side()}),
+        ),
+        tool(
+            "compaction_forecast",
+            "Requests, turns and minutes until your context is compacted (median, 80 % band), and past compactions.",
+            json!({}),
+            &[],
+            json!({
+                "session": object(),
+                "next": some(json!({"trigger": maybe(), "headroom": maybe(), "requests_left": band()})),
+                "past": list(some(json!({"before": integer(), "after": maybe()}))),
+            }),
+        ),
+    ];
+    if texts == Texts::On {
+        tools.push(tool(
+            "item_text",
+            "A part of an item's text, from a byte on.",
+            json!({"id": integer(), "from": integer(), "bytes": integer()}),
+            &["id"],
+            json!({
+                "session": object(),
+                "text": {"type": "string"},
+                "from": integer(),
+                "next": maybe(),
+                "of": integer(),
+            }),
+        ));
+    }
+    tools
+}
+
+/// A definition. All that its answer has is required.
+fn tool(
+    name: &'static str,
+    description: &'static str,
+    arguments: Value,
+    required: &[&str],
+    answer: Value,
+) -> Tool {
+    let mut takes = json!({"type": "object", "properties": arguments});
+    if !required.is_empty() {
+        takes["required"] = json!(required);
+    }
+    let has: Vec<&String> = answer
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .collect();
+    let gives = json!({"type": "object", "required": has, "properties": answer});
+    let read_only = ToolAnnotations::default().read_only(true);
+    Tool::new(Cow::Borrowed(name), description, map(takes))
+        .with_raw_output_schema(map(gives))
+        .with_annotations(read_only)
+}
+
+fn map(value: Value) -> Arc<JsonObject> {
+    match value {
+        Value::Object(map) => Arc::new(map),
+        _ => Arc::default(),
+    }
+}
+
+/// No arguments.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoArguments {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LargestArguments {
+    n: Option<u64>,
+    role: Option<String>,
+    tool: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithoutArguments {
+    ids: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TextArguments {
+    id: u64,
+    from: Option<u64>,
+    bytes: Option<u64>,
+}
+
+/// What a call asks for.
+pub(crate) fn parse(
+    name: &str,
+    arguments: Option<JsonObject>,
+    texts: Texts,
+) -> Result<Asked, Refused> {
+    let arguments = arguments.unwrap_or_default();
+    Ok(match name {
+        "context_now" => {
+            let NoArguments {} = read(arguments)?;
+            Asked::Now
+        }
+        "largest_items" => {
+            let LargestArguments { n, role, tool } = read(arguments)?;
+            Asked::Largest(Largest {
+                most: index(n.unwrap_or(USUAL_ITEMS).clamp(1, MOST_ITEMS)),
+                role: role.as_deref().map(role_of).transpose()?,
+                tool,
+            })
+        }
+        "what_if_without" => {
+            let WithoutArguments { ids } = read(arguments)?;
+            if ids.len() > MOST_IDS {
+                return Err(Refused::Failed(format!("more than {MOST_IDS} ids")));
+            }
+            Asked::Without(ids.into_iter().map(index).collect())
+        }
+        "compaction_forecast" => {
+            let NoArguments {} = read(arguments)?;
+            Asked::Forecast
+        }
+        "item_text" if texts == Texts::On => {
+            let TextArguments { id, from, bytes } = read(arguments)?;
+            Asked::Text(Part {
+                id: index(id),
+                from: from.unwrap_or_default(),
+                bytes: bytes.unwrap_or(USUAL_TEXT).clamp(1, MOST_TEXT),
+            })
+        }
+        _ => return Err(Refused::Unknown),
+    })
+}
+
+fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refused> {
+    let read = serde_json::from_value(Value::Object(arguments));
+    read.map_err(|e| Refused::Failed(format!("the arguments are wrong: {e}")))
+}
+
+fn role_of(name: &str) -> Result<Role, Refused> {
+    let named = Role::ALL.into_iter().find(|role| role.name() == name);
+    named.ok_or_else(|| {
+        let names = Role::ALL.map(Role::name).join(", ");
+        Refused::Failed(format!("the role is none of {names}"))
+    })
+}
+
+/// An index that no list has, if it is too large for one.
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokens::Counter;
+
+    /// The most that the definitions may cost, in o200k tokens.
+    const PRICE: u64 = 700;
+
+    #[test]
+    fn the_definitions_cost_little_context() {
+        let tools = serde_json::to_string(&definitions(Texts::Off)).unwrap();
+        let counter = Counter::for_estimator(Default::default());
+        let cost = counter.count(&tools).unwrap();
+        assert!(cost <= PRICE, "{cost}: {tools}");
+    }
+
+    fn parsed(name: &str, arguments: Value) -> Result<Asked, Refused> {
+        parse(name, arguments.as_object().cloned(), Texts::On)
+    }
+
+    #[test]
+    fn arguments_are_checked_and_bounded() {
+        assert_eq!(parsed("context_now", json!({})), Ok(Asked::Now));
+        assert_eq!(parsed("context_now", Value::Null), Ok(Asked::Now));
+        let most = |n: Value| match parsed("largest_items", json!({"n": n})) {
+            Ok(Asked::Largest(largest)) => Some(largest.most),
+            _ => None,
+        };
+        let given = [json!(null), json!(0), json!(7), json!(u64::MAX)].map(most);
+        assert_eq!(given, [Some(10), Some(1), Some(7), Some(50)]);
+        assert_eq!(
+            most(json!(-1)).or(most(json!(1e30))).or(most(json!("7"))),
+            None
+        );
+        let text = Part {
+            id: 3,
+            from: 0,
+            bytes: MOST_TEXT,
+        };
+        let asked = parsed("item_text", json!({"id": 3, "bytes": 1u64 << 40}));
+        assert_eq!(asked, Ok(Asked::Text(text)));
+        let wrong = [
+            ("context_now", json!({"verbose": true})),
+            ("largest_items", json!({"role": "nobody"})),
+            ("what_if_without", json!({})),
+            ("what_if_without", json!({"ids": [1, "2"]})),
+            ("what_if_without", json!({"ids": vec![1; MOST_IDS + 1]})),
+            ("item_text", json!({"from": 3})),
+        ];
+        for (name, arguments) in wrong {
+            let refused = parsed(name, arguments);
+            assert!(
+                matches!(refused, Err(Refused::Failed(_))),
+                "{name}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn texts_are_given_out_only_where_that_was_asked_for() {
+        let arguments = json!({"id": 3}).as_object().cloned();
+        assert_eq!(
+            parse("item_text", arguments, Texts::Off),
+            Err(Refused::Unknown)
+        );
+        let names = |texts| {
+            definitions(texts)
+                .iter()
+                .map(|t| t.name.clone())
+                .collect::<Vec<_>>()
+        };
+        assert!(!names(Texts::Off).iter().any(|name| name == "item_text"));
+        assert!(names(Texts::On).iter().any(|name| name == "item_text"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Parts of a report on a session, for faces that show some of them. They are those of `ctxgauge.report/1`, so that a
+//! number is the same wherever it is asked for. None contains text of the log but names: those of tools, models and
+//! settings.
+
+use super::json::{Band, ComingPart, ContextPart, ItemPart, PastPart, by_role};
+use model::carried::Carried;
+use model::compaction::compactions;
+use model::context::Context;
+use model::forecast::{Forecast, NoForecast};
+
+use model::repeats::Repeats;
+use model::session::{ItemIx, Session};
+use model::window::Limits;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The size of the context, and its window: `context` of a report.
+pub fn context(session: &Session, context: &Context, limits: &Limits) -> Map<String, Value> {
+    object(&ContextPart::new(session, context, limits))
+}
+
+/// The parts of the context by role: `roles` of a report.
+pub fn roles(context: &Context) -> Map<String, Value> {
+    object(&by_role(|role| *context.role(role)))
+}
+
+/// The trigger and what is left before it: `compaction` of a report, without the past ones.
+pub fn coming(
+    forecast: &Result<Forecast, NoForecast>,
+    context: &Context,
+    limits: Limits,
+) -> Map<String, Value> {
+    object(&ComingPart::new(forecast, context, limits))
+}
+
+/// How many requests are left: `requests_left` of `compaction`.
+pub fn requests_left(forecast: &Result<Forecast, NoForecast>) -> Value {
+    let band = forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0));
+    value(&band)
+}
+
+/// The last compactions, at most this many, the oldest first: `past` of `compaction`.
+pub fn past(session: &Session, most: usize) -> Vec<Map<String, Value>> {
+    let done = compactions(session);
+    let last = &done[done.len().saturating_sub(most)..];
+    last.iter()
+        .map(|done| object(&PastPart::new(session, &session.resets()[done.reset], done)))
+        .collect()
+}
+
+/// An item as in `messages` of a report, without its preview; besides, `repeats`: the first item with the same content.
+pub fn item(
+    session: &Session,
+    carried: &Carried<'_>,
+    repeats: &Repeats,
+    ix: ItemIx,
+) -> Map<String, Value> {
+    let (tokens, source) = session.tokens(ix);
+    let mut part = object(&ItemPart::new(session.items(), (ix, tokens, source)));
+    let item = &session.items()[ix];
+    part.insert("kind".into(), item.kind.name().into());
+    part.insert("entered".into(), item.entered().into());
+    part.insert("carried".into(), carried.tokens(ix, tokens).into());
+    part.insert("repeats".into(), repeats.of.get(&ix).copied().into());
+    part
+}
+
+fn object(part: &impl Serialize) -> Map<String, Value> {
+    match value(part) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// A part has string keys and finite numbers, so it is always a value.
+fn value(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).unwrap_or_default()
+}
