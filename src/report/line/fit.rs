@@ -254,6 +254,7 @@ mod tests {
                 trigger,
                 trigger_source: TriggerSource::Policy,
                 trigger_setting: "",
+                at_turn_end: false,
                 policy: String::new(),
             },
             forecast: match trigger {
