@@ -259,7 +259,7 @@ mod tests {
         let processes = Processes::shown_in(dir.path());
         assert!(
             processes
-                .agent_below(10, &agents::ALL, &User::default(), &[])
+                .agent_below(10, agents::ALL, &User::default(), &[])
                 .is_none()
         );
     }
@@ -277,7 +277,7 @@ mod tests {
         )
         .unwrap();
         let processes = Processes::default();
-        let agent = processes.agent_below(pid, &agents::ALL, &user(home), &[]);
+        let agent = processes.agent_below(pid, agents::ALL, &user(home), &[]);
         let trace = agent.map(|agent| agent.trace);
         let expected = Path::new("/proc/self").exists();
         assert_eq!(trace, expected.then(|| Trace::Session("3f2a".to_owned())));
