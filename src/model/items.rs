@@ -84,6 +84,9 @@ pub(super) struct Items {
     newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
     older_sizes: Vec<OlderSize>,
+    /// Whether no sizes before the present one are kept.
+    #[serde(skip)]
+    forgets_sizes: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
@@ -490,13 +493,16 @@ impl Items {
         if item.record == until || item.previous.is_some_and(|size| size.until == until) {
             return;
         }
+        self.changes = self.changes.wrapping_add(1);
+        if self.forgets_sizes {
+            return;
+        }
         let (tokens, source) = self.tokens(ix);
         let size = PreviousSize {
             until,
             source,
             tokens,
         };
-        self.changes = self.changes.wrapping_add(1);
         let has_room = self.older_sizes.len() < self.most_history();
         if let Some(older) = self.list[ix].previous.replace(size)
             && has_room
@@ -506,6 +512,12 @@ impl Items {
                 size: older,
             });
         }
+    }
+
+    /// Keeps no sizes before the present one from here on: nobody will ask for them.
+    pub(super) fn forget_sizes(&mut self) {
+        self.forgets_sizes = true;
+        self.older_sizes = Vec::new();
     }
 
     /// How many previous sizes are kept.

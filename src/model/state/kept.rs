@@ -20,6 +20,7 @@ impl State {
     /// Keeps no earlier states from here on.
     pub(crate) fn forget_past_states(&mut self) {
         self.past.forget();
+        self.ledger.items_mut().forget_sizes();
     }
 
     /// Makes bytes of the parts that lists do not show, but for the ledger.
