@@ -53,14 +53,20 @@ impl<'s> Carried<'s> {
 
     /// Tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
-        let held = self.session.items()[ix].requests_held(self.requests);
+        let held = self
+            .session
+            .items()
+            .at(ix)
+            .presence()
+            .requests_held(self.requests);
         tokens.saturating_mul(held as u64)
     }
 
     /// The same in US dollars; `None`: a model that read it has no price in the table.
     pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
         let mut dollars = 0.0;
-        for span in self.session.items()[ix].spans_held(self.requests) {
+        let presence = self.session.items().at(ix).presence();
+        for span in presence.spans_held(self.requests) {
             let (from, to) = (self.paid[span.start], self.paid[span.end]);
             if from.unpriced != to.unpriced {
                 return None;

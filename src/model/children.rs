@@ -52,15 +52,16 @@ const MIN_MATCH: usize = 24;
 fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
     let last = child.items().iter().rev();
     let mut said =
-        last.filter(|item| item.role == super::Role::Assistant && item.kind == Kind::Text);
-    let said = &*said.next()?.preview;
+        last.filter(|item| item.role() == super::Role::Assistant && item.kind() == Kind::Text);
+    let said = said.next()?.preview();
     if said.len() < MIN_MATCH {
         return None;
     }
     parent.items().iter().position(|item| {
-        item.kind == Kind::ToolResult
-            && (item.preview.starts_with(said)
-                || (item.preview.len() >= MIN_MATCH && said.starts_with(&*item.preview)))
+        let preview = item.preview();
+        item.kind() == Kind::ToolResult
+            && (preview.starts_with(said)
+                || (preview.len() >= MIN_MATCH && said.starts_with(preview)))
     })
 }
 

@@ -3,7 +3,7 @@
 
 use super::session::Session;
 use super::{Gone, Kind, Source};
-use crate::history::{Item, Left, PastReset, RequestIx, SizedItem};
+use crate::history::{ItemRef, Left, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             first,
             end,
             dropped,
-        } = Stay::of(resets, item);
+        } = Stay::of(resets, &item);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
@@ -61,11 +61,11 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for away in absences(resets, item) {
+        for away in absences(resets, &item) {
             stays(away.start.max(first)..away.end.min(end), -1);
         }
-        if item.kind == Kind::Summary
-            && let Some(reset) = summarised_by(session, item, first)
+        if item.kind() == Kind::Summary
+            && let Some(reset) = summarised_by(session, &item, first)
         {
             done[reset].summary.get_or_insert((ix, tokens, source));
         }
@@ -89,8 +89,8 @@ pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedIt
     let resets = session.resets();
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     for (ix, item) in session.items().iter().enumerate() {
-        let stay = Stay::of(resets, item);
-        let is_away = || absences(resets, item).any(|away| away.contains(&reset));
+        let stay = Stay::of(resets, &item);
+        let is_away = || absences(resets, &item).any(|away| away.contains(&reset));
         let items = if stay.dropped == Some(reset) {
             &mut left
         } else if (stay.first..stay.end).contains(&reset) && !is_away() {
@@ -118,10 +118,10 @@ struct Stay {
 }
 
 impl Stay {
-    fn of(resets: &[PastReset], item: &Item) -> Stay {
-        let first = resets.partition_point(|reset| item.place >= reset.place);
+    fn of(resets: &[PastReset], item: &ItemRef<'_>) -> Stay {
+        let first = resets.partition_point(|reset| item.place() >= reset.place);
         let dropped = dropped_by(resets, item, first);
-        let end = match (dropped, item.left) {
+        let end = match (dropped, item.left()) {
             (Some(reset), _) => reset,
             (None, Some(left)) => from(resets, left.request),
             (None, None) => resets.len(),
@@ -135,8 +135,11 @@ impl Stay {
 }
 
 /// The resets during which an item was out of the context, and came back.
-fn absences(resets: &[PastReset], item: &Item) -> impl Iterator<Item = Range<usize>> {
-    let away = item.away.iter();
+fn absences<'r>(
+    resets: &'r [PastReset],
+    item: &ItemRef<'r>,
+) -> impl Iterator<Item = Range<usize>> + use<'r> {
+    let away = item.presence().away.iter();
     away.map(|away| from(resets, away.from)..from(resets, away.to))
 }
 
@@ -172,12 +175,12 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
 
 /// The reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
-fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
+fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let Left {
         request,
         why,
         record,
-    } = item.left?;
+    } = item.left()?;
     if !matches!(why, Gone::Compaction | Gone::Clear) {
         return None;
     }
@@ -192,7 +195,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 }
 
 /// The reset that a summary belongs to: the last one before it, of those directly before its first request.
-fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
+fn summarised_by(session: &Session, item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let request = item.entered().unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
@@ -286,7 +289,7 @@ mod tests {
 
         /// What each reset did: items that left, the largest, items kept, the summary.
         fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
-            let name = |ix: ItemIx| &*self.0.items()[ix].preview;
+            let name = |ix: ItemIx| self.0.items().at(ix).preview();
             compactions(&self.0)
                 .iter()
                 .map(|c| {
@@ -316,7 +319,7 @@ mod tests {
         );
         let (left, kept) = contents(&log.0, 0);
         let names = |items: Vec<SizedItem>| -> Vec<String> {
-            let names = items.iter().map(|(ix, ..)| &log.0.items()[*ix].preview);
+            let names = items.iter().map(|(ix, ..)| log.0.items().at(*ix).preview());
             names.map(ToString::to_string).collect()
         };
         assert_eq!(

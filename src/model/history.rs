@@ -1,13 +1,18 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
+mod item_ref;
+mod item_row;
+mod presence;
+
 use super::event::{Billed, Cause, Key, NewItem, Place};
 use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
-use super::{Gone, Kind, Source};
+use super::{Gone, Source};
 use derive_more::Deref;
+pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
+pub use presence::Presence;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -106,7 +111,7 @@ impl Item {
 
     /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
     pub fn is_prefix(&self) -> bool {
-        matches!(self.kind, Kind::Prompt | Kind::ToolList)
+        self.kind.is_prefix()
     }
 
     /// Whether it is in the context now.
@@ -114,62 +119,14 @@ impl Item {
         self.left.is_none()
     }
 
-    /// The number of requests whose prompt held it, of `requests` so far.
-    pub fn requests_held(&self, requests: usize) -> usize {
-        self.spans_held(requests).map(|span| span.len()).sum()
-    }
-
-    /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
-    pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> {
-        let left = self
-            .left
-            .map_or(requests, |left| left.request.min(requests));
-        let away = self
-            .away
-            .iter()
-            .map(|away| (away.from, away.to))
-            .chain([(left, left)]);
-        away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
-            let span = (*start).min(left)..from.min(left);
-            *start = to.max(*start);
-            Some(span)
-        })
-        .filter(|span| !span.is_empty())
-    }
-
-    /// Whether it was in the prompt of this request.
-    pub fn held_by(&self, request: RequestIx) -> bool {
-        self.was_sent_with(request) && self.left.is_none_or(|left| left.request > request)
-    }
-
-    /// Whether it was in the prompt of this request, unless it had left for good.
-    pub(super) fn was_sent_with(&self, request: RequestIx) -> bool {
-        self.entered().is_some_and(|from| from <= request)
-            && !self
-                .away
-                .iter()
-                .any(|away| (away.from..away.to).contains(&request))
-    }
-
-    /// Whether it was thinking that had been stripped when this record had been read.
-    pub(super) fn is_stripped_at(&self, record: u32) -> bool {
-        let away = self.away.iter();
-        let mut away = away.filter(|away| (away.gone..away.back).contains(&record));
-        let left = self.left.filter(|left| left.record <= record);
-        match left {
-            Some(left) => left.why == Gone::Stripped,
-            None => away.any(|away| away.why == Gone::Stripped),
+    /// When it was in the context.
+    pub fn presence(&self) -> Presence<'_> {
+        Presence {
+            entered: self.entered(),
+            left: self.left,
+            away: &self.away,
+            record: self.record,
         }
-    }
-
-    /// Whether it was in the context when this record had been read.
-    pub(super) fn in_context_at(&self, record: u32) -> bool {
-        self.record <= record
-            && self.left.is_none_or(|left| left.record > record)
-            && !self
-                .away
-                .iter()
-                .any(|away| (away.gone..away.back).contains(&record))
     }
 }
 

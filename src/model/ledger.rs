@@ -28,7 +28,7 @@ mod thinking;
 
 use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
+use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Gone, Kind, Role, Source};
@@ -181,13 +181,13 @@ impl Ledger {
 
     /// Whether an item was in the prompt of this request, by both the order of reports and of records:
     /// a report may come late.
-    pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
-        item.held_by(request) && (item.node as usize) < self.requests[request].start
+    pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
+        item.presence().held_by(request) && item.node() < self.requests[request].start
     }
 
     /// Whether an item that was in the context at some time since had been sent with this request by then.
-    pub(super) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
-        item.was_sent_with(request) && (item.node as usize) < self.requests[request].start
+    pub(super) fn was_sent(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
+        item.presence().was_sent_with(request) && item.node() < self.requests[request].start
     }
 
     /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
@@ -320,7 +320,7 @@ impl Ledger {
         let key = self.requests[ix].key;
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
-        let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
+        let items = fresh.iter().map(|ix| self.items.all().at(*ix));
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
         let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
@@ -356,13 +356,13 @@ impl Ledger {
             return;
         };
         let Request { start, system, .. } = self.requests[anchor];
-        let is_before = |ix: &&ItemIx| (self.items.all()[**ix].node as usize) < start;
+        let is_before = |ix: &&ItemIx| self.items.all().at(**ix).node() < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
-        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
+        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
         let settled = replaced
             .iter()
-            .filter_map(|ix| self.items.all()[*ix].settled);
+            .filter_map(|ix| self.items.all().at(*ix).settled());
         let room = system.saturating_add(settled.map(|(tokens, _)| tokens).sum());
         let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum = estimates.iter().sum::<f64>().round() as u64;
@@ -420,15 +420,15 @@ impl Ledger {
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
-            .partition(|ix| self.items.all()[*ix].in_context());
-        let left = |ix: &ItemIx| self.items.all()[*ix].left;
+            .partition(|ix| self.items.all().at(*ix).in_context());
+        let left = |ix: &ItemIx| self.items.all().at(*ix).left();
         // The log shows the output, but it was taken back out: nothing of it is to be settled.
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
         let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
             .into_iter()
-            .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
+            .partition(|ix| self.items.all().at(*ix).kind() == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, chain));
             // Without any of its output, the log shows nothing of what the client has.
@@ -562,7 +562,7 @@ impl Ledger {
         &mut self,
         chain: &Chain,
         request: Option<Key>,
-        stays: impl Fn(&Item) -> bool,
+        stays: impl Fn(&ItemRef<'_>) -> bool,
     ) -> Vec<Range<ItemIx>> {
         for request in &mut self.requests {
             request.start = chain.live().partition_point(|node| *node < request.start);
@@ -577,7 +577,7 @@ impl Ledger {
         (self.late, self.revealed) = Default::default();
         let nodes = self.items.keep(chain, stays);
         let kept = self.items.all().iter().enumerate();
-        let by_agent = kept.filter(|(_, item)| matches!(item.settled, Some((_, Source::Agent))));
+        let by_agent = kept.filter(|(_, item)| matches!(item.settled(), Some((_, Source::Agent))));
         self.by_agent = by_agent.map(|(ix, _)| ix).collect();
         nodes
     }
@@ -586,7 +586,7 @@ impl Ledger {
 /// The items in the context now, in the order of the log.
 pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Item = ItemIx> + 'c {
     let all = chain.live().iter().flat_map(|node| chain.items(*node));
-    all.filter(|ix| items.all()[*ix].in_context())
+    all.filter(|ix| items.all().at(*ix).in_context())
 }
 
 /// An output this much larger than its thinking needs no item of its own: framing.

@@ -30,7 +30,7 @@ impl State {
             .filter(|(_, item)| self.ledger().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
-            is_first &= item.output_of.is_none();
+            is_first &= item.output_of().is_none();
             if !item.is_prefix() {
                 said = said.saturating_add(self.tokens(ix).0);
             }

@@ -2,7 +2,7 @@
 
 use super::Role;
 use super::session::Session;
-use crate::history::{Item, ItemIx, SizedItem};
+use crate::history::{ItemIx, ItemRef, SizedItem};
 use std::collections::{BTreeMap, HashMap};
 
 /// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.
@@ -29,11 +29,11 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     let mut repeats = Repeats::default();
     let mut first: HashMap<_, ItemIx> = HashMap::new();
     for (ix, tokens, _) in context {
-        let item = &session.items()[ix];
-        if tokens < LEAST_TOKENS || !is_all_text(item) {
+        let item = session.items().at(ix);
+        if tokens < LEAST_TOKENS || !is_all_text(&item) {
             continue;
         }
-        let content = (item.role, item.kind, item.hash, item.size.bytes);
+        let content = (item.role(), item.kind(), item.hash(), item.size().bytes);
         let same = *first.entry(content).or_insert(ix);
         if same != ix {
             repeats.of.insert(ix, same);
@@ -45,9 +45,9 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
 
 /// Whether equal hashes mean equal content. For images and hidden content they mean equal sizes only.
 /// The model's own text does not count.
-fn is_all_text(item: &Item) -> bool {
-    let size = &item.size;
-    item.role != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
+fn is_all_text(item: &ItemRef<'_>) -> bool {
+    let size = item.size();
+    item.role() != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
 }
 
 #[cfg(test)]

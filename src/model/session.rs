@@ -13,7 +13,8 @@ mod trim;
 use super::event::{Cause, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;
 pub use super::history::{
-    Away, Counted, Coverage, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
+    Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
+    SizedItem,
 };
 use super::state::{Reported, State};
 use super::sums::RunningSums;

@@ -17,7 +17,7 @@ use super::calibrations::Calibrations;
 use super::chain::Chain;
 use super::event::{Meta, Place};
 use super::folded::Folded;
-use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
+use super::history::{Coverage, ItemIx, ItemList, PastReset, Request, RequestIx};
 use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Every item that was ever in the context, in the order of the log.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &ItemList {
         self.ledger.items().all()
     }
 

@@ -16,7 +16,7 @@ impl State {
                 .first()
                 .is_some_and(|node| *node < first)
         };
-        newest.any(|item| item.output_of == Some(key))
+        newest.any(|item| item.output_of() == Some(key))
             && self.chain().start_of(key).is_some_and(is_before)
     }
 

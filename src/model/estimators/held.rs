@@ -4,7 +4,7 @@ use super::prediction::Prediction;
 use crate::by_estimator::{Measured, capped, has_reported_output, reported_output, schema_framing};
 use crate::context::Basis;
 use crate::estimator::{ESTIMATORS, Estimator};
-use crate::history::{Item, RequestIx};
+use crate::history::{ItemRef, RequestIx};
 use crate::session::Session;
 use crate::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
@@ -45,24 +45,24 @@ impl Held {
         };
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
-        let mut before = None;
+        let mut before: Option<ItemRef<'_>> = None;
         for (ix, item) in session.items().iter().enumerate() {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| request.model.as_deref());
-            let mut sums = Measured::of(item, before, model.or(session.model()));
-            if outputs.contains_key(&ix) || has_reported_output(session, item) {
+            let mut sums = Measured::of(&item, before.as_ref(), model.or(session.model()));
+            if outputs.contains_key(&ix) || has_reported_output(session, &item) {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
-            if item.kind == Kind::ToolCall
-                && let Some(tool) = item.tool.as_deref()
+            if item.kind() == Kind::ToolCall
+                && let Some(tool) = item.tool()
                 && called.insert(tool)
             {
                 held.called[entered] += 1;
             }
-            held.add_before_resets(session, item, sums);
+            held.add_before_resets(session, &item, sums);
             if entered < n {
-                held.add(item, entered, sums);
+                held.add(&item, entered, sums);
             }
             before = Some(item);
         }
@@ -170,16 +170,17 @@ impl Held {
     }
 
     /// Adds an item to the resets before which it was in the context.
-    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: Measured) {
+    fn add_before_resets(&mut self, session: &Session, item: &ItemRef<'_>, sums: Measured) {
         let resets = session.resets();
         if resets.is_empty() {
             return;
         }
         // A reset's own record is the last at which what it takes away is still there.
         let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
-        let mut from = after(item.record);
-        let gone = item.left.map(|left| left.record);
-        let away = item
+        let mut from = after(item.record());
+        let gone = item.left().map(|left| left.record);
+        let presence = item.presence();
+        let away = presence
             .away
             .iter()
             .map(|away| (Some(away.gone), Some(away.back)));
@@ -189,7 +190,7 @@ impl Held {
                 self.before_resets[from] += sums;
                 self.before_resets[to] -= sums;
             }
-            if back.is_none() && item.left.is_some_and(|left| left.why == Gone::Stripped) {
+            if back.is_none() && item.left().is_some_and(|left| left.why == Gone::Stripped) {
                 self.before_resets[to].fresh += sums.fresh; // as in `add`
             }
             from = back.map_or(to, after).max(to);
@@ -197,14 +198,14 @@ impl Held {
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
-    fn add(&mut self, item: &Item, entered: RequestIx, sums: Measured) {
+    fn add(&mut self, item: &ItemRef<'_>, entered: RequestIx, sums: Measured) {
         let n = self.prompts.len();
-        let end = item.left.map_or(n, |left| left.request.min(n));
+        let end = item.left().map_or(n, |left| left.request.min(n));
         if end <= entered {
             return;
         }
         self.prompts[entered] += sums;
-        for away in item.away.iter() {
+        for away in item.presence().away {
             let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;
@@ -219,7 +220,7 @@ impl Held {
         };
         *lost -= sums;
         // For an estimator that compares messages nothing is missing: thinking was never in them.
-        if item.left.is_some_and(|left| left.why == Gone::Stripped) {
+        if item.left().is_some_and(|left| left.why == Gone::Stripped) {
             lost.fresh += sums.fresh;
         } else {
             self.lose(end, entered);
@@ -267,12 +268,12 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
 fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(request) = reported_output(session, item) else {
+        let Some(request) = reported_output(session, &item) else {
             continue;
         };
         let chosen = of_request.entry(request).or_insert(ix);
         // Thinking may be stripped: other output stays longer.
-        if session.items()[*chosen].kind == Kind::Thinking {
+        if session.items().at(*chosen).kind() == Kind::Thinking {
             *chosen = ix;
         }
     }
@@ -309,7 +310,7 @@ mod tests {
             let mut session = session(Estimator::Calibrated);
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size.chars));
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size.chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     lane: Lane::Main,

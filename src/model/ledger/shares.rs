@@ -23,7 +23,7 @@ impl Ledger {
         if held > prompt {
             // What was kept seemed larger than the whole prompt: its size is no longer known.
             self.items.work_out();
-            let settled = |ix: &ItemIx| self.items.all()[*ix].settled.is_some();
+            let settled = |ix: &ItemIx| self.items.all().at(*ix).settled().is_some();
             let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
@@ -55,7 +55,7 @@ impl Ledger {
     /// The known parts do not fit the prompt any more: all items it held share it, in proportion to their sizes so far,
     /// each by itself. Returns the system part.
     pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
+        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all().at(*item), ix);
         let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();

@@ -36,8 +36,8 @@ impl Ledger {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
-        let is_before = |ix: &ItemIx| (self.items.all()[*ix].node as NodeIx) < start;
-        let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
+        let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
+        let in_context = |ix: &ItemIx| self.items.all().at(*ix).in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
         let new: u128 = self.items.unsettled().filter(is_before).map(tokens).sum();
@@ -127,12 +127,12 @@ impl Ledger {
     fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
-            let item = &self.items.all()[*ix];
-            let node = item.node as NodeIx;
+            let item = &self.items.all().at(*ix);
+            let node = item.node();
             if !self.items.is_thought_of(*ix) || !chain.is_live(node) {
                 continue;
             }
-            let request = item.output_of.and_then(|key| self.request_of(key))?;
+            let request = item.output_of().and_then(|key| self.request_of(key))?;
             self.requests[request].reasoning?;
             sum += self.items.settled_now(*ix)?;
         }

@@ -6,7 +6,7 @@
 
 use super::Session;
 use crate::Gone;
-use crate::history::{Item, Left};
+use crate::history::{ItemRef, Left};
 
 impl Session {
     /// Forgets every item that is not in the context, and the session's earlier states. The context's
@@ -16,9 +16,9 @@ impl Session {
     pub fn trim(&mut self) {
         let rule = self.count_rule();
         let counts_thinking = rule.is_some_and(|rule| rule.earlier_reasoning);
-        let stays = |item: &Item| {
+        let stays = |item: &ItemRef<'_>| {
             let is_stripped = |left: Left| left.why == Gone::Stripped;
-            item.in_context() || (counts_thinking && item.left.is_some_and(is_stripped))
+            item.in_context() || (counts_thinking && item.left().is_some_and(is_stripped))
         };
         self.state.keep(stays);
         (self.sums, self.growth) = Default::default();

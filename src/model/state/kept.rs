@@ -1,11 +1,11 @@
 //! The part of the state that stays in memory while nobody looks at the session or writes to it.
 
 use super::State;
-use crate::history::Item;
+use crate::history::ItemRef;
 
 impl State {
     /// Forgets every item that does not stay, and earlier states. Nothing can be applied afterwards.
-    pub(crate) fn keep(&mut self, stays: impl Fn(&Item) -> bool) {
+    pub(crate) fn keep(&mut self, stays: impl Fn(&ItemRef<'_>) -> bool) {
         let request = self.agent_estimate.map(|logged| logged.request);
         let nodes = self.ledger.keep(&self.chain, request, stays);
         self.chain.keep_only_live(nodes.into_iter());

@@ -58,10 +58,10 @@ impl State {
     /// Notes a reset, before anything leaves.
     fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
         for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
-            let item = &self.items()[ix];
+            let item = &self.items().at(ix);
             if item.in_context() {
                 let (tokens, _) = self.ledger.items().tokens(ix);
-                reset.dropped[item.role.index()] += tokens;
+                reset.dropped[item.role().index()] += tokens;
             }
         }
         self.ledger.add_reset(reset);
@@ -70,9 +70,9 @@ impl State {
     /// The newest item is a summary in the place of earlier records. The first of a log counts.
     pub(crate) fn note_summary(&mut self) {
         let newest = self.items().last().map(|item| Summary {
-            hash: item.hash,
-            place: item.place,
-            record: item.record,
+            hash: item.hash(),
+            place: item.place(),
+            record: item.record(),
         });
         self.summary = self.summary.or(newest);
     }

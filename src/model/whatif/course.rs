@@ -113,10 +113,12 @@ fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
     let tokens = session.tokens(ix).0;
     let signed = i64::try_from(tokens).unwrap_or(i64::MAX);
     let compacted = |left: &Left| matches!(left.why, Gone::Compaction | Gone::Clear);
-    let left = item.left.filter(|left| !compacted(left));
+    let left = item.left().filter(|left| !compacted(left));
     for (request, step) in steps.iter_mut().enumerate() {
         match &mut step.change {
-            Change::To(size) if item.held_by(request) => *size = size.saturating_sub(tokens),
+            Change::To(size) if item.presence().held_by(request) => {
+                *size = size.saturating_sub(tokens)
+            }
             Change::By(grown) if item.entered() == Some(request) => {
                 *grown = grown.saturating_sub(signed);
             }
@@ -149,25 +151,25 @@ fn fill_messages(session: &Session, steps: &mut [CourseStep], without: &BTreeSet
         let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
             continue;
         };
-        if matches!(item.role, Role::System | Role::Container) || without.contains(&ix) {
+        if matches!(item.role(), Role::System | Role::Container) || without.contains(&ix) {
             continue;
         }
         let step = &mut steps[entered];
         let tokens = session.tokens(ix).0;
-        if item.role == Role::User {
+        if item.role() == Role::User {
             step.user = step.user.saturating_add(tokens);
         }
         // A response's lines may have results of its calls between them; a record's items have nothing.
         let place = (entered, step.messages.len());
-        let (at, message) = match item.output_of {
+        let (at, message) = match item.output_of() {
             Some(response) => *responses.entry(response).or_insert(place),
             None => match last {
-                Some((node, place)) if node == item.node => place,
+                Some((node, place)) if node == item.node() => place,
                 _ => place,
             },
         };
-        if item.output_of.is_none() {
-            last = Some((item.node, (at, message)));
+        if item.output_of().is_none() {
+            last = Some((item.node(), (at, message)));
         }
         let messages = &mut steps[at].messages;
         if message == messages.len() {
@@ -188,12 +190,12 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
-        let returns = matches!(item.role, Role::System | Role::Container);
-        if !returns || item.kind == Kind::Summary || without.contains(&ix) {
+        let returns = matches!(item.role(), Role::System | Role::Container);
+        if !returns || item.kind() == Kind::Summary || without.contains(&ix) {
             continue;
         }
         let tokens = i128::from(session.tokens(ix).0);
-        for span in item.spans_held(requests) {
+        for span in item.presence().spans_held(requests) {
             let at = |request| firsts.partition_point(|first| *first < request);
             changes[at(span.start)] += tokens;
             changes[at(span.end)] -= tokens;

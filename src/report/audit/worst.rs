@@ -103,7 +103,7 @@ impl Miss {
 
 impl ChangedItem {
     fn new(session: &Session, ix: ItemIx) -> ChangedItem {
-        let item = &session.items()[ix];
+        let item = &session.items().at(ix);
         let (tokens, source) = session.tokens(ix);
         ChangedItem {
             line: item.place.line,

@@ -62,7 +62,7 @@ impl Values {
             is_whole: session.coverage == Coverage::Whole,
             has_begun: context.used > 0 || session.has_begun(),
             big: newest.map(|(ix, tokens, _)| {
-                let item = &session.items()[ix];
+                let item = &session.items().at(ix);
                 (label(item).into_owned(), tokens)
             }),
             model: owned(session.model()),

@@ -12,7 +12,7 @@ use model::forecast::{self, Forecast, NoForecast};
 use jiff::Timestamp;
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
-use model::session::{Item, PastReset, Request, Session, SizedItem};
+use model::session::{ItemList, ItemRef, PastReset, Request, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::Limits;
@@ -185,11 +185,11 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
 }}
 
 // What is reported of an item wherever it is listed; `id` is its index in `messages`.
-part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
+part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
     id: usize = item.0,
-    line: u64 = items[item.0].place.line,
-    role: Role = items[item.0].role,
-    tool: Option<&'a str> = items[item.0].tool.as_deref(),
+    line: u64 = items.at(item.0).place().line,
+    role: Role = items.at(item.0).role(),
+    tool: Option<&'a str> = items.at(item.0).tool(),
     tokens: u64 = item.1,
     source: Source = item.2,
 }}
@@ -210,11 +210,11 @@ impl Serialize for Messages<'_> {
 fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(&session.items()[ix], part, carried, ix, tokens)
+    MessagePart::new(session.items().at(ix), part, carried, ix, tokens)
 }
 
 part! { MessagePart<'a>(
-    item: &'a Item,
+    item: ItemRef<'a>,
     part: ItemPart<'a>,
     carried: &Carried<'_>,
     ix: usize,
@@ -222,15 +222,15 @@ part! { MessagePart<'a>(
 ) {
     #[serde(flatten)]
     part: ItemPart<'a> = part,
-    kind: &'static str = item.kind.name(),
+    kind: &'static str = item.kind().name(),
     in_context: bool = item.in_context(),
     entered: Option<usize> = item.entered(),
-    left: Option<usize> = item.left.map(|left| left.request),
-    left_because: Option<&'static str> = item.left.map(|left| left.why.name()),
+    left: Option<usize> = item.left().map(|left| left.request),
+    left_because: Option<&'static str> = item.left().map(|left| left.why.name()),
     carried: u64 = carried.tokens(ix, tokens),
     #[serde(skip_serializing_if = "Option::is_none")]
     carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
-    preview: &'a str = &item.preview,
+    preview: &'a str = item.preview(),
 }}
 
 /// The requests. Each is made when it is written.

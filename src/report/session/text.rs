@@ -172,14 +172,14 @@ fn write_largest(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     }
     let labels = items
         .iter()
-        .map(|ix| inert(&label(&session.items()[*ix])).into_owned());
+        .map(|ix| inert(&label(&session.items().at(*ix))).into_owned());
     let width = widest(labels);
     writeln!(out, "\n  largest in context")?;
     for ix in items {
-        let item = &session.items()[ix];
+        let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
-        let (size, sign, role) = (tokens(size), sign(source), item.role.name());
-        let (label, line) = (left(&label(item), width), item.place.line);
+        let (size, sign, role) = (tokens(size), sign(source), item.role().name());
+        let (label, line) = (left(&label(item), width), item.place().line);
         let preview = inert(preview(item));
         out.row(format_args!(
             "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
@@ -283,8 +283,8 @@ fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
             writeln!(out, "    {}", parts.join(" · "))?;
         }
         for (ix, size, source) in done.largest {
-            let item = &session.items()[ix];
-            let (size, sign, role) = (tokens(size), sign(source), item.role.name());
+            let item = &session.items().at(ix);
+            let (size, sign, role) = (tokens(size), sign(source), item.role().name());
             out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {}",
                 inert(preview(item))

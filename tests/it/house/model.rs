@@ -18,6 +18,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "names",
             "pictures",
             "prompt",
+            "rows",
             "running",
             "small",
             "stored",

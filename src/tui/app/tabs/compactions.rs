@@ -243,10 +243,10 @@ fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
 fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
     let mut pieces = sized(listed);
     if let Some(item) = view.session.items().get(listed.0) {
-        let label = text::left(&item::label(item), 8);
-        pieces.push(piece(format!("{} ", letter(item.role)), item.role));
+        let label = text::left(&item::label(&item), 8);
+        pieces.push(piece(format!("{} ", letter(item.role())), item.role()));
         pieces.push(plain(format!("{label} ")));
-        pieces.push(plain(item::preview(item)));
+        pieces.push(plain(item::preview(&item)));
     }
     pieces
 }
@@ -254,7 +254,7 @@ fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
 fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
     let mut pieces = sized(summary);
     let item = view.session.items().get(summary.0);
-    pieces.extend(item.map(|item| quiet(&item.preview)));
+    pieces.extend(item.map(|item| quiet(item.preview())));
     pieces
 }
 
