@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::context::{Basis, Context, Share};
 use super::estimator::Estimator;
-use super::history::{ItemRef, Request, RequestIx};
+use super::history::{ItemRef, RequestIx};
 use super::past::Unlogged;
 use super::state::State;
 use super::{Kind, Role};
@@ -17,7 +17,7 @@ pub(super) use measure::{Measured, schema_framing};
 /// The request whose reported output an item is part of.
 pub(super) fn reported_output(state: &State, item: &ItemRef<'_>) -> Option<RequestIx> {
     let request = state.ledger().request_of(item.output_of()?)?;
-    state.requests()[request].output.map(|_| request)
+    state.requests().at(request).output().map(|_| request)
 }
 
 pub(super) fn has_reported_output(state: &State, item: &ItemRef<'_>) -> bool {
@@ -108,16 +108,17 @@ impl State {
                 capped(schema_framing(offered, called.len() as i128))
             }
             Estimator::LastTotal => {
-                let so_far = &self.requests()[..content.inputs.requests as usize];
+                let mut so_far = self.requests().to(content.inputs.requests as usize);
                 so_far
-                    .last()
+                    .next_back()
                     .map_or(0, |last| last.total().min(LARGEST_ITEM))
             }
             Estimator::Cumulative => {
                 let reset = (content.inputs.resets as usize).checked_sub(1);
                 let start = reset.map_or(0, |ix| self.resets()[ix].request);
-                let requests = self.requests().get(start..content.inputs.requests as usize);
-                let totals = requests.unwrap_or_default().iter().map(Request::total);
+                let end = content.inputs.requests as usize;
+                let requests = self.requests().between(start, end);
+                let totals = requests.map(|request| request.total());
                 totals.fold(0, u64::saturating_add).min(LARGEST_ITEM)
             }
             _ => 0,

@@ -32,12 +32,12 @@ impl<'s> Carried<'s> {
         let mut paid = vec![Paid::default()];
         let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
-        for request in &session.requests()[..requests] {
-            let row = request.model.as_deref().and_then(|id| {
+        for request in session.requests().to(requests) {
+            let row = request.model().and_then(|id| {
                 let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
                 *row
             });
-            let price = row.map(|row| row.cached_read(request.prompt));
+            let price = row.map(|row| row.cached_read(request.prompt()));
             match price {
                 Some(price) => sum.usd += price,
                 None => sum.unpriced += 1,

@@ -38,8 +38,11 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
             key,
             used: child.context().used,
             requests: child.requests().len(),
-            prompts: sum(child.requests().iter().map(|request| request.prompt)),
-            outputs: sum(child.requests().iter().filter_map(|request| request.output)),
+            prompts: sum(child.requests().iter().map(|request| request.prompt())),
+            outputs: sum(child
+                .requests()
+                .iter()
+                .filter_map(|request| request.output())),
             result: result_of(of, child),
         })
         .collect()

@@ -287,10 +287,10 @@ impl State {
     /// was settled by a request on a branch that was left is not.
     pub(super) fn is_anchored(&self, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
-            let request = &self.requests()[anchor];
+            let request = &self.requests().at(anchor);
             // When it left, if it did, may have been found out later.
             self.ledger().was_sent(item, anchor)
-                || (request.output.is_some() && item.output_of() == Some(request.key))
+                || (request.output().is_some() && item.output_of() == Some(request.key()))
         })
     }
 }

@@ -3,8 +3,9 @@
 mod item_ref;
 mod item_row;
 mod presence;
+mod request_row;
 
-use super::event::{Billed, Cause, Key, NewItem, Place};
+use super::event::{Billed, Cause, Key, NewItem, Place, Usage};
 use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
 use super::{Gone, Source};
@@ -12,6 +13,7 @@ use derive_more::Deref;
 pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
 pub use presence::Presence;
+pub use request_row::{RequestList, RequestRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -184,6 +186,19 @@ pub struct Counted {
 }
 
 impl Request {
+    /// Takes in another report of it. Numbers only rise. Returns whether the prompt rose, and whether the output did.
+    pub(super) fn merge(&mut self, usage: &Usage) -> (bool, bool) {
+        let rises = usage.prompt > self.prompt;
+        if rises {
+            self.prompt = usage.prompt;
+            self.cached = self.cached.max(usage.cached);
+        }
+        let grows = usage.output > self.output || usage.reasoning > self.reasoning;
+        self.output = self.output.max(usage.output);
+        self.reasoning = self.reasoning.max(usage.reasoning);
+        (rises, grows)
+    }
+
     /// The prompt and the output as the provider itself counts it.
     pub(super) fn total(&self) -> u64 {
         self.prompt.saturating_add(self.output_as_billed())

@@ -28,7 +28,7 @@ mod thinking;
 
 use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx};
+use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx, RequestList};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Gone, Kind, Role, Source};
@@ -46,7 +46,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     items: Items,
-    requests: Vec<Request>,
+    requests: RequestList,
     resets: Vec<PastReset>,
     by_request: HashMap<Key, RequestIx>,
     /// The newest usable report on the live branch since the last reset.
@@ -133,15 +133,17 @@ impl Ledger {
         &mut self.items
     }
 
-    pub(super) fn requests(&self) -> &[Request] {
+    pub(super) fn requests(&self) -> &RequestList {
         &self.requests
     }
 
     /// The requests, to be changed without settling anything.
     #[cfg(test)]
-    pub(super) fn requests_mut(&mut self) -> &mut [Request] {
+    pub(super) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
         self.corrections += 1;
-        &mut self.requests
+        for ix in 0..self.requests.len() {
+            self.requests.change(ix, &mut change);
+        }
     }
 
     /// How often the numbers of a request that is not the newest were corrected.
@@ -182,12 +184,12 @@ impl Ledger {
     /// Whether an item was in the prompt of this request, by both the order of reports and of records:
     /// a report may come late.
     pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
-        item.presence().held_by(request) && item.node() < self.requests[request].start
+        item.presence().held_by(request) && item.node() < self.requests.at(request).start()
     }
 
     /// Whether an item that was in the context at some time since had been sent with this request by then.
     pub(super) fn was_sent(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
-        item.presence().was_sent_with(request) && item.node() < self.requests[request].start
+        item.presence().was_sent_with(request) && item.node() < self.requests.at(request).start()
     }
 
     /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
@@ -208,7 +210,9 @@ impl Ledger {
             return;
         }
         self.newest_start = start;
-        self.requests[ix].previous = self.anchor;
+        let previous = self.anchor;
+        self.requests
+            .change(ix, |request| request.previous = previous);
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, chain);
@@ -228,26 +232,23 @@ impl Ledger {
         chain: &mut Chain,
         coverage: Coverage,
     ) {
-        let request = &mut self.requests[ix];
-        request.place = place;
-        request.billed = request.billed.max(usage.billed);
-        let output = request.output.max(usage.output);
-        let reasoning = request.reasoning.max(usage.reasoning);
-        let prompt = request.prompt.max(usage.prompt);
-        if self.anchor != Some(ix) {
-            return; // it has been settled by the next report
+        // Otherwise it has been settled by the next report.
+        let is_newest = self.anchor == Some(ix);
+        let (rises, grows) = self.requests.change(ix, |request| {
+            request.place = place;
+            request.billed = request.billed.max(usage.billed);
+            if is_newest {
+                request.merge(usage)
+            } else {
+                (false, false)
+            }
+        });
+        if !is_newest {
+            return;
         }
-        let rises = prompt != request.prompt;
-        if rises {
-            request.prompt = prompt;
-            request.cached = request.cached.max(usage.cached);
-        }
-        let grows = output != request.output || reasoning != request.reasoning;
         if (rises || grows) && ix + 1 < self.requests.len() {
             self.corrections = self.corrections.wrapping_add(1);
         }
-        let request = &mut self.requests[ix];
-        (request.output, request.reasoning) = (output, reasoning);
         if rises {
             self.note_prompt(ix);
         }
@@ -259,7 +260,10 @@ impl Ledger {
 
     /// Another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
-        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
+        if let Some(ix) = self
+            .anchor
+            .filter(|ix| self.requests.at(*ix).key() == request)
+        {
             self.late.note(false, true);
             if !self.late.is_long_response() {
                 self.late.has_output();
@@ -271,13 +275,13 @@ impl Ledger {
     /// Settles what a request's prompt held.
     fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
         self.take_back_agents();
-        let start = self.requests[ix].start;
+        let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
         self.settled.put(ix, &fresh);
         let held = self.items.settled_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
-        let prompt = self.requests[ix].prompt;
-        let is_whole = self.requests[ix].is_whole;
+        let prompt = self.requests.at(ix).prompt();
+        let is_whole = self.requests.at(ix).is_whole;
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
@@ -305,10 +309,12 @@ impl Ledger {
             }
             return self.set_system(ix, system, chain);
         };
-        let unlogged = self.requests[anchor].system;
+        let unlogged = self.requests.at(anchor).system();
         let expected = self.items.expected(unlogged + held, &fresh);
         let expected = self.with_returning(expected);
-        self.requests[ix].predicted = Some(self.recurring.foresee(expected));
+        let predicted = Some(self.recurring.foresee(expected));
+        self.requests
+            .change(ix, |request| request.predicted = predicted);
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
         if self.judge_pictures(&fresh, rest) {
@@ -317,7 +323,7 @@ impl Ledger {
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let tolerance = calibration.tolerance(sum, fresh.len());
-        let key = self.requests[ix].key;
+        let key = self.requests.at(ix).key();
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
         let items = fresh.iter().map(|ix| self.items.all().at(*ix));
@@ -341,10 +347,11 @@ impl Ledger {
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
-        let request = &mut self.requests[ix];
-        request.system = system;
-        request.generation = Some(self.generation);
-        if chain.is_live(request.start) {
+        let generation = Some(self.generation);
+        self.requests.change(ix, |request| {
+            (request.system, request.generation) = (system, generation);
+        });
+        if chain.is_live(self.requests.at(ix).start()) {
             self.anchors.insert(ix);
         }
     }
@@ -355,7 +362,7 @@ impl Ledger {
         let Some(anchor) = self.anchor else {
             return;
         };
-        let Request { start, system, .. } = self.requests[anchor];
+        let Request { start, system, .. } = *self.requests.at(anchor);
         let is_before = |ix: &&ItemIx| self.items.all().at(**ix).node() < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
         let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
@@ -377,10 +384,12 @@ impl Ledger {
             self.revealed.insert(*ix);
         }
         let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
-        self.requests[anchor].system = room - given;
+        let system_now = room - given;
+        self.requests
+            .change(anchor, |request| request.system = system_now);
         self.void_later(anchor);
         if self.prefix == Some(system) {
-            self.prefix = Some(room - given);
+            self.prefix = Some(system_now);
         }
     }
 
@@ -410,7 +419,7 @@ impl Ledger {
     /// Settles a request's own output: thinking takes what was reported for it, the rest shares the
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
     fn settle_output(&mut self, ix: RequestIx, chain: &mut Chain) {
-        let request = &self.requests[ix];
+        let request = self.requests.at(ix);
         let Some(output) = request.output else {
             return;
         };
@@ -456,13 +465,14 @@ impl Ledger {
     /// What a request settled was settled otherwise: later requests, on branches that were left, held it too, and
     /// do not add up any more.
     fn void_later(&mut self, ix: RequestIx) {
-        for request in &mut self.requests[ix + 1..] {
-            request.generation = None;
+        for later in ix + 1..self.requests.len() {
+            self.requests
+                .change(later, |request| request.generation = None);
         }
     }
 
     fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, chain: &mut Chain) -> ItemIx {
-        let request = &self.requests[ix];
+        let request = self.requests.at(ix);
         let (key, place, at) = (request.key, request.place, request.at);
         let item = NewItem {
             role: Role::Assistant,
@@ -503,7 +513,7 @@ impl Ledger {
                 self.turns.insert(*node);
             }
             if let Some(ix) = self.begun_at(*node, chain)
-                && self.requests[ix].generation == Some(self.generation)
+                && self.requests.at(ix).generation == Some(self.generation)
             {
                 self.anchors.insert(ix);
             }
@@ -518,7 +528,7 @@ impl Ledger {
     /// The request whose output begins with a node.
     fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
         let ix = self.request_of(chain.request_of(node)?)?;
-        (self.requests[ix].start == node).then_some(ix)
+        (self.requests.at(ix).start() == node).then_some(ix)
     }
 
     /// No number settled so far holds any more.
@@ -529,7 +539,7 @@ impl Ledger {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
-        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
+        self.unlogged_before = self.anchor.map(|anchor| self.requests.at(anchor).system());
         self.recurring.forget_presence();
         self.resets.push(reset);
     }
@@ -564,8 +574,10 @@ impl Ledger {
         request: Option<Key>,
         stays: impl Fn(&ItemRef<'_>) -> bool,
     ) -> Vec<Range<ItemIx>> {
-        for request in &mut self.requests {
-            request.start = chain.live().partition_point(|node| *node < request.start);
+        for ix in 0..self.requests.len() {
+            let start = self.requests.at(ix).start();
+            let start = chain.live().partition_point(|node| *node < start);
+            self.requests.change(ix, |request| request.start = start);
         }
         self.requests.shrink_to_fit();
         self.settled = Fresh::default();

@@ -20,7 +20,13 @@ impl State {
     /// nothing was said before.
     pub(super) fn note_beginning(&self) {
         let (earlier, items) = (&self.rules().earlier, self.items());
-        let [first] = self.requests() else { return };
+        let Some(first) = self
+            .requests()
+            .first()
+            .filter(|_| self.requests().len() == 1)
+        else {
+            return;
+        };
         if !earlier.is_kept() || !self.is_read_from_its_beginning() {
             return;
         }
@@ -35,11 +41,11 @@ impl State {
                 said = said.saturating_add(self.tokens(ix).0);
             }
         }
-        if let Some(tokens) = first.prompt.checked_sub(said).filter(|_| is_first) {
+        if let Some(tokens) = first.prompt().checked_sub(said).filter(|_| is_first) {
             let beginning = self.like_its_beginning();
             let beginning = Beginning {
                 tokens,
-                model: first.model.as_deref().map(Into::into),
+                model: first.model().map(|model| (**model).into()),
                 ..beginning
             };
             earlier.note_beginning(&beginning);

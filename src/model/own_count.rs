@@ -5,7 +5,7 @@
 //! agent is in its policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use super::event::{Cause, Reset};
-use super::history::{Counted, ItemRef, Request, RequestIx, SizedItem};
+use super::history::{Counted, ItemRef, RequestIx, RequestRef, SizedItem};
 use super::past::Inputs;
 use super::state::State;
 use super::window::{Base, CountRule, Limits, Seen};
@@ -47,7 +47,7 @@ impl State {
         let (base, from) = self.base(rule, content)?;
         let is_new = |item: &ItemRef<'_>| match from {
             From::Report(anchor) => {
-                let request = &self.requests()[anchor];
+                let request = &self.requests().at(anchor);
                 !item.is_prefix()
                     && !self.ledger().was_sent(item, anchor)
                     && item.output_of() != Some(request.key)
@@ -103,10 +103,10 @@ impl State {
         let Some(last) = content.inputs.anchor() else {
             return 0;
         };
-        let Some(before) = self.requests()[last].previous else {
+        let Some(before) = self.requests().at(last).previous else {
             return 0;
         };
-        let request = &self.requests()[before];
+        let request = &self.requests().at(before);
         let base = request.prompt.saturating_add(match rule.base {
             Base::Prompt => 0,
             _ => request.output.unwrap_or(0),
@@ -161,7 +161,7 @@ impl State {
             Some((estimate.tokens, From::Estimate(record)))
         };
         let report = inputs.anchor().map(|anchor| {
-            let request = &self.requests()[anchor];
+            let request = &self.requests().at(anchor);
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
                 self.items().at(*ix).output_of() == Some(request.key) && !source.is_known()
@@ -250,15 +250,14 @@ impl<'s> Counts<'s> {
     /// The counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = Counting::of(state);
-        let requests = state.requests().get(..requests);
-        let requests = requests.unwrap_or(state.requests());
+        let requests = state.requests().to(requests);
         let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
-        for (ix, request) in requests.iter().enumerate() {
+        for (ix, request) in requests.enumerate() {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
                 counting.reset();
             }
-            prompts.push(counting.count(request));
+            prompts.push(counting.count(&request));
         }
         Counts {
             state,
@@ -296,14 +295,14 @@ impl Counting {
     }
 
     /// The agent's own count of the next prompt.
-    pub(super) fn count(&mut self, request: &Request) -> u64 {
-        if request.turn != self.turn {
+    pub(super) fn count(&mut self, request: &RequestRef<'_>) -> u64 {
+        if request.turn() != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
-            self.turn = request.turn;
+            self.turn = request.turn();
         }
-        let prompt = request.prompt.saturating_add(self.earlier);
+        let prompt = request.prompt().saturating_add(self.earlier);
         if self.adds {
-            let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+            let reasoning = request.reasoning().unwrap_or(0).min(MOST_TOKENS);
             self.running = self.running.saturating_add(reasoning);
         }
         prompt.min(MOST_TOKENS)

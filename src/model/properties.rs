@@ -436,10 +436,10 @@ proptest! {
         session.ledger_mut().items_mut().change_all(|item| {
             item.settled = size.next().map(|tokens| (*tokens, Source::Shared));
         });
-        for request in session.ledger_mut().requests_mut() {
+        session.ledger_mut().change_requests(|request| {
             request.prompt = *size.next().unwrap();
             request.system = *size.next().unwrap();
-        }
+        });
         for reset in session.ledger_mut().resets_mut() {
             reset.before = *size.next().unwrap();
             reset.after.get_or_insert(0);

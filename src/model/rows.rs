@@ -103,7 +103,8 @@ impl<T: Row> Rows<T> {
         self.between(start, self.len())
     }
 
-    fn between(&self, start: usize, end: usize) -> Iter<'_, T> {
+    /// The rows from one on, up to another one.
+    pub fn between(&self, start: usize, end: usize) -> Iter<'_, T> {
         let end = end.min(self.len());
         Iter {
             rows: self,
@@ -261,6 +262,10 @@ impl<'a, T: Row> Iterator for Iter<'a, T> {
     #[inline]
     fn next(&mut self) -> Option<RowRef<'a, T>> {
         self.range.next().map(|ix| self.rows.at(ix))
+    }
+
+    fn nth(&mut self, n: usize) -> Option<RowRef<'a, T>> {
+        self.range.nth(n).map(|ix| self.rows.at(ix))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

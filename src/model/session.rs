@@ -14,7 +14,7 @@ use super::event::{Cause, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;
 pub use super::history::{
     Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
-    SizedItem,
+    RequestList, RequestRef, SizedItem,
 };
 use super::state::{Reported, State};
 use super::sums::RunningSums;

@@ -17,7 +17,7 @@ use super::calibrations::Calibrations;
 use super::chain::Chain;
 use super::event::{Meta, Place};
 use super::folded::Folded;
-use super::history::{Coverage, ItemIx, ItemList, PastReset, Request, RequestIx};
+use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Every request that was reported, each once, in the order of the log.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &RequestList {
         self.ledger.requests()
     }
 
@@ -151,8 +151,8 @@ impl State {
     }
 
     /// The newest usable usage report on the live branch since the last reset.
-    pub fn anchor(&self) -> Option<&Request> {
-        self.ledger.anchor().map(|ix| &self.requests()[ix])
+    pub fn anchor(&self) -> Option<RequestRef<'_>> {
+        self.ledger.anchor().map(|ix| self.requests().at(ix))
     }
 
     /// The agent's own number for its context, if it is about the present one.
@@ -205,7 +205,7 @@ impl State {
 
     /// The items of a request's output, in the context or not.
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
-        let key = self.requests()[request].key;
+        let key = self.requests().at(request).key();
         let nodes = self.chain.outputs_of(key);
         nodes.flat_map(|node| self.chain.items(node))
     }

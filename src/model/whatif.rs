@@ -267,8 +267,8 @@ fn limits(session: &Session, requests: RequestIx) -> Limits {
 
 /// A session to look up rules for: as its agent works today, whatever its version was.
 fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
-    let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
-    let model = last.map_or(session.model(), |last| last.model.as_deref());
+    let last = requests.checked_sub(1).map(|ix| session.requests().at(ix));
+    let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
     Seen {
         session: session.meta.id.as_deref(),
         ..Seen::new(session.agent, model, overrides)
@@ -277,7 +277,7 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
 
 /// What did take place.
 fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
-    let reported = &session.requests()[..course.requests];
+    let reported = session.requests().to(course.requests);
     let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
     let resets = session.resets().iter().enumerate();
@@ -291,7 +291,7 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
                 .map_or(reset.before, |(after, _)| after),
         })
         .collect();
-    let prompts = reported.iter().map(|request| request.prompt);
+    let prompts = reported.clone().map(|request| request.prompt());
     let before = compactions.iter().map(|done| done.before);
     WhatIf {
         whose: Whose::Real,
@@ -299,7 +299,9 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
         trigger: None,
         largest: prompts.clone().chain(before).max().unwrap_or(0),
         prompts: prompts.fold(0, u64::saturating_add),
-        over: reported.iter().position(|request| request.prompt > window),
+        over: reported
+            .clone()
+            .position(|request| request.prompt() > window),
         compactions,
     }
 }

@@ -198,7 +198,7 @@ fn replay_one(
         let trial = estimators::trial(session);
         let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
         let name = |request: RequestIx| {
-            let request = &session.requests()[request];
+            let request = &session.requests().at(request);
             let model = request.model.as_deref().unwrap_or("unknown");
             (request.key, model.to_owned())
         };

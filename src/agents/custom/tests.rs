@@ -462,7 +462,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests()[1].place.line, 6);
+    assert_eq!(session.requests().at(1).place.line, 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -503,7 +503,7 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
     let answer = &session.items().at(1);
     assert_eq!(answer.kind, Kind::Text);
-    assert_eq!(answer.output_of, Some(session.requests()[0].key));
+    assert_eq!(answer.output_of, Some(session.requests().at(0).key));
 }
 
 /// Any JSON, with the keys of the mappings in it.

@@ -49,7 +49,7 @@ impl Held {
         for (ix, item) in session.items().iter().enumerate() {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
-            let model = model.and_then(|request| request.model.as_deref());
+            let model = model.and_then(|request| Some(&**request.model()?));
             let mut sums = Measured::of(&item, before.as_ref(), model.or(session.model()));
             if outputs.contains_key(&ix) || has_reported_output(session, &item) {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
@@ -91,7 +91,7 @@ impl Held {
             if request.prompt == 0 {
                 continue;
             }
-            let last = &session.requests()[previous];
+            let last = &session.requests().at(previous);
             let (expected, delta) = self.expected(session, At::Request(ix), previous, own.tokens);
             let comparable = last.generation == request.generation;
             predictions.push(Prediction {
@@ -128,7 +128,7 @@ impl Held {
             At::Request(ix) => (self.totals[ix], ix + 1),
             // What the reset itself took away was there until then.
             At::Reset(_) => {
-                let total = session.requests()[previous].total();
+                let total = session.requests().at(previous).total();
                 (self.totals[previous].saturating_add(total), end)
             }
         };
@@ -138,7 +138,7 @@ impl Held {
         };
         let last = self.of_family[end].filter(goes_on);
         let known = last.map(|last| {
-            let prompt = i128::from(session.requests()[last].prompt);
+            let prompt = i128::from(session.requests().at(last).prompt);
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
@@ -161,7 +161,7 @@ impl Held {
             Estimator::Cl100k => capped(sums.cl100k),
             Estimator::O200k => capped(sums.o200k),
             Estimator::O200kTools => capped(with_tools),
-            Estimator::LastTotal => session.requests()[previous].total(),
+            Estimator::LastTotal => session.requests().at(previous).total(),
             Estimator::Rfc029 => capped(rfc029),
             Estimator::Delta => capped(delta),
             Estimator::Calibrated => own,
@@ -277,7 +277,7 @@ fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
             *chosen = ix;
         }
     }
-    let output = |request: RequestIx| session.requests()[request].output_as_billed();
+    let output = |request: RequestIx| session.requests().at(request).output_as_billed();
     of_request
         .into_iter()
         .map(|(request, ix)| (ix, output(request)))

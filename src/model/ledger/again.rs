@@ -59,14 +59,14 @@ impl Ledger {
             self.set_system(*last, system, chain);
         }
         let first = requests[0];
-        if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
+        if plan.from == 0 && self.requests.at(first).previous().is_none() && self.prefix.is_some() {
             self.prefix = Some(plan.system[0]);
         }
     }
 
     /// The requests from the last reset to the anchor, each settled against the one before it.
     fn settled_requests(&self) -> Vec<RequestIx> {
-        let before = |ix: &RequestIx| self.requests[*ix].previous;
+        let before = |ix: &RequestIx| self.requests.at(*ix).previous();
         let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
@@ -77,7 +77,7 @@ impl Ledger {
 
     /// Corrects which prompts held thinking.
     fn move_thinking(&mut self, requests: &[RequestIx], chain: &Chain) {
-        let starts = requests.iter().map(|ix| self.requests[*ix].start);
+        let starts = requests.iter().map(|ix| self.requests.at(*ix).start());
         let sent: Vec<(NodeIx, NodeIx)> =
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
@@ -109,8 +109,8 @@ impl Ledger {
             plan.sizes.extend(unsettled);
         }
         let changes = self.changes(requests, &fresh);
-        let before = self.requests[requests[0]].previous;
-        let mut unlogged = before.map(|ix| self.requests[ix].system);
+        let before = self.requests.at(requests[0]).previous();
+        let mut unlogged = before.map(|ix| self.requests.at(ix).system());
         let mut held: i128 = 0;
         for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {
             held -= self.sum(&plan, change.left.iter());
@@ -118,7 +118,7 @@ impl Ledger {
             let entered = change.entered.iter();
             let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
             let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
-            let prompt = i128::from(self.requests[*ix].prompt);
+            let prompt = i128::from(self.requests.at(*ix).prompt());
             let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
             if let Some(before) = before {
                 let items = fresh.iter().map(|ix| self.items.all().at(*ix));
@@ -178,7 +178,7 @@ impl Ledger {
         let calibration = self.items.calibrations().current();
         let Request {
             prompt, is_whole, ..
-        } = self.requests[ix];
+        } = *self.requests.at(ix);
         match unlogged {
             Some(unlogged) => {
                 let rest = i128::from(prompt) - held - unlogged.max(0);

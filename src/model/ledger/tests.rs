@@ -318,7 +318,7 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     };
     let without = switched(0);
     assert_eq!(left(&without), [Some(4), Some(4), Some(4), Some(4), None]);
-    let [before, after] = [3, 4].map(|request| without.requests()[request].system);
+    let [before, after] = [3, 4].map(|request| without.requests().at(request).system);
     assert_eq!(after, before);
     assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
 }

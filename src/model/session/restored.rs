@@ -98,14 +98,14 @@ impl Session {
 
     /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
-        let newest = |len: usize| len.saturating_sub(most)..;
+        let newest = |len: usize| len.saturating_sub(most);
         match &self.stored {
             Some(stored) if most <= RECENT_PROMPTS => {
-                stored.prompts[newest(stored.prompts.len())].to_vec()
+                stored.prompts[newest(stored.prompts.len())..].to_vec()
             }
             _ => {
-                let requests = &self.requests()[newest(self.requests().len())];
-                requests.iter().map(|request| request.prompt).collect()
+                let requests = self.requests().from(newest(self.requests().len()));
+                requests.map(|request| request.prompt()).collect()
             }
         }
     }

@@ -46,7 +46,7 @@ impl Course {
     /// The course of the first `requests` requests, as if `without` had not come.
     pub(super) fn of(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> Course {
         let requests = requests.min(session.requests().len());
-        let reported = &session.requests()[..requests];
+        let reported = session.requests().to(requests);
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
         let mut resets = session.resets().iter().peekable();
         let mut last = 0;
@@ -56,14 +56,14 @@ impl Course {
                 ..CourseStep::default()
             });
         };
-        for (ix, request) in reported.iter().enumerate() {
+        for (ix, request) in reported.enumerate() {
             add(match first_of(&mut resets, ix) {
                 // What came before the log is not known.
-                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
+                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt()),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
-                None => Change::By(difference(request.prompt, last)),
+                None => Change::By(difference(request.prompt(), last)),
             });
-            last = request.prompt;
+            last = request.prompt();
         }
         if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
@@ -136,7 +136,7 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let reported = counts.prompts.iter().zip(session.requests());
     let mut before = 0;
     for (step, (counted, request)) in steps.iter_mut().zip(reported) {
-        let beside = counted.saturating_sub(request.prompt);
+        let beside = counted.saturating_sub(request.prompt());
         step.counted = beside.saturating_sub(before);
         before = beside;
     }
@@ -186,7 +186,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests()[*ix].generation.is_some());
+    firsts.retain(|ix| *ix < requests && session.requests().at(*ix).is_settled());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
@@ -204,7 +204,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let mut held = 0;
     let sums = firsts.iter().zip(changes).map(|(first, change)| {
         held += change;
-        let system = session.requests()[*first].system;
+        let system = session.requests().at(*first).system();
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();

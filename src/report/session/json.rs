@@ -12,7 +12,7 @@ use model::forecast::{self, Forecast, NoForecast};
 use jiff::Timestamp;
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
-use model::session::{ItemList, ItemRef, PastReset, Request, Session, SizedItem};
+use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::Limits;
@@ -234,18 +234,18 @@ part! { MessagePart<'a>(
 }}
 
 /// The requests. Each is made when it is written.
-struct Calls<'a>(&'a [Request]);
+struct Calls<'a>(&'a RequestList);
 
 impl Serialize for Calls<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(CallPart::new))
+        to.collect_seq(self.0.iter().map(|request| CallPart::new(&request)))
     }
 }
 
-part! { CallPart<'a>(request: &'a Request) {
+part! { CallPart<'a>(request: &RequestRef<'a>) {
     line: u64 = request.place.line,
     at: Option<Timestamp> = request.at,
-    model: Option<&'a str> = request.model.as_deref(),
+    model: Option<&'a str> = request.model().map(|id| &**id),
     input: u64 = request.prompt,
     cached: u64 = request.cached,
     output: Option<u64> = request.output,

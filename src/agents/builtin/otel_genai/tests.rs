@@ -127,7 +127,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
-    assert_eq!(cut.requests()[0].prompt, whole.requests()[0].prompt);
+    assert_eq!(cut.requests().at(0).prompt, whole.requests().at(0).prompt);
     assert!(!cut.items().iter().any(|item| item.preview.contains("role")));
 }
 

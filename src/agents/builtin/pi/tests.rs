@@ -113,7 +113,7 @@ fn of_a_broken_response_only_a_prompt_counts() {
 #[test]
 fn a_prompt_is_all_input_cached_or_not() {
     let session = session(fixture!("pi/usage/log.jsonl"));
-    let request = &session.requests()[0];
+    let request = &session.requests().at(0);
     assert_eq!((request.prompt, request.cached), (30_110, 30_000));
     assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
     let kinds: Vec<Kind> = session
