@@ -1,6 +1,6 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
-use super::event::{Billed, Cause, Key, NewItem, Place};
+use super::event::{Billed, Cause, CauseSource, Key, NewItem, Place};
 use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
 use super::{Gone, Kind, Source};
@@ -255,6 +255,8 @@ pub struct PastReset {
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
+    /// How that is known.
+    pub cause_source: CauseSource,
     /// The model at that time.
     #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,
