@@ -7,6 +7,7 @@
 mod agents;
 mod audit;
 mod completions;
+mod hook;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -66,6 +67,9 @@ enum Command {
     StatusLine(statusline::StatusLine),
     /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
     Status(status::Status),
+    /// Warn before a compaction, and note what it did: what Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and Copilot
+    /// run as a hook.
+    Hook(hook::Hook),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
     Audit(audit::Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
@@ -86,6 +90,7 @@ impl Command {
             Command::Ls(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
+            Command::Hook(command) => command,
             Command::Audit(command) => command,
             Command::Models(command) => command,
             Command::Agents(command) => command,

@@ -8,8 +8,9 @@ use super::setup::Setup;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use clients::line::{Dialect, Input, LARGEST_INPUT, NoInput, read};
-use files::paths::Env;
+use clients::line::{Input, margin, read};
+use clients::{LARGEST_INPUT, NoInput};
+use files::paths::{Env, User};
 use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
@@ -52,12 +53,12 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let input = read_input();
-        let (setup, mut troubles) = configuration(call)?;
+        let input = read_standard_input().and_then(|bytes| read(&bytes));
+        let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
         if let Ok(input) = &input {
-            let margin = input.dialect.map_or(0, Dialect::margin);
+            let margin = input.agent.map_or(0, margin);
             let inside = look
                 .columns
                 .map(|columns| columns.saturating_sub(margin).max(1));
@@ -79,24 +80,24 @@ impl Run for StatusLine {
     }
 }
 
-/// What the agent passes.
-fn read_input() -> Result<Input, NoInput> {
+/// What an agent passes on standard input.
+pub(super) fn read_standard_input() -> Result<Vec<u8>, NoInput> {
     let stdin = io::stdin();
     // Nobody will pass anything.
     if stdin.is_terminal() {
         return Err(NoInput::Empty);
     }
     let bytes = files::read_at_most(stdin.lock(), 0, LARGEST_INPUT);
-    read(&bytes.map_err(|_| NoInput::Other)?)
+    bytes.map_err(|_| NoInput::Other)
 }
 
 /// The configuration or, where it is wrong, the usual one.
-pub(super) fn configuration(call: &mut Call<'_>) -> Result<(Setup, Vec<Trouble>)> {
-    match call.setup() {
+pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup, Vec<Trouble>)> {
+    match loaded {
         Ok(setup) => Ok((setup, Vec::new())),
         Err(error) => {
             let trouble = Trouble::new("configuration", format!("{error:#}"));
-            Ok((Setup::usual(call.user)?, vec![trouble]))
+            Ok((Setup::usual(user)?, vec![trouble]))
         }
     }
 }

@@ -12,6 +12,7 @@ mod faults;
 mod fixtures;
 mod forecast;
 mod fuzzed;
+mod hook;
 mod hostile;
 mod house;
 mod json;
