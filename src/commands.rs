@@ -4,8 +4,10 @@
 //! entry in [`Command`] and in the function below it. What it shows is an [`Output`](::report::Output), in its own file or
 //! in the crate `report`.
 
+mod agent_setup;
 mod agents;
 mod audit;
+mod chained;
 mod completions;
 mod hook;
 mod locale;
@@ -79,6 +81,9 @@ enum Command {
     /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Mcp),
+    /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
+    #[command(name = "setup")]
+    AgentSetup(agent_setup::AgentSetup),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
 }
@@ -96,6 +101,7 @@ impl Command {
             Command::Agents(command) => command,
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
+            Command::AgentSetup(command) => command,
             Command::Completions(command) => command,
         }
     }

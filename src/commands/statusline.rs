@@ -3,6 +3,7 @@
 //! An agent runs it again and again and shows what it prints. It therefore always prints a line and ends with 0; what is
 //! wrong is a word in the line and a sentence on standard error.
 
+use super::chained::Chained;
 use super::locale;
 use super::setup::Setup;
 use super::{Call, Run};
@@ -20,6 +21,9 @@ use std::io::{self, IsTerminal};
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
 pub struct StatusLine {
+    /// Run this status line of another tool too, with the same input, and print its lines first.
+    #[arg(long, value_name = "COMMAND")]
+    pub chain: Option<String>,
     /// How it looks.
     #[command(flatten)]
     pub looks: Looks,
@@ -53,7 +57,13 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let input = read_standard_input().and_then(|bytes| read(&bytes));
+        let bytes = read_standard_input();
+        let input = bytes.as_deref().map_err(|no| *no).and_then(read);
+        // It runs meanwhile.
+        let agent = input.as_ref().ok().and_then(|input| input.agent);
+        let chained = self.chain.as_deref();
+        let chained =
+            chained.map(|command| Chained::start(command, bytes.unwrap_or_default(), agent));
         let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
@@ -76,6 +86,16 @@ impl Run for StatusLine {
                 (Shown::nothing(&context), Input::default())
             }
         };
+        match chained.map(|chained| chained?.finish()) {
+            Some(Ok(lines)) => call.out.write_all(&lines)?,
+            Some(Err(error)) => {
+                writeln!(
+                    call.err,
+                    "ctxgauge: the chained status line is not shown: {error}"
+                )?;
+            }
+            None => {}
+        }
         print(&shown, &input, &troubles, &look, call)
     }
 }

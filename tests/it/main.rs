@@ -28,6 +28,7 @@ mod requests;
 mod runs;
 mod screens;
 mod settings;
+mod setup;
 mod statusline;
 mod support;
 mod tasks;
