@@ -4,9 +4,12 @@
 //! entry in [`Command`] and in the function below it. What it shows is an [`Output`](::report::Output), in its own file or
 //! in the crate `report`.
 
+mod agent_setup;
 mod agents;
 mod audit;
+mod chained;
 mod completions;
+mod hook;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -66,6 +69,9 @@ enum Command {
     StatusLine(statusline::StatusLine),
     /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
     Status(status::Status),
+    /// Warn before a compaction, and note what it did: what Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and Copilot
+    /// run as a hook.
+    Hook(hook::Hook),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
     Audit(audit::Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
@@ -75,6 +81,9 @@ enum Command {
     /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Mcp),
+    /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
+    #[command(name = "setup")]
+    AgentSetup(agent_setup::AgentSetup),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
 }
@@ -86,11 +95,13 @@ impl Command {
             Command::Ls(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
+            Command::Hook(command) => command,
             Command::Audit(command) => command,
             Command::Models(command) => command,
             Command::Agents(command) => command,
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
+            Command::AgentSetup(command) => command,
             Command::Completions(command) => command,
         }
     }

@@ -26,9 +26,13 @@ fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(cli, &User::of_process(), &mut out, &mut err),
         Err(usage) if usage.use_stderr() => {
-            let code = usage.exit_code();
             let _ = write!(err, "{}", without_styles(usage).render().ansi());
-            return ExitCode::from(u8::try_from(code).unwrap_or(WRONG_USAGE));
+            // To an agent this code of a hook means: stop.
+            return if mistakes::is_hook(std::env::args_os()) {
+                ExitCode::FAILURE
+            } else {
+                ExitCode::from(WRONG_USAGE)
+            };
         }
         // Help and version.
         Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),

@@ -38,6 +38,14 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
     Some(format!("no file and no command '{word}'; {advice}"))
 }
 
+/// Whether a hook was meant to be run.
+///
+/// `arguments` are those of the process, the program's own name first.
+pub fn is_hook(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    let word = first_word(&Cli::command(), arguments.into_iter().skip(1));
+    word.is_some_and(|word| word == "hook")
+}
+
 /// The name that is most like a word, if one is like it.
 pub(super) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let word = word.to_lowercase();

@@ -1,6 +1,7 @@
 //! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
+use super::hooked::{self, HookedCompaction};
 use super::session::Session;
 use super::{Gone, Kind, Source};
 use crate::history::{ItemRef, Left, PastReset, RequestIx, SizedItem};
@@ -82,6 +83,12 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         done.largest = left;
     }
     done
+}
+
+/// The compactions that hooks of the agent noted and its log does not have.
+pub fn unlogged(session: &Session) -> Vec<&HookedCompaction> {
+    let at = session.resets().iter().filter_map(|reset| reset.at);
+    hooked::unlogged(&session.overrides().hooked, &at.collect::<Vec<_>>())
 }
 
 /// All that a reset took out of the context, and all that stayed in it, the largest first.

@@ -522,6 +522,29 @@ impl Cause {
     }
 }
 
+/// How the cause of a compaction is known.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum CauseSource {
+    /// The log has it.
+    Log,
+    /// The agent passed it to a hook.
+    Hook,
+    /// It follows from the size at which the agent compacted.
+    #[default]
+    Inferred,
+}
+
+impl CauseSource {
+    /// The source's name, as reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// All items from this node on leave; without such a node, nothing does.
 impl From<Option<Key>> for Kept {
     fn from(first: Option<Key>) -> Kept {

@@ -5,7 +5,7 @@ mod item_row;
 mod presence;
 mod request_row;
 
-use super::event::{Billed, Cause, Key, NewItem, Place, Usage};
+use super::event::{Billed, Cause, CauseSource, Key, NewItem, Place, Usage};
 use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
 use super::{Gone, Source};
@@ -227,6 +227,8 @@ pub struct PastReset {
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
+    /// How that is known.
+    pub cause_source: CauseSource,
     /// The model at that time.
     #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,

@@ -156,7 +156,6 @@ impl Ledger {
     }
 
     /// The resets, to be changed without anything leaving.
-    #[cfg(test)]
     pub(super) fn resets_mut(&mut self) -> &mut [PastReset] {
         &mut self.resets
     }

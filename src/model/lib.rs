@@ -40,6 +40,7 @@ mod folded;
 pub mod forecast;
 mod growth;
 mod history;
+pub mod hooked;
 mod items;
 mod lazy;
 mod ledger;

@@ -10,7 +10,7 @@ mod restored;
 mod rewritten;
 mod trim;
 
-use super::event::{Cause, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
+use super::event::{Cause, CauseSource, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;
 pub use super::history::{
     Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
@@ -56,6 +56,7 @@ impl Session {
         self.state.replace_overrides(overrides);
         if self.stored.is_none() {
             self.state.note_settings();
+            self.state.note_hooked();
         }
     }
 
@@ -192,7 +193,11 @@ impl Session {
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         self.state.work_out();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
-        let before = self.before_reset(&reset, place, at);
+        let before = PastReset {
+            // The log has only what is left.
+            cause_source: CauseSource::Inferred,
+            ..self.before_reset(&reset, place, at)
+        };
         self.state.retain(keys, before);
     }
 }

@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod audit;
 pub mod check;
+pub mod hook;
 mod json;
 pub mod line;
 pub mod ls;

@@ -13,7 +13,7 @@ use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::gather;
 use ingest::discover::registry::Registries;
-use ingest::discover::settings::SettingsReader;
+use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::lanes;
 use ingest::log::LogFile;
 use jiff::Timestamp;
@@ -100,8 +100,7 @@ pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles:
         match read {
             Some(Ok(sessions)) => {
                 let main = lanes::main_session(&sessions);
-                let cwd = main.and_then(|session| session.meta.cwd.as_deref());
-                let overrides = settings.of(&log, cwd);
+                let overrides = settings.of(&log, &Whose::of(main));
                 let running = registries.of(&log);
                 fleet.apply(Update::Found(Box::new(log.facts.clone())));
                 fleet.apply(Update::Settings { file, overrides });

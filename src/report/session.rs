@@ -13,7 +13,7 @@ pub(crate) use find::find_one;
 use find::{find, find_session, fleet_of, wait_for_one};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
-use ingest::discover::settings::SettingsReader;
+use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use ingest::store::pipe::{self, Piped, STDIN};
@@ -115,8 +115,8 @@ pub fn run(
     let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
     let session = fleet.get_mut(key).context("the log holds no session")?;
-    let cwd = session.meta.cwd.as_deref();
-    session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, cwd));
+    let whose = Whose::of(Some(session));
+    session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, &whose));
     let mut report = Report::new(context, session, &log.facts);
     report.title = title;
     if log.format.holds_several {

@@ -95,9 +95,11 @@ fn reports_of_sessions_have_the_documented_keys() {
             reports.push(json_report(path));
         }
     });
-    // Known only while a session is active, only with another estimator, and only from settings.
+    // Known only while a session is active, only with another estimator, and only from settings or hooks.
     let rare = [
         "compaction.at_turn_end",
+        "compaction.unlogged",
+        "compaction.unlogged[]",
         "compaction.minutes_left",
         "compaction.trigger_setting",
         "context.estimator",

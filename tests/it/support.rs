@@ -1,5 +1,6 @@
 //! What the tests share.
 
+pub mod claude;
 mod program;
 
 use ctxgauge::files::paths::User;

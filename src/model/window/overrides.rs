@@ -1,6 +1,7 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
+use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
 use std::borrow::Cow;
 
@@ -44,6 +45,8 @@ pub struct Overrides {
     pub trigger_from: &'static str,
     /// What the agent's client said of the window to a status line.
     pub said: Option<Said>,
+    /// The compactions that its hooks noted, oldest first.
+    pub hooked: Vec<HookedCompaction>,
 }
 
 /// The window of a session as its agent's client says it. No log of that agent has it.

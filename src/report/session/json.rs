@@ -3,13 +3,14 @@
 use super::Report as SessionReport;
 use crate::json::part::part;
 use crate::percent;
+use jiff::Timestamp;
 use model::carried::Carried;
-use model::compaction::{Compaction, compactions};
+use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
 use model::estimators::Estimator;
+use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
-
-use jiff::Timestamp;
+use model::hooked::HookedCompaction;
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
 use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
@@ -151,6 +152,9 @@ part! { CompactionPart<'a>(
         .iter()
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
         .collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlogged: Vec<UnloggedPart<'a>> =
+        unlogged(session).into_iter().map(UnloggedPart::new).collect(),
 }}
 
 part! { Band(band: &forecast::Band, parts: f64) {
@@ -163,6 +167,7 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     line: u64 = reset.place.line,
     at: Option<Timestamp> = reset.at,
     cause: &'a str = reset.cause.name(),
+    cause_source: &'static str = reset.cause_source.name(),
     before: u64 = reset.before,
     #[serde(skip_serializing_if = "Option::is_none")]
     own_count: Option<u64> = reset.counted.map(|counted| counted.at),
@@ -182,6 +187,15 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
         .iter()
         .map(|item| ItemPart::new(session.items(), *item))
         .collect(),
+}}
+
+// A compaction that only a hook noted.
+part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
+    at: Timestamp = hooked.at,
+    cause: &'a str = hooked.cause.name(),
+    before: Option<u64> = hooked.before,
+    after: Option<u64> = hooked.after,
+    source: &'static str = CauseSource::Hook.name(),
 }}
 
 // What is reported of an item wherever it is listed; `id` is its index in `messages`.

@@ -6,7 +6,7 @@ use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
 use model::Role;
 use model::Source;
-use model::compaction::compactions;
+use model::compaction::{compactions, unlogged};
 use model::context::{self, Context};
 use model::estimators::Estimator;
 use model::forecast::NoForecast;
@@ -19,7 +19,7 @@ use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
 use render::recurring::recurring;
 use render::text::{inert, left};
-use render::{NONE, or_none, unknown};
+use render::{NONE, cause, or_none, unknown};
 use std::io;
 
 /// How many of the largest items and tools are listed.
@@ -253,11 +253,7 @@ fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions(session) {
         let reset = &session.resets()[done.reset];
-        let (kind, cause, line) = (
-            reset.gone.name(),
-            inert(reset.cause.name()),
-            reset.place.line,
-        );
+        let (kind, cause, line) = (reset.gone.name(), cause(reset), reset.place.line);
         let before = sized(reset.before, reset.before_source);
         let after = done
             .after
@@ -290,6 +286,17 @@ fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
                 inert(preview(item))
             ))?;
         }
+    }
+    for hooked in unlogged(session) {
+        let cause = inert(hooked.cause.name());
+        let before = hooked.before.map(|before| sized(before, Source::Agent));
+        let after = hooked.after.map(|after| sized(after, Source::Estimated));
+        let sizes: Vec<String> = before.into_iter().chain(after).collect();
+        let sizes = or_none(Some(sizes.join(" → ")).filter(|sizes| !sizes.is_empty()));
+        writeln!(
+            out,
+            "\n  compaction ({cause}) that only a hook noted: {sizes}"
+        )?;
     }
     Ok(())
 }
