@@ -6,7 +6,9 @@
 
 mod agents;
 mod audit;
+mod check;
 mod completions;
+pub mod exit;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -17,6 +19,7 @@ mod monitor;
 mod options;
 mod report;
 mod setup;
+mod since;
 mod status;
 mod statusline;
 pub mod streams;
@@ -61,6 +64,8 @@ enum Command {
     Report(report::Report),
     /// List all sessions and how full they are.
     Ls(ls::Ls),
+    /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
+    Check(check::Check),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
@@ -84,6 +89,7 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::Check(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Audit(command) => command,

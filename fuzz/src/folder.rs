@@ -246,6 +246,6 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
         };
         let style = style(n);
         let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
-        let _ = report::check::run(&context, path, 9, style, &mut out);
+        let _ = report::records::run(&context, path, 9, style, &mut out);
     }
 }

@@ -19,6 +19,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+pub mod bounds;
 mod by_estimator;
 pub mod calibration;
 mod calibrations;

@@ -4,6 +4,7 @@
 mod alerts;
 mod audit;
 mod beside;
+mod check;
 mod conversation;
 mod custom;
 mod disorder;

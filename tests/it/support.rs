@@ -1,6 +1,7 @@
 //! What the tests share.
 
 mod program;
+pub mod schema;
 
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;

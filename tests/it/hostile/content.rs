@@ -77,7 +77,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
             let mut out = Vec::new();
             // A log without a session has no report.
             let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
-            let _ = report::check::run(&context, path, 50, style, &mut out);
+            let _ = report::records::run(&context, path, 50, style, &mut out);
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
             }

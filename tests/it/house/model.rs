@@ -63,6 +63,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
         "studies",
         &[
             "alerts",
+            "bounds",
             "calls",
             "carried",
             "compaction",
