@@ -208,7 +208,7 @@ impl Ledger {
             return;
         }
         self.newest_start = start;
-        self.requests[ix].previous = self.anchor;
+        self.requests[ix].previous = self.anchor.into();
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, chain);

@@ -60,6 +60,7 @@ pub mod replay;
 pub mod running;
 pub mod session;
 mod small;
+pub mod spent;
 pub mod state;
 mod stored;
 mod sums;

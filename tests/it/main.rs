@@ -17,6 +17,7 @@ mod hostile;
 mod house;
 mod json;
 mod limits;
+mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod monitor;

@@ -66,7 +66,7 @@ impl Ledger {
 
     /// The requests from the last reset to the anchor, each settled against the one before it.
     fn settled_requests(&self) -> Vec<RequestIx> {
-        let before = |ix: &RequestIx| self.requests[*ix].previous;
+        let before = |ix: &RequestIx| self.requests[*ix].previous.get();
         let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
@@ -109,7 +109,7 @@ impl Ledger {
             plan.sizes.extend(unsettled);
         }
         let changes = self.changes(requests, &fresh);
-        let before = self.requests[requests[0]].previous;
+        let before = self.requests[requests[0]].previous.get();
         let mut unlogged = before.map(|ix| self.requests[ix].system);
         let mut held: i128 = 0;
         for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {

@@ -1,7 +1,7 @@
 //! Finds the session that a report is on.
 
 use crate::ReportContext;
-use crate::ls::{self, Titles};
+use crate::ls::{self, Titles, Wanted};
 use crate::patience::BUSY;
 use anyhow::{Context, Result, bail};
 use ingest::lanes::Sessions;
@@ -45,7 +45,7 @@ pub(crate) fn find(
         return Ok((log, asked.session.map(str::to_owned)));
     }
     let titles = asked.session.map_or(Titles::Skip, |_| Titles::Read);
-    let mut all = ls::read(context, &mut None, titles);
+    let mut all = ls::read(context, &Wanted::default(), titles);
     let key = match asked.session {
         Some(wanted) => find_among(&all.fleet, wanted)?,
         None => newest_of(context, &all.fleet, asked.here)?,

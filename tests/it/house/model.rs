@@ -20,6 +20,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "prompt",
             "running",
             "small",
+            "spent",
             "stored",
             "thinking",
             "threshold",
