@@ -8,7 +8,9 @@ mod agent_setup;
 mod agents;
 mod audit;
 mod chained;
+mod check;
 mod completions;
+pub mod exit;
 mod hook;
 mod locale;
 mod ls;
@@ -20,6 +22,7 @@ mod monitor;
 mod options;
 mod report;
 mod setup;
+mod since;
 mod status;
 mod statusline;
 pub mod streams;
@@ -64,6 +67,8 @@ enum Command {
     Report(report::Report),
     /// List all sessions and how full they are.
     Ls(ls::Ls),
+    /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
+    Check(check::Check),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
@@ -93,6 +98,7 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::Check(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Hook(command) => command,

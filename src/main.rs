@@ -3,6 +3,7 @@
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
+use ctxgauge::commands::exit::Exit;
 use ctxgauge::commands::{self, Cli, mistakes, streams};
 use ctxgauge::files::paths::User;
 use ctxgauge::{files, tui};
@@ -38,25 +39,46 @@ fn main() -> ExitCode {
         Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),
     };
     let done = done.and_then(|()| Ok(out.flush()?));
-    match (done, out.failure()) {
-        (Ok(()), _) => ExitCode::SUCCESS,
-        (Err(_), Some(failed)) => ended(Some(failed), &mut err),
-        (Err(error), None) => match error.downcast_ref::<tui::EndedBy>() {
-            Some(signal) => ExitCode::from(signal.exit_code()),
-            None => {
-                let busy = error.downcast_ref::<io::Error>();
-                let is_busy = busy.is_some_and(|e| e.kind() == io::ErrorKind::ResourceBusy);
-                // Indented: a newline in a path must not begin what looks like another message.
-                let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
-                let _ = writeln!(err, "ctxgauge: {message}");
-                if is_busy {
-                    BUSY.into()
-                } else {
-                    ExitCode::FAILURE
-                }
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    let exit = error.downcast_ref::<Exit>();
+    if let Some(failed) = out.failure() {
+        let is_gone = failed.kind() == io::ErrorKind::BrokenPipe;
+        return match exit {
+            // Whoever has read enough of it still gets the answer.
+            Some(Exit::BoundPassed) if is_gone => Exit::BoundPassed.code().into(),
+            Some(trouble) if !is_gone => {
+                ended(Some(failed), &mut err);
+                trouble.code().into()
             }
-        },
+            _ => ended(Some(failed), &mut err),
+        };
     }
+    match (error.downcast_ref::<tui::EndedBy>(), exit) {
+        (Some(signal), _) => ExitCode::from(signal.exit_code()),
+        (_, Some(Exit::BoundPassed)) => Exit::BoundPassed.code().into(),
+        (_, Some(trouble)) => {
+            say(&error, &mut err);
+            trouble.code().into()
+        }
+        (None, None) => {
+            say(&error, &mut err);
+            let busy = error.downcast_ref::<io::Error>();
+            if busy.is_some_and(|e| e.kind() == io::ErrorKind::ResourceBusy) {
+                BUSY.into()
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// Says why the command failed.
+fn say(error: &anyhow::Error, err: &mut dyn Write) {
+    // Indented: a newline in a path must not begin what looks like another message.
+    let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
+    let _ = writeln!(err, "ctxgauge: {message}");
 }
 
 /// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own. Nobody

@@ -9,12 +9,11 @@ use std::path::Path;
 const LEAST_ALIKE: f64 = 0.7;
 
 /// What other programs call it, and what it is called here.
-const SYNONYMS: [(&str, &str); 5] = [
+const SYNONYMS: [(&str, &str); 4] = [
     ("sessions", "ls"),
     ("show", "report"),
     ("status", "ls"),
     ("version", "--version"),
-    ("check", "agents check"),
 ];
 
 /// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.

@@ -64,6 +64,14 @@ pub struct Print {
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = format_parser())]
     pub format: &'static OutputFormat,
+    /// Which signs to use.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
+/// What all commands have that print a report, whatever formats they have.
+#[derive(Debug, Args)]
+pub struct Plain {
     /// Same as `--format json`.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
@@ -83,18 +91,25 @@ fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
 }
 
 /// The format of this name; the default if there is none.
-fn named_format(name: &str) -> &'static OutputFormat {
+pub(super) fn named_format(name: &str) -> &'static OutputFormat {
     let named = FORMATS.iter().find(|format| format.name == name);
     named.unwrap_or(&FORMATS[0])
 }
 
 impl Print {
-    /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
+    /// The style that was asked for.
     pub(super) fn style(&self, env: &Env) -> Style {
+        self.plain.style(self.format, env)
+    }
+}
+
+impl Plain {
+    /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
+    pub(super) fn style(&self, format: &'static OutputFormat, env: &Env) -> Style {
         let format = if self.json {
             named_format("json")
         } else {
-            self.format
+            format
         };
         let charset = if self.ascii || (format.for_people && locale::is_ascii(env)) {
             Charset::Ascii

@@ -24,6 +24,7 @@ pub use stores::{ChainSpec, FolderSpec, List, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{Billed, Node, Sink};
+pub use model::spent::Cached;
 use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -65,6 +66,8 @@ pub struct Format {
     pub terms: &'static [Term],
     /// Whether the output in its usage is without reasoning, which is counted beside it.
     pub reasoning_beside_output: bool,
+    /// Whether the input in its usage holds what was cached.
+    pub cached: Cached,
     /// Whether the requests that compact are not in the log.
     pub hides_compactions: bool,
     /// Whether a log holds several sessions, none of them the parent of the others. Their order and
@@ -158,6 +161,7 @@ impl Format {
             ("reasoning", |b| b.reasoning),
         ],
         reasoning_beside_output: false,
+        cached: Cached::Within,
         hides_compactions: false,
         holds_several: false,
         same_id: SameId::SameName,

@@ -3,7 +3,7 @@
 use super::lanes::Sessions;
 use super::lines::Progress;
 use super::log::{LogFile, Reading, Recent};
-use model::event::{ByLength, Entry, Event, Measure, Unmeasured};
+use model::event::{ByLength, Entry, Measure, Unmeasured};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -41,10 +41,10 @@ fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Resul
     }
 }
 
-/// Reads a whole log and passes on its events, with nothing measured, keeping nothing.
-pub fn each_event(log: &LogFile, give: &mut dyn FnMut(Event)) -> io::Result<()> {
+/// Reads a whole log and passes on its entries, with nothing measured, keeping nothing.
+pub fn each_entry(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
     log.store.entries(log, &Unmeasured, &mut |entries| {
-        entries.into_iter().for_each(|entry| give(entry.event));
+        entries.into_iter().for_each(&mut *give);
         ControlFlow::Continue(())
     })
 }

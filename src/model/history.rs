@@ -170,7 +170,7 @@ pub struct Request {
     /// Which generation of settled numbers its own belong to; `None`: it settled none.
     pub(super) generation: Option<u32>,
     /// The report it was settled against; `None`: the first after a reset.
-    pub(super) previous: Option<RequestIx>,
+    pub(super) previous: MaybeIx,
 }
 
 /// An agent's own counts around a compaction, in tokens.

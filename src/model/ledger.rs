@@ -209,7 +209,7 @@ impl Ledger {
             return;
         }
         self.newest_start = start;
-        let previous = self.anchor;
+        let previous = self.anchor.into();
         self.requests
             .change(ix, |request| request.previous = previous);
         let sent_from = self.sent_from(start);

@@ -19,6 +19,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+pub mod bounds;
 mod by_estimator;
 pub mod calibration;
 mod calibrations;
@@ -61,6 +62,7 @@ pub mod rows;
 pub mod running;
 pub mod session;
 mod small;
+pub mod spent;
 pub mod state;
 mod stored;
 mod sums;

@@ -198,7 +198,7 @@ impl Timeline {
     pub fn largest_growth(&self, state: &State) -> Option<usize> {
         let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = state.requests().get(request.previous?)?;
+            let before = state.requests().get(request.previous.get()?)?;
             let grown = request.prompt.checked_sub(before.prompt)?;
             (grown > 0).then_some((grown, ix))
         });

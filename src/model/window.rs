@@ -20,7 +20,7 @@ pub use overrides::{Compaction, ModelWindow, Overrides, Said};
 pub use pattern::matches;
 use pattern::matches_model;
 pub use policy::Policy;
-pub use price::PriceRow;
+pub use price::{PriceRow, Prices};
 pub use trigger::PastSize;
 
 use super::calibration::Tokenizer;

@@ -7,13 +7,16 @@ pub mod agents;
 pub mod audit;
 pub mod check;
 pub mod hook;
+mod in_order;
 mod json;
 pub mod line;
 pub mod ls;
 pub mod models;
 pub mod patience;
+pub mod records;
 pub mod session;
 mod text;
+mod whole;
 
 pub use text::page::Page;
 

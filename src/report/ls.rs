@@ -3,10 +3,14 @@
 mod gather;
 mod json;
 mod responses;
+mod spending;
 mod text;
 mod totals;
+mod wanted;
 
-pub use totals::Totals;
+pub use spending::Spending;
+pub use totals::{Group, Totals};
+pub use wanted::{By, Sort, Wanted};
 
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
@@ -17,16 +21,19 @@ use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::lanes;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-use model::fleet::{FileId, Fleet, Update};
+use model::event::Lane;
+use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
+use spending::PriceList;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Whether a list ends with totals over all sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sums {
     /// Only the list, from the ends of the logs.
+    #[default]
     None,
     /// Reads all logs from beginning to end.
     Totals,
@@ -45,8 +52,14 @@ pub(crate) enum Titles {
 pub struct Sessions {
     /// The sessions.
     pub fleet: Fleet,
+    /// Those that are listed, in order.
+    pub rows: Vec<Row>,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
+    /// The parts of the totals, and what they are divided by.
+    pub groups: Option<(By, Vec<Group>)>,
+    /// What each session used, if totals were asked for.
+    pub spending: HashMap<SessionKey, Spending>,
     /// When they were listed.
     pub now: Timestamp,
 }
@@ -57,6 +70,10 @@ pub(crate) struct Read {
     pub(crate) fleet: Fleet,
     /// The log of each file of the fleet.
     pub(crate) logs: HashMap<FileId, LogFile>,
+    /// The totals, if they were asked for.
+    totals: Option<Totals>,
+    /// What each session used, if totals were asked for.
+    spending: HashMap<SessionKey, Spending>,
     /// What could not be read.
     problems: Vec<(PathBuf, String)>,
     /// The cache that could not be written, and why.
@@ -64,32 +81,47 @@ pub(crate) struct Read {
 }
 
 /// Reads the ends of all logs and, for totals, all of them.
-pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles: Titles) -> Read {
+pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> Read {
+    let mut totals = (wanted.sums == Sums::Totals).then(Totals::default);
+    let mut spending = HashMap::new();
+    let mut prices = PriceList::new(&context.rules);
     let found = context.find();
     let mut problems = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    let sums = if totals.is_some() {
-        Sums::Totals
-    } else {
-        Sums::None
-    };
     let mut settings = SettingsReader::new(context.user.clone());
     let mut registries = Registries::default();
     let now = (context.now)();
     let mut read: Vec<Option<io::Result<lanes::Sessions>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, (sums, titles), &found.files, |ix, gathered| {
-        read[ix] = Some(gathered.map(|gathered| {
-            let log = &found.files[ix];
-            match (totals.as_mut(), gathered.responses) {
-                (Some(totals), Ok(responses)) => totals.add(log.format, responses),
-                (_, Ok(_)) => {}
-                (_, Err(error)) => unread.push((ix, error)),
-            }
-            gathered.sessions
-        }));
-    });
+    let unwritten = gather(
+        context,
+        (wanted.sums, titles),
+        &found.files,
+        |ix, gathered| {
+            read[ix] = Some(gathered.map(|gathered| {
+                let log = &found.files[ix];
+                match (totals.as_mut(), gathered.responses) {
+                    (Some(totals), Ok(responses)) => {
+                        for cost in responses.costs.values() {
+                            let file = log.facts.file;
+                            let lane = cost.lane;
+                            let model = responses.model(cost);
+                            let of: &mut Spending =
+                                spending.entry(SessionKey { file, lane }).or_default();
+                            of.add(prices.spending(cost, log.format, model));
+                        }
+                        totals.add(log.format, responses, wanted, |lane| {
+                            project(&gathered.sessions, lane)
+                        });
+                    }
+                    (_, Ok(_)) => {}
+                    (_, Err(error)) => unread.push((ix, error)),
+                }
+                gathered.sessions
+            }));
+        },
+    );
     for (ix, error) in unread {
         let path = found.files[ix].facts.path.to_path_buf();
         problems.push((path, error.to_string()));
@@ -121,8 +153,22 @@ pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles:
     Read {
         fleet,
         logs,
+        totals,
+        spending,
         problems,
         unwritten,
+    }
+}
+
+/// The project of a session of a log; of a sub-agent without one, that of the main session.
+fn project(sessions: &lanes::Sessions, lane: Lane) -> &str {
+    let of = |lane| {
+        let session = sessions.iter().find(|(of, _)| *of == lane);
+        session.map_or("", |(_, session)| session.project())
+    };
+    match of(lane) {
+        "" => of(Lane::Main),
+        project => project,
     }
 }
 
@@ -144,11 +190,10 @@ impl Output for Sessions {
 pub fn run(
     context: &ReportContext,
     style: Style,
-    sums: Sums,
+    wanted: &Wanted,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let mut totals = (sums == Sums::Totals).then(Totals::default);
     let titles = if style.format.for_people {
         Titles::Read
     } else {
@@ -156,10 +201,12 @@ pub fn run(
     };
     let Read {
         fleet,
+        totals,
+        spending,
         problems,
         unwritten,
         ..
-    } = read(context, &mut totals, titles);
+    } = read(context, wanted, titles);
     print_problems(&problems, err)?;
     if let Some((path, error)) = unwritten {
         let what = format!("could not write the cache: {error}");
@@ -171,9 +218,14 @@ pub fn run(
             "no sessions found; `ctxgauge agents` lists the folders that are searched"
         )?;
     }
+    let groups = totals.as_ref().zip(wanted.by);
+    let groups = groups.map(|(totals, by)| (by, totals.groups(by, &context.rules)));
     let sessions = Sessions {
+        rows: wanted.rows(&fleet, &spending),
         fleet,
         totals,
+        groups,
+        spending,
         now: (context.now)(),
     };
     style.print(&sessions, out)?;

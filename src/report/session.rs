@@ -1,19 +1,19 @@
 //! Reports on one session: once, or each time that it has changed.
 
-mod find;
+pub(crate) mod find;
 pub(crate) mod json;
 pub mod parts;
 pub(crate) mod text;
 
 use super::json::document;
+use super::whole::Whole;
 use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
-use find::{find, find_session, fleet_of, wait_for_one};
+use find::{find, find_session, wait_for_one};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
-use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use ingest::store::pipe::{self, Piped, STDIN};
@@ -110,13 +110,11 @@ pub fn run(
         (log, wanted, sessions)
     };
     let file = log.facts.file;
-    let mut fleet = fleet_of(context, &log, sessions);
+    let fleet = Whole::new(context).fleet(&log, sessions);
     let key = find_session(&fleet, file, wanted.as_deref())?;
     let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
-    let session = fleet.get_mut(key).context("the log holds no session")?;
-    let whose = Whose::of(Some(session));
-    session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, &whose));
+    let session = fleet.get(key).context("the log holds no session")?;
     let mut report = Report::new(context, session, &log.facts);
     report.title = title;
     if log.format.holds_several {
@@ -343,7 +341,7 @@ const WAITING_UPDATES: usize = 256;
 const READER_CHECK: Duration = Duration::from_secs(1);
 
 /// The message for a log that was found and cannot be read.
-pub(super) fn unreadable(log: &LogFile) -> String {
+pub(crate) fn unreadable(log: &LogFile) -> String {
     let path = log.facts.path.display();
     format!("cannot read '{path}'; check that it still exists and that you may read it")
 }

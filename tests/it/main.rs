@@ -4,6 +4,7 @@
 mod alerts;
 mod audit;
 mod beside;
+mod check;
 mod conversation;
 mod custom;
 mod disorder;
@@ -17,6 +18,7 @@ mod hostile;
 mod house;
 mod json;
 mod limits;
+mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod monitor;

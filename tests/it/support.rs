@@ -2,6 +2,7 @@
 
 pub mod claude;
 mod program;
+pub mod schema;
 
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;

@@ -21,7 +21,8 @@ mod settings;
 mod wire;
 
 use format::{
-    ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder,
+    facts, head,
 };
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
@@ -78,6 +79,7 @@ pub static CLAUDE_CODE: Format = Format {
         system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
         system/agents_killed system/microcompact_boundary system/snip_boundary \
         system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

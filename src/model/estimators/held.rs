@@ -85,7 +85,7 @@ impl Held {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous.get()) else {
                 continue;
             };
             if request.prompt == 0 {

@@ -37,6 +37,7 @@ enum Column {
     /// The rest of the usage in the provider's own terms, each less the number that it mostly is.
     BilledInput,
     BilledCreation,
+    BilledHour,
     BilledRead,
     BilledOutput,
     BilledReasoning,
@@ -140,6 +141,7 @@ impl RequestBlock {
         Billed {
             input: number(Column::BilledInput, usual.input),
             cache_creation: number(Column::BilledCreation, usual.cache_creation),
+            cache_creation_hour: number(Column::BilledHour, usual.cache_creation_hour),
             cache_read: number(Column::BilledRead, usual.cache_read),
             output: number(Column::BilledOutput, usual.output),
             reasoning: number(Column::BilledReasoning, usual.reasoning),
@@ -228,6 +230,11 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
             billed.cache_creation,
             usual.cache_creation,
         ),
+        (
+            Column::BilledHour,
+            billed.cache_creation_hour,
+            usual.cache_creation_hour,
+        ),
         (Column::BilledRead, billed.cache_read, usual.cache_read),
         (Column::BilledOutput, billed.output, usual.output),
         (Column::BilledReasoning, billed.reasoning, usual.reasoning),
@@ -263,7 +270,10 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
     put(Column::System, *system);
     put(Column::Turn, (*turn).into());
     put(Column::Start, *start as u64);
-    put(Column::Previous, previous.map_or(0, |ix| ix as u64 + 1));
+    put(
+        Column::Previous,
+        previous.get().map_or(0, |ix| ix as u64 + 1),
+    );
     put(Column::Flags, flags);
     numbers
 }
@@ -302,7 +312,7 @@ impl Row for Request {
             turn: block.turn(at),
             start: block.number(Column::Start, at) as usize,
             generation: generation.map(|generation| generation as u32),
-            previous: block.previous(at),
+            previous: block.previous(at).into(),
         }
     }
 }
@@ -391,7 +401,7 @@ impl<'a> RowRef<'a, Request> {
     /// The report it was settled against; `None`: the first after a reset.
     pub(crate) fn previous(&self) -> Option<RequestIx> {
         match self.form() {
-            Form::Whole(request) => request.previous,
+            Form::Whole(request) => request.previous.get(),
             Form::Packed(block, at, _) => block.previous(*at),
         }
     }
@@ -424,7 +434,7 @@ mod tests {
                 cached: n[5],
                 output: options[0],
                 reasoning: options[1],
-                billed: Billed::new(n[6], n[7]).with_cache(n[8], n[9]).with_reasoning(n[10]),
+                billed: Billed::new(n[6], n[7]).with_cache(n[8], n[9]).with_hour(n[11]).with_reasoning(n[10]),
                 predicted: options[2].map(|tokens| Expected { tokens, low: n[11], high: n[0] }),
                 agent_estimate: options[3],
                 is_whole,
@@ -432,7 +442,7 @@ mod tests {
                 turn: n[8] as u32,
                 start: n[9] as usize,
                 generation: options[4].map(|n| n as u32),
-                previous: options[5].map(|n| n as usize / 2),
+                previous: options[5].map(|n| n as usize / 2).into(),
             }
         }
     }
@@ -448,7 +458,7 @@ mod tests {
                 let row = packed.at(0);
                 prop_assert_eq!(row.model(), request.model.as_ref());
                 prop_assert_eq!((row.prompt(), row.start()), (request.prompt, request.start));
-                prop_assert_eq!(row.previous(), request.previous);
+                prop_assert_eq!(row.previous(), request.previous.get());
             }
         }
     }

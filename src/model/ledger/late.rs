@@ -105,7 +105,7 @@ impl Ledger {
             let Request {
                 previous, start, ..
             } = *self.requests.at(ix);
-            self.anchor = previous;
+            self.anchor = previous.get();
             self.items.take_back(ix, start);
             self.settle(ix, chain, coverage);
             self.void_later(ix);

@@ -70,16 +70,16 @@ impl Largest {
     fn of(session: &Session) -> Option<Largest> {
         let items = session.items();
         let sized = session.in_context();
-        let said = sized.filter(|(ix, ..)| !items[*ix].is_prefix());
+        let said = sized.filter(|(ix, ..)| !items.at(*ix).is_prefix());
         let (ix, tokens, _) = said.max_by_key(|(_, tokens, _)| *tokens)?;
-        let item = &items[ix];
-        let mut calls = items[..ix].iter().rev().take(MOST_BETWEEN);
-        let call = item.call.and_then(|call| {
-            calls.find(|other| other.kind == Kind::ToolCall && other.call == Some(call))
+        let item = items.at(ix);
+        let mut calls = items.to(ix).rev().take(MOST_BETWEEN);
+        let call = item.call().and_then(|call| {
+            calls.find(|other| other.kind() == Kind::ToolCall && other.call() == Some(call))
         });
         Some(Largest {
-            what: label(item).into_owned(),
-            of: call.and_then(|call| named_file(preview(call)).map(str::to_owned)),
+            what: label(&item).into_owned(),
+            of: call.and_then(|call| named_file(preview(&call)).map(str::to_owned)),
             tokens,
         })
     }

@@ -343,6 +343,6 @@ fn rounded(x: f64, parts: f64) -> serde_json::Number {
 }
 
 /// US dollars, to a millionth.
-fn dollars(usd: f64) -> f64 {
+pub(crate) fn dollars(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }

@@ -22,6 +22,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "rows",
             "running",
             "small",
+            "spent",
             "stored",
             "thinking",
             "threshold",
@@ -65,6 +66,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
         "studies",
         &[
             "alerts",
+            "bounds",
             "calls",
             "carried",
             "compaction",

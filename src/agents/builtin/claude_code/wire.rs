@@ -186,6 +186,7 @@ impl ResponseUsage<'_> {
                 self.cache_read_input_tokens.or_zero(),
                 self.cache_creation(),
             )
+            .with_hour(self.cache_creation.ephemeral_1h_input_tokens.or_zero())
             .with_reasoning(self.thinking().unwrap_or(0))
     }
 
