@@ -41,6 +41,7 @@ pub mod forecast;
 mod growth;
 mod history;
 mod items;
+mod key_index;
 mod lazy;
 mod ledger;
 mod like_earlier;

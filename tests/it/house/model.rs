@@ -15,6 +15,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "expected",
             "file_id",
             "history",
+            "key_index",
             "names",
             "pictures",
             "prompt",
