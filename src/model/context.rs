@@ -118,8 +118,8 @@ impl State {
     }
 
     /// The items in the context now with their sizes, in the order of the log.
-    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> {
-        self.alive().into_iter().map(|ix| {
+    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> + Clone {
+        self.alive_items().map(|ix| {
             let (tokens, source) = self.tokens(ix);
             (ix, tokens, source)
         })

@@ -16,6 +16,7 @@ pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, spli
 pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use strum::FromRepr;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
@@ -323,7 +324,7 @@ pub enum Parent {
 }
 
 /// What part of the exchange a node is. Decides which nodes belong to a branch beside its chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, FromRepr)]
 pub enum Part {
     /// A link of the conversation's chain, not in the context.
     #[default]

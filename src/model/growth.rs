@@ -174,11 +174,13 @@ impl RunningGrowth {
         answer
     }
 
-    /// Whether it is worth keeping: the session is long, and something was requested since its last reset.
+    /// Whether it is worth keeping: the session is long, something was requested since its last reset, and it was not read
+    /// to be asked once.
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);
-        requests >= LONG_SESSION && epoch < requests
+        let is_asked_again = !state.ledger().items().forgets_sizes();
+        requests >= LONG_SESSION && epoch < requests && is_asked_again
     }
 
     /// The median of the sizes and of this one.

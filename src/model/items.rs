@@ -188,10 +188,7 @@ impl Items {
     /// The settled tokens of the items in the context before this node. Costs what comes
     /// from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
-        let later = chain
-            .live_from(node)
-            .iter()
-            .flat_map(|node| chain.items(*node));
+        let later = chain.live_from(node).flat_map(|node| chain.items(node));
         let settled = later.filter_map(|ix| {
             let item = &self.list.at(ix);
             let (tokens, _) = item.settled().filter(|_| item.in_context())?;
@@ -526,6 +523,11 @@ impl Items {
     pub(super) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
         self.older_sizes = Vec::new();
+    }
+
+    /// Whether no sizes before the present one are kept.
+    pub(super) fn forgets_sizes(&self) -> bool {
+        self.forgets_sizes
     }
 
     /// How many previous sizes are kept.

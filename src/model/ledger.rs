@@ -33,6 +33,7 @@ use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Gone, Kind, Role, Source};
 use crate::history::Coverage;
+use crate::key_index::KeyIndex;
 use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits};
 use fresh::Fresh;
 use late::Late;
@@ -48,7 +49,10 @@ pub(super) struct Ledger {
     items: Items,
     requests: RequestList,
     resets: Vec<PastReset>,
-    by_request: HashMap<Key, RequestIx>,
+    #[serde(skip)]
+    by_request: KeyIndex,
+    /// The one that can be found though the others were forgotten.
+    kept_request: Option<RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
     /// The newest node at which a request was settled.
@@ -162,7 +166,9 @@ impl Ledger {
 
     /// The request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
-        self.by_request.get(&key).copied()
+        let key_of = |ix: usize| Some(self.requests.get(ix)?.key());
+        let kept = || self.kept_request.filter(|ix| key_of(*ix) == Some(key));
+        self.by_request.find(key, key_of).or_else(kept)
     }
 
     /// Unlogged text that comes and goes.
@@ -201,8 +207,10 @@ impl Ledger {
             chain.last()
         });
         let ix = self.requests.len();
-        self.by_request.insert(key, ix);
         self.requests.push(Request { start, ..report });
+        let requests = &self.requests;
+        let key_of = |ix: usize| Some(requests.get(ix)?.key());
+        self.by_request.insert(key, ix, key_of);
         self.note_prompt(ix);
         self.late.begin_response();
         if start < self.newest_start || !chain.is_live(start) {
@@ -575,15 +583,15 @@ impl Ledger {
     ) -> Vec<Range<ItemIx>> {
         for ix in 0..self.requests.len() {
             let start = self.requests.at(ix).start();
-            let start = chain.live().partition_point(|node| *node < start);
+            let start = chain.live_before(start);
             self.requests.change(ix, |request| request.start = start);
         }
         self.requests.shrink_to_fit();
         self.settled = Fresh::default();
         self.turns = BTreeSet::new();
         self.anchors = BTreeSet::new();
-        self.by_request.retain(|key, _| Some(*key) == request);
-        self.by_request.shrink_to_fit();
+        self.kept_request = request.and_then(|key| self.request_of(key));
+        self.by_request = KeyIndex::default();
         // The lists of items, whose indices become others.
         (self.late, self.revealed) = Default::default();
         let nodes = self.items.keep(chain, stays);
@@ -595,8 +603,11 @@ impl Ledger {
 }
 
 /// The items in the context now, in the order of the log.
-pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Item = ItemIx> + 'c {
-    let all = chain.live().iter().flat_map(|node| chain.items(*node));
+pub(super) fn alive<'c>(
+    chain: &'c Chain,
+    items: &'c Items,
+) -> impl Iterator<Item = ItemIx> + Clone + 'c {
+    let all = chain.live().flat_map(|node| chain.items(node));
     all.filter(|ix| items.all().at(*ix).in_context())
 }
 

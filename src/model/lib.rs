@@ -43,6 +43,7 @@ mod growth;
 mod history;
 pub mod hooked;
 mod items;
+mod key_index;
 mod lazy;
 mod ledger;
 mod like_earlier;

@@ -7,11 +7,11 @@
 mod numbers;
 
 use super::names::Names;
+use super::small::NoMemory;
 use numbers::MOST_ROWS;
 pub(crate) use numbers::Numbers;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cell::OnceCell;
-use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::{Deref, Range};
 
@@ -172,9 +172,10 @@ impl<T: Row> Rows<T> {
     }
 
     /// Makes room for this many more rows.
-    pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), NoMemory> {
         self.blocks.try_reserve(rows / BLOCK + 1)?;
-        self.newest.try_reserve(rows.min(2 * UNPACKED))
+        self.newest.try_reserve(rows.min(2 * UNPACKED))?;
+        Ok(())
     }
 
     /// Gives back what memory is not used.

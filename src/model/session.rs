@@ -16,6 +16,7 @@ pub use super::history::{
     Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
     RequestList, RequestRef, SizedItem,
 };
+pub use super::small::NoMemory;
 use super::state::{Reported, State};
 use super::sums::RunningSums;
 use super::version;
@@ -25,7 +26,6 @@ use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;
 use serde::{Deserialize, Serialize};
-use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
@@ -132,7 +132,7 @@ impl Session {
     /// # Errors
     ///
     /// There is not enough memory.
-    pub fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+    pub fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.state.try_reserve(records)
     }
 

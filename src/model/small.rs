@@ -3,7 +3,18 @@
 use super::stored;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
+
+/// There is not enough memory.
+#[derive(Debug, Clone, Copy)]
+pub struct NoMemory;
+
+impl From<TryReserveError> for NoMemory {
+    fn from(_: TryReserveError) -> NoMemory {
+        NoMemory
+    }
+}
 
 /// An index in half the memory. No session has four billion of anything.
 pub(super) fn short(ix: usize) -> u32 {

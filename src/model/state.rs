@@ -23,12 +23,13 @@ use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
 use super::recurring::RecurringPart;
+use super::small::NoMemory;
 use super::window::{Overrides, Rules};
 use jiff::Timestamp;
 pub(super) use report::Reported;
 pub(super) use resets::Summary;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, TryReserveError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is known of a conversation's context, as its log was read so far.
@@ -193,7 +194,7 @@ impl State {
     }
 
     /// Makes room for this many more records, in the lists that take the most memory.
-    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.chain.try_reserve(records)?;
         self.ledger.try_reserve(records)
     }
@@ -235,7 +236,11 @@ impl State {
 
     /// The items in the context now, in the order of the log.
     pub fn alive(&self) -> Vec<ItemIx> {
-        alive(&self.chain, self.ledger.items()).collect()
+        self.alive_items().collect()
+    }
+
+    pub(super) fn alive_items(&self) -> impl Iterator<Item = ItemIx> + Clone {
+        alive(&self.chain, self.ledger.items())
     }
 
     /// What a context is computed from now, besides the items in it.

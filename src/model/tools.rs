@@ -78,13 +78,13 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
 /// that moment, `requests` is the number of requests by then. Results that had left by then count too.
 pub fn tools(
     session: &Session,
-    context: impl IntoIterator<Item = SizedItem>,
+    context: impl IntoIterator<Item = SizedItem, IntoIter: Clone>,
     requests: RequestIx,
 ) -> Vec<Tool> {
     let carried = Carried::by(session, requests);
-    let context: Vec<SizedItem> = context.into_iter().collect();
+    let context = context.into_iter();
     let mut held = vec![false; session.items().len()];
-    context.iter().for_each(|(ix, ..)| held[*ix] = true);
+    context.clone().for_each(|(ix, ..)| held[ix] = true);
     let is_live = requests >= session.requests().len();
     let gone = session.items().iter().enumerate().filter(|(ix, item)| {
         item.role() == Role::Tool
@@ -97,7 +97,7 @@ pub fn tools(
         let (tokens, source) = session.tokens(ix);
         ((ix, tokens, source), 0)
     });
-    let here = context.into_iter().map(|item| (item, item.1));
+    let here = context.map(|item| (item, item.1));
 
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {

@@ -24,6 +24,7 @@ use crate::history::{ItemIx, RequestIx, SizedItem};
 use course::{Change, Course};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// One rule, and what it would have made of the session.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,7 +188,8 @@ impl Course {
     /// The course under a rule.
     fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
         let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
-        let mut messages: Vec<u64> = Vec::new();
+        // Those in the context.
+        let mut messages = 0..0;
         let mut row = WhatIf {
             whose,
             policy,
@@ -205,11 +207,11 @@ impl Course {
                 Change::By(grown) => size = size.saturating_add_signed(grown),
                 Change::To(left) => {
                     (size, user, counted) = (left, 0, 0);
-                    messages.clear();
+                    messages.start = messages.end;
                 }
             }
             user = user.saturating_add(step.user);
-            messages.extend(&step.messages);
+            messages.end = step.messages;
             row.largest = row.largest.max(size);
             if row.whose == Whose::Own {
                 counted = counted.saturating_add(step.counted);
@@ -241,7 +243,7 @@ impl Course {
     }
 
     /// The size after a compaction.
-    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Vec<u64>) -> u64 {
+    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Range<usize>) -> u64 {
         let history = size.saturating_sub(self.prefix);
         let (kept, summary) = match keeps {
             Keeps::Learned(after) => return *after,
@@ -249,8 +251,9 @@ impl Course {
             Keeps::Summary(summary) => (0, *summary),
             Keeps::Policy(policy, summary) => (policy.kept(history, user), *summary),
             Keeps::Messages(keep, summary) => {
-                messages.drain(..messages.len().saturating_sub(*keep));
-                let kept = messages.iter().copied().fold(0, u64::saturating_add);
+                messages.start = messages.start.max(messages.end.saturating_sub(*keep));
+                let kept = self.messages.get(messages.clone()).unwrap_or_default();
+                let kept = kept.iter().copied().fold(0, u64::saturating_add);
                 (kept.min(history), *summary)
             }
         };

@@ -3,13 +3,13 @@
 use super::{Items, OfNode};
 use crate::chain::Chain;
 use crate::history::{Item, ItemIx, ItemList, ItemRef};
-use crate::small::short;
-use std::collections::{HashSet, TryReserveError};
+use crate::small::{NoMemory, short};
+use std::collections::HashSet;
 use std::ops::Range;
 
 impl Items {
     /// Makes room for this many more items.
-    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), NoMemory> {
         self.list.try_reserve(items)
     }
 
@@ -48,9 +48,9 @@ impl Items {
         let newest_forgotten = self.newest_record(self.list.len());
         let mut kept: Vec<ItemIx> = Vec::new();
         let mut nodes = Vec::with_capacity(chain.live().len());
-        for (node, old) in chain.live().iter().enumerate() {
+        for (node, old) in chain.live().enumerate() {
             let from = kept.len();
-            let items = chain.items(*old);
+            let items = chain.items(old);
             kept.extend(items.filter(|ix| stays(&self.list.at(*ix))));
             for ix in &kept[from..] {
                 self.list.change(*ix, |item| item.node = short(node));

@@ -4,6 +4,7 @@ use crate::event::Key;
 use crate::history::{Coverage, ItemIx, Left, PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;
+use crate::small::{MaybeIx, short};
 use crate::{Gone, Kind, Role};
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,6 +12,8 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) struct Course {
     /// One for each request, and one more where a compaction came after the last.
     pub(super) steps: Vec<CourseStep>,
+    /// Tokens of the messages that were added, by step, the oldest of each first.
+    pub(super) messages: Vec<u64>,
     pub(super) requests: RequestIx,
     /// What comes back after every compaction: the system prompt, memory files, tool lists.
     pub(super) prefix: u64,
@@ -20,8 +23,8 @@ pub(super) struct Course {
 #[derive(Debug, Default)]
 pub(super) struct CourseStep {
     pub(super) change: Change,
-    /// Tokens of the messages that were added, the oldest first.
-    pub(super) messages: Vec<u64>,
+    /// Where the messages that were added end among those of all steps.
+    pub(super) messages: usize,
     /// The user's part of them.
     pub(super) user: u64,
     /// Tokens that the agent's own count gained beside: reasoning that became that of an earlier turn.
@@ -71,13 +74,14 @@ impl Course {
         {
             add(Change::By(difference(reset.before.max(last), last)));
         }
-        fill_messages(session, &mut steps, without);
+        let messages = fill_messages(session, &mut steps, without);
         fill_counted(session, &mut steps[..requests]);
         for ix in without {
             take_out(session, *ix, &mut steps[..requests]);
         }
         Course {
             steps,
+            messages,
             requests,
             prefix: prefix(session, requests, without),
         }
@@ -142,10 +146,22 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     }
 }
 
-/// Adds the messages to the steps. A message is a response, or a record of any other role; what the
-/// harness adds belongs to no message.
-fn fill_messages(session: &Session, steps: &mut [CourseStep], without: &BTreeSet<ItemIx>) {
-    let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
+/// A message, and the step that added it.
+struct Message {
+    step: u32,
+    tokens: u64,
+}
+
+/// Returns the messages by step, and notes in each step where its own end. A message is a response, or a record of any
+/// other role; what the harness adds belongs to no message.
+fn fill_messages(
+    session: &Session,
+    steps: &mut [CourseStep],
+    without: &BTreeSet<ItemIx>,
+) -> Vec<u64> {
+    // In the order in which they begin.
+    let mut messages: Vec<Message> = Vec::new();
+    let mut responses = Responses::new(session);
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
         let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
@@ -154,28 +170,68 @@ fn fill_messages(session: &Session, steps: &mut [CourseStep], without: &BTreeSet
         if matches!(item.role(), Role::System | Role::Container) || without.contains(&ix) {
             continue;
         }
-        let step = &mut steps[entered];
         let tokens = session.tokens(ix).0;
         if item.role() == Role::User {
+            let step = &mut steps[entered];
             step.user = step.user.saturating_add(tokens);
         }
         // A response's lines may have results of its calls between them; a record's items have nothing.
-        let place = (entered, step.messages.len());
-        let (at, message) = match item.output_of() {
-            Some(response) => *responses.entry(response).or_insert(place),
+        let new = messages.len();
+        let message = match item.output_of() {
+            Some(response) => responses.message_of(response, new),
             None => match last {
-                Some((node, place)) if node == item.node() => place,
-                _ => place,
+                Some((node, message)) if node == item.node() => message,
+                _ => new,
             },
         };
         if item.output_of().is_none() {
-            last = Some((item.node(), (at, message)));
+            last = Some((item.node(), message));
         }
-        let messages = &mut steps[at].messages;
-        if message == messages.len() {
-            messages.push(0);
+        if message == new {
+            let step = short(entered);
+            messages.push(Message { step, tokens: 0 });
         }
-        messages[message] = messages[message].saturating_add(tokens);
+        let message = &mut messages[message];
+        message.tokens = message.tokens.saturating_add(tokens);
+    }
+    messages.sort_by_key(|message| message.step);
+    for message in &messages {
+        steps[message.step as usize].messages += 1;
+    }
+    let mut end = 0;
+    for step in steps {
+        end += step.messages;
+        step.messages = end;
+    }
+    messages.into_iter().map(|message| message.tokens).collect()
+}
+
+/// The messages of responses, by their requests.
+struct Responses<'s> {
+    session: &'s Session,
+    reported: Vec<MaybeIx>,
+    /// Those of which there is no report.
+    others: HashMap<Key, usize>,
+}
+
+impl Responses<'_> {
+    fn new(session: &Session) -> Responses<'_> {
+        Responses {
+            session,
+            reported: vec![MaybeIx::default(); session.requests().len()],
+            others: HashMap::new(),
+        }
+    }
+
+    /// The message of a response: this one, if it has none yet.
+    fn message_of(&mut self, response: Key, new: usize) -> usize {
+        let Some(request) = self.session.ledger().request_of(response) else {
+            return *self.others.entry(response).or_insert(new);
+        };
+        let known = &mut self.reported[request];
+        let message = known.get().unwrap_or(new);
+        *known = message.into();
+        message
     }
 }
 

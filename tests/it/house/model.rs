@@ -16,6 +16,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "file_id",
             "history",
             "hooked",
+            "key_index",
             "names",
             "pictures",
             "prompt",
