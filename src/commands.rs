@@ -26,8 +26,10 @@ use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use files::paths::User;
 use monitor::{Monitor, Plan};
-use options::Print;
+use options::{Print, Shared};
 use setup::{LeftOut, Setup};
+use std::error::Error;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 use tui::Start;
@@ -96,10 +98,22 @@ impl Command {
     }
 }
 
+/// The command line is wrong, though each of its options is right.
+#[derive(Debug)]
+pub struct WrongUsage(String);
+
+impl fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for WrongUsage {}
+
 /// A command that can be run.
 trait Run {
     /// Takes those options of the monitor, given before the command, that the command has as well.
-    fn add_options(&mut self, _before: &mut Monitor) {}
+    fn add_options(&mut self, _before: &mut Shared) {}
 
     /// Runs it.
     ///
@@ -161,12 +175,12 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
         return monitor::run(&Setup::load(cli.config, user)?, options);
     };
     let command = command.as_run();
-    command.add_options(&mut options);
-    if options != Monitor::default() {
-        bail!(
-            "a path or option before the command is not one of its own; put paths after the command, \
-            and see `ctxgauge COMMAND --help` for its options"
-        );
+    command.add_options(&mut options.shared);
+    if let Some(argument) = options.first_set() {
+        bail!(WrongUsage(format!(
+            "{argument} comes before the command; the paths and options of a command come after it: see \
+            `ctxgauge COMMAND --help`"
+        )));
     }
     command.run(&mut Call {
         config: cli.config,

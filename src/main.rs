@@ -3,7 +3,7 @@
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
-use ctxgauge::commands::{self, Cli, mistakes, streams};
+use ctxgauge::commands::{self, Cli, WrongUsage, mistakes, streams};
 use ctxgauge::files::paths::User;
 use ctxgauge::{files, tui};
 use std::io::{self, Write};
@@ -47,6 +47,8 @@ fn main() -> ExitCode {
                 let _ = writeln!(err, "ctxgauge: {message}");
                 if is_busy {
                     BUSY.into()
+                } else if error.is::<WrongUsage>() {
+                    WRONG_USAGE.into()
                 } else {
                     ExitCode::FAILURE
                 }
