@@ -30,9 +30,10 @@ pub mod streams;
 use ::report::{Style, print_problems};
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+use exit::Exit;
 use files::paths::User;
 use monitor::{Monitor, Plan};
-use options::Print;
+use options::{Print, Shared};
 use setup::{LeftOut, Setup};
 use std::io::Write;
 use std::path::PathBuf;
@@ -116,7 +117,7 @@ impl Command {
 /// A command that can be run.
 trait Run {
     /// Takes those options of the monitor, given before the command, that the command has as well.
-    fn add_options(&mut self, _before: &mut Monitor) {}
+    fn add_options(&mut self, _before: &mut Shared) {}
 
     /// Runs it.
     ///
@@ -178,12 +179,12 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
         return monitor::run(&Setup::load(cli.config, user)?, options);
     };
     let command = command.as_run();
-    command.add_options(&mut options);
-    if options != Monitor::default() {
-        bail!(
-            "a path or option before the command is not one of its own; put paths after the command, \
-            and see `ctxgauge COMMAND --help` for its options"
-        );
+    command.add_options(&mut options.shared);
+    if let Some(argument) = options.first_set() {
+        bail!(Exit::WrongUsage(format!(
+            "{argument} comes before the command; the paths and options of a command come after it: see \
+            `ctxgauge COMMAND --help`"
+        )));
     }
     command.run(&mut Call {
         config: cli.config,

@@ -3,17 +3,12 @@
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
-use ctxgauge::commands::exit::Exit;
+use ctxgauge::commands::exit::{self, Exit, WRONG_USAGE};
 use ctxgauge::commands::{self, Cli, mistakes, streams};
 use ctxgauge::files::paths::User;
 use ctxgauge::{files, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
-
-/// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
-const BUSY: u8 = 75;
-/// The exit code when the command line is wrong, as clap has it.
-const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     streams::report_panics();
@@ -28,12 +23,7 @@ fn main() -> ExitCode {
         Ok(cli) => commands::run(cli, &User::of_process(), &mut out, &mut err),
         Err(usage) if usage.use_stderr() => {
             let _ = write!(err, "{}", without_styles(usage).render().ansi());
-            // To an agent this code of a hook means: stop.
-            return if mistakes::is_hook(std::env::args_os()) {
-                ExitCode::FAILURE
-            } else {
-                ExitCode::from(WRONG_USAGE)
-            };
+            return code(WRONG_USAGE);
         }
         // Help and version.
         Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),
@@ -46,39 +36,31 @@ fn main() -> ExitCode {
     if let Some(failed) = out.failure() {
         let is_gone = failed.kind() == io::ErrorKind::BrokenPipe;
         return match exit {
-            // Whoever has read enough of it still gets the answer.
-            Some(Exit::BoundPassed) if is_gone => Exit::BoundPassed.code().into(),
-            Some(trouble) if !is_gone => {
+            // A reader that has read enough still gets the answer.
+            Some(Exit::BoundPassed) if is_gone => code(exit::code(&error)),
+            Some(_) if !is_gone => {
                 ended(Some(failed), &mut err);
-                trouble.code().into()
+                code(exit::code(&error))
             }
             _ => ended(Some(failed), &mut err),
         };
     }
-    match (error.downcast_ref::<tui::EndedBy>(), exit) {
-        (Some(signal), _) => ExitCode::from(signal.exit_code()),
-        (_, Some(Exit::BoundPassed)) => Exit::BoundPassed.code().into(),
-        (_, Some(trouble)) => {
-            say(&error, &mut err);
-            trouble.code().into()
-        }
-        (None, None) => {
-            say(&error, &mut err);
-            let busy = error.downcast_ref::<io::Error>();
-            if busy.is_some_and(|e| e.kind() == io::ErrorKind::ResourceBusy) {
-                BUSY.into()
-            } else {
-                ExitCode::FAILURE
-            }
-        }
+    let is_printed = matches!(exit, Some(Exit::BoundPassed)) || error.is::<tui::EndedBy>();
+    if !is_printed {
+        // Indented: a newline in a path must not begin what looks like another message.
+        let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
+        let _ = writeln!(err, "ctxgauge: {message}");
     }
+    code(exit::code(&error))
 }
 
-/// Says why the command failed.
-fn say(error: &anyhow::Error, err: &mut dyn Write) {
-    // Indented: a newline in a path must not begin what looks like another message.
-    let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
-    let _ = writeln!(err, "ctxgauge: {message}");
+/// An exit code. To an agent, that of wrong usage would mean to stop if a hook ended with it.
+fn code(code: u8) -> ExitCode {
+    if code == WRONG_USAGE && mistakes::is_hook(std::env::args_os()) {
+        ExitCode::FAILURE
+    } else {
+        code.into()
+    }
 }
 
 /// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own. Nobody

@@ -1,7 +1,6 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
-use super::monitor::Monitor;
-use super::options::{Estimate, Logs, Only, Print};
+use super::options::{Estimate, Logs, Only, Print, Shared};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -53,10 +52,16 @@ pub struct Check {
 }
 
 impl Run for Agents {
-    fn add_options(&mut self, before: &mut Monitor) {
+    fn add_options(&mut self, before: &mut Shared) {
         match &mut self.command {
-            Some(AgentsCommand::Check(check)) => check.only.add(&mut before.logs.only),
-            None => self.logs.add(&mut before.logs),
+            Some(AgentsCommand::Check(check)) => {
+                check.only.add(&mut before.logs.only);
+                check.print.add(before);
+            }
+            None => {
+                self.logs.add(&mut before.logs);
+                self.print.add(before);
+            }
         }
     }
 

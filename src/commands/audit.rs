@@ -1,7 +1,6 @@
 //! `ctxgauge audit`.
 
-use super::monitor::Monitor;
-use super::options::All;
+use super::options::{All, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -20,8 +19,8 @@ pub struct Audit {
 }
 
 impl Run for Audit {
-    fn add_options(&mut self, before: &mut Monitor) {
-        self.all.add(&mut before.logs, &mut before.estimate);
+    fn add_options(&mut self, before: &mut Shared) {
+        self.all.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {

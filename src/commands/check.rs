@@ -1,8 +1,7 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::monitor::Monitor;
-use super::options::{Estimate, Logs, Plain, named_format};
+use super::options::{Estimate, Logs, Plain, Shared, named_format};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
@@ -79,13 +78,14 @@ pub enum Format {
 }
 
 impl Run for Check {
-    fn add_options(&mut self, before: &mut Monitor) {
+    fn add_options(&mut self, before: &mut Shared) {
         self.logs.add(&mut before.logs);
         self.estimate.add(&mut before.estimate);
+        self.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        match self.check(call).map_err(Exit::Trouble)? {
+        match self.check(call).map_err(Exit::of)? {
             Verdict::Fine => Ok(()),
             Verdict::Passed => Err(Exit::BoundPassed.into()),
         }

@@ -1,7 +1,6 @@
 //! `ctxgauge ls`.
 
-use super::monitor::Monitor;
-use super::options::All;
+use super::options::{All, Shared};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
@@ -68,8 +67,8 @@ pub enum Sort {
 }
 
 impl Run for Ls {
-    fn add_options(&mut self, before: &mut Monitor) {
-        self.all.add(&mut before.logs, &mut before.estimate);
+    fn add_options(&mut self, before: &mut Shared) {
+        self.all.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {

@@ -1,7 +1,6 @@
 //! `ctxgauge mcp`.
 
-use super::monitor::Monitor;
-use super::options::{Estimate, Logs};
+use super::options::{Estimate, Logs, Shared};
 use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
@@ -28,7 +27,7 @@ pub struct Mcp {
 }
 
 impl Run for Mcp {
-    fn add_options(&mut self, before: &mut Monitor) {
+    fn add_options(&mut self, before: &mut Shared) {
         self.logs.add(&mut before.logs);
         self.estimate.add(&mut before.estimate);
     }

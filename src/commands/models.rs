@@ -1,6 +1,6 @@
 //! `ctxgauge models`.
 
-use super::options::Print;
+use super::options::{Print, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -17,6 +17,10 @@ pub struct Models {
 }
 
 impl Run for Models {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.print.add(before);
+    }
+
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let rules = call.setup()?.rules()?;
         let style = call.style(&self.print);

@@ -3,7 +3,7 @@
 mod logs;
 
 use super::locale;
-use super::options::{Estimate, Logs as Which};
+use super::options::Shared;
 use super::setup::{LeftOut, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
@@ -29,24 +29,36 @@ pub struct Monitor {
     /// Log files or folders to watch; `-` reads standard input.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Which logs to read.
+    /// Those that commands have as well.
     #[command(flatten)]
-    pub logs: Which,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
-    /// Use ASCII characters only.
-    #[arg(long)]
-    pub ascii: bool,
+    pub shared: Shared,
     /// Use this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Ignore and do not save the screen's state.
-    #[arg(long)]
-    pub fresh: bool,
     /// Play the built-in demo instead of reading logs.
     #[arg(long)]
     pub demo: bool,
+}
+
+impl Monitor {
+    /// The first path or option that is given, as it is written.
+    pub(super) fn first_set(&self) -> Option<String> {
+        let path = self
+            .paths
+            .first()
+            .map(|path| format!("'{}'", path.display()));
+        let options = [
+            ("--root", !self.shared.logs.root.is_empty()),
+            ("--agent", self.shared.logs.only.agent.is_some()),
+            ("--estimator", self.shared.estimate.estimator.is_some()),
+            ("--ascii", self.shared.ascii),
+            ("--theme", self.theme.is_some()),
+            ("--fresh", self.shared.fresh),
+            ("--demo", self.demo),
+        ];
+        let option = options.into_iter().find(|(_, is_set)| *is_set);
+        path.or(option.map(|(name, _)| name.to_owned()))
+    }
 }
 
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
@@ -88,14 +100,15 @@ impl Plan<'_> {
         let keymap = setup.config.keymap()?;
         let path = setup.user.folders.state_file();
         let (state_file, broken) = path
-            .filter(|_| !options.fresh && !options.demo)
+            .filter(|_| !options.shared.fresh && !options.demo)
             .map(StateFile::open)
             .unzip();
         let chosen = state_file
             .as_ref()
             .and_then(|f| f.loaded().theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
-        let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
+        let mut context =
+            setup.context_of(&paths, &options.shared.logs, &options.shared.estimate)?;
         context.rules.earlier.count_at_once();
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
@@ -133,7 +146,7 @@ impl Plan<'_> {
             .collect();
         let rules = Arc::clone(&self.context.rules);
         let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
-        let note = estimator_note(self.options.estimate.estimator.unwrap_or_default());
+        let note = estimator_note(self.options.shared.estimate.estimator.unwrap_or_default());
         let demo = Demo::new(Arc::clone(&rules), note.clone(), sender);
         let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
             demo.play()?;
@@ -210,7 +223,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let _ = themes.choose(name);
         }
     }
-    let glyphs = if options.ascii || config.ascii || locale::is_ascii(&setup.user.env) {
+    let glyphs = if options.shared.ascii || config.ascii || locale::is_ascii(&setup.user.env) {
         Glyphs::Ascii
     } else {
         Glyphs::Unicode

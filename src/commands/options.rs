@@ -36,6 +36,23 @@ pub struct Estimate {
     pub estimator: Option<Estimator>,
 }
 
+/// The options of the monitor that commands have as well, and that may come before a command.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Shared {
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// Use ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+    /// Ignore and do not save the screen's state.
+    #[arg(long)]
+    pub fresh: bool,
+}
+
 impl Only {
     /// Takes the options given before the command; those after it win.
     pub(super) fn add(&mut self, before: &mut Only) {
@@ -97,6 +114,11 @@ pub(super) fn named_format(name: &str) -> &'static OutputFormat {
 }
 
 impl Print {
+    /// Takes the options given before the command.
+    pub(super) fn add(&mut self, before: &mut Shared) {
+        self.plain.add(before);
+    }
+
     /// The style that was asked for.
     pub(super) fn style(&self, env: &Env) -> Style {
         self.plain.style(self.format, env)
@@ -104,6 +126,12 @@ impl Print {
 }
 
 impl Plain {
+    /// Takes the options given before the command.
+    pub(super) fn add(&mut self, before: &mut Shared) {
+        self.ascii |= std::mem::take(&mut before.ascii);
+        self.fresh |= std::mem::take(&mut before.fresh);
+    }
+
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
     pub(super) fn style(&self, format: &'static OutputFormat, env: &Env) -> Style {
         let format = if self.json {
@@ -142,8 +170,10 @@ pub struct All {
 }
 
 impl All {
-    pub(super) fn add(&mut self, logs: &mut Logs, estimate: &mut Estimate) {
-        self.logs.add(logs);
-        self.estimate.add(estimate);
+    /// Takes the options given before the command.
+    pub(super) fn add(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+        self.print.add(before);
     }
 }

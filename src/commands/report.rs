@@ -1,7 +1,6 @@
 //! `ctxgauge report`.
 
-use super::monitor::Monitor;
-use super::options::{Estimate, Logs, Only, Print};
+use super::options::{Estimate, Logs, Print, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -21,9 +20,9 @@ pub struct Report {
     /// Without PATH, any of this machine.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Whose log it is.
+    /// Which logs to search, and whose log it is.
     #[command(flatten)]
-    pub only: Only,
+    pub logs: Logs,
     /// How to estimate.
     #[command(flatten)]
     pub estimate: Estimate,
@@ -33,23 +32,17 @@ pub struct Report {
 }
 
 impl Run for Report {
-    fn add_options(&mut self, before: &mut Monitor) {
-        self.only.add(&mut before.logs.only);
+    fn add_options(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
         self.estimate.add(&mut before.estimate);
+        self.print.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
         let context = match &self.path {
-            Some(_) => setup.context(&self.only, &self.estimate)?,
-            None => {
-                let only = self.only.clone();
-                let logs = Logs {
-                    only,
-                    ..Logs::default()
-                };
-                setup.context_of(&[], &logs, &self.estimate)?
-            }
+            Some(_) => setup.context(&self.logs.only, &self.estimate)?,
+            None => setup.context_of(&[], &self.logs, &self.estimate)?,
         };
         let asked = Asked {
             path: self.path.as_deref(),

@@ -1,5 +1,6 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
+use super::exit::Exit;
 use super::mistakes::nearest;
 use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
@@ -152,7 +153,8 @@ impl Setup {
         let mut rules = self.rules()?;
         rules.estimator = estimate.estimator.unwrap_or_default();
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
-        let forced = named.transpose()?;
+        let wrong = |error: anyhow::Error| Exit::WrongUsage(error.to_string());
+        let forced = named.transpose().map_err(wrong)?;
         let folders = &self.user.folders;
         let cache = folders.cache_folder().filter(|_| self.config.cache);
         if let Some(folder) = &cache {

@@ -46,8 +46,17 @@ pub struct Server {
 
 /// The MCP server of a tool: agents name its tools `mcp__<server>__<tool>`.
 pub fn server_of(tool: &str) -> Option<&str> {
-    let (server, _) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    Some(server)
+    Some(server_and_name(tool)?.0)
+}
+
+/// What a tool is called on its server; a tool of no server has its whole name.
+pub fn short_name(tool: &str) -> &str {
+    server_and_name(tool).map_or(tool, |(_, name)| name)
+}
+
+fn server_and_name(tool: &str) -> Option<(&str, &str)> {
+    let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    (!name.is_empty()).then_some((server, name))
 }
 
 /// The MCP servers of these tools, the largest first.

@@ -1,6 +1,7 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
 use model::session::{ItemRef, RequestIx};
+use model::tools::short_name;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
 
@@ -26,10 +27,10 @@ pub const fn sign(source: Source) -> &'static str {
     }
 }
 
-/// The item's tool or, without one, its kind. This is log text: not safe to print.
+/// The item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to print.
 pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
     match item.tool() {
-        Some(tool) => tool.into(),
+        Some(tool) => short_name(tool).into(),
         None => words(item.kind().name()).into(),
     }
 }
@@ -65,6 +66,19 @@ mod tests {
     use super::*;
     use model::event::{NewItem, Size};
     use model::testing::{Log, new_item};
+
+    #[test]
+    fn a_tool_of_a_server_has_its_own_name() {
+        for (tool, shown) in [
+            ("mcp__docs__search", "search"),
+            ("mcp__docs__", "mcp__docs__"),
+            ("mcp_lookup", "mcp_lookup"),
+            ("Read", "Read"),
+        ] {
+            let log = Log::new().result("a", tool, 10);
+            assert_eq!(label(&log.session.items().at(0)), shown);
+        }
+    }
 
     #[test]
     fn hidden_content_has_a_note_and_empty_content_has_none() {

@@ -73,7 +73,7 @@ impl Output for Change<'_> {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         let session = self.0.session;
         let (context, limits) = (session.context(), session.limits());
-        page.row(text::gauge_line(session, &context, limits.window))
+        page.row(text::gauge_line(session, &context, &limits))
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {

@@ -7,6 +7,7 @@ pub mod columns;
 mod cursor;
 pub mod filter;
 mod help;
+mod hints;
 mod input;
 mod items;
 pub mod layout;

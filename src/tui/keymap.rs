@@ -143,10 +143,10 @@ impl Keymap {
             .filter(move |binding| binding.scope == scope)
     }
 
-    /// The footer's hints on a screen.
-    pub fn hints(&self, scope: Scope) -> Vec<Hint> {
+    /// The footer's hints on a screen, for those of its actions that are wanted.
+    pub fn hints(&self, scope: Scope, is_wanted: impl Fn(Action) -> bool) -> Vec<Hint> {
         let mut hints: Vec<Hint> = Vec::new();
-        for binding in self.here(scope) {
+        for binding in self.here(scope).filter(|it| is_wanted(it.action)) {
             let (Some(word), Some(key)) = (binding.hint, binding.keys.first()) else {
                 continue;
             };
@@ -214,9 +214,11 @@ mod tests {
 
     #[test]
     fn neighbours_share_a_hint() {
-        let hints = Keymap::default().hints(Scope::Overview);
-        assert_eq!((&*hints[0].keys, hints[0].word), ("↑↓", "move"));
+        let hints = Keymap::default().hints(Scope::Session, |_| true);
+        let shared = hints.iter().find(|hint| hint.word == "step").unwrap();
+        assert_eq!((&*shared.keys, shared.action), ("←→", None));
         assert!(hints.iter().any(|hint| hint.word == "open"));
-        assert!(hints.iter().all(|hint| hint.word != "back"));
+        let hints = Keymap::default().hints(Scope::Session, |it| it != Action::Open);
+        assert!(hints.iter().all(|hint| hint.word != "open"));
     }
 }

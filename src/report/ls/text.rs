@@ -245,7 +245,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
         format!("{about}{}", tokens(context.used)),
         tokens_or_none(context.known),
         estimated,
-        percent(filled, end).map_or_else(|| NONE.to_owned(), |percent| format!("{percent} %{of}")),
+        percent(filled, end).map_or_else(|| NONE.to_owned(), |percent| format!("{percent}%{of}")),
         or_none(headroom),
         tokens_or_none(spending.spent.all()),
         cost(&spending),

@@ -14,6 +14,7 @@ use model::repeats::repeats;
 use model::session::{Coverage, Session};
 use model::tools::{servers, tools};
 use model::whatif::{WhatIf, Whose, what_if};
+use model::window::Limits;
 use render::item::{label, preview, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
@@ -79,7 +80,7 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
         )?;
     }
     let (context, limits) = (session.context(), session.limits());
-    let gauge = gauge_line(session, &context, limits.window);
+    let gauge = gauge_line(session, &context, &limits);
     writeln!(out, "\n{gauge}")?;
     let trigger = match limits.trigger {
         Some(trigger) => format!(
@@ -115,8 +116,8 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     }
 }
 
-/// How full the context is, on one line of the same shape for all sessions.
-pub(crate) fn gauge_line(session: &Session, context: &Context, window: u64) -> String {
+/// How full the context is, on one line of the same shape for all sessions: in percent of the trigger, as on the screens.
+pub(crate) fn gauge_line(session: &Session, context: &Context, limits: &Limits) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),
         _ if !session.estimator().builds_on_report() => format!("{NONE} known"),
@@ -131,12 +132,14 @@ pub(crate) fn gauge_line(session: &Session, context: &Context, window: u64) -> S
             format!(" + {} ±{} est", tokens(estimated), error(half))
         }
     };
-    let share = or_none(percent(context.used, window).map(|p| p.to_string()));
+    let (counted, end) = context.filled(limits);
+    let share = or_none(percent(counted, end).map(|p| p.to_string()));
     let by = match session.estimator() {
         usual if usual == Estimator::default() => String::new(),
         other => format!(" · by {}", other.name()),
     };
-    format!("{known}{estimated} · {share} % of {}{by}", tokens(window))
+    let (end, name) = (tokens(end), limits.end_name());
+    format!("{known}{estimated} · {share}% of {end} {name}{by}")
 }
 
 fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
@@ -157,7 +160,7 @@ fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
         ];
         let role = role.name();
         out.row(format_args!(
-            "  {role:<9} {all:>7} {known:>7} {estimated:>8} {items:>6}  {share:>5.1} %"
+            "  {role:<9} {all:>7} {known:>7} {estimated:>8} {items:>6}  {share:>5.1}%"
         ))?;
     }
     Ok(())
@@ -200,7 +203,7 @@ fn write_tools(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
             inert(&tool.name).into_owned(),
             tool.results.to_string(),
             tokens(tool.tokens),
-            format!("{:.0} %", tool.share * 100.0),
+            format!("{:.0}%", tool.share * 100.0),
             tokens_or_none(tool.in_context),
             tokens_or_none(tool.schema),
             tokens(tool.largest.1),

@@ -50,7 +50,7 @@ pub struct Alert {
     pub trigger: Option<u64>,
     /// The window, in tokens.
     pub window: u64,
-    /// The context in whole percent of the trigger or, where none is known, of the window; rounded down.
+    /// The context in whole percent of the trigger or, where none is known, of the window; rounded.
     pub percent: u64,
     /// Requests left before the trigger, the forecast's median.
     pub requests_left: Option<u64>,
@@ -150,7 +150,8 @@ impl Reported {
         }
         if self.grows_past(&wanted.shares, share(summary)) {
             let of = summary.limits.end_name();
-            let line = format!("at {}% of its {of}", percent(summary));
+            let percent = summary.percent().unwrap_or_default();
+            let line = format!("at {percent}% of its {of}");
             news.push((Cause::Share, line));
         }
         news
@@ -219,12 +220,6 @@ fn share(summary: &Summary) -> f64 {
     }
 }
 
-fn percent(summary: &Summary) -> u64 {
-    let (counted, end) = summary.context.filled(&summary.limits);
-    let percent = u128::from(counted) * 100 / u128::from(end.max(1));
-    u64::try_from(percent).unwrap_or(u64::MAX)
-}
-
 fn requests_left(forecast: &Forecast) -> u64 {
     let [_, median, _] = forecast.requests.rounded();
     median
@@ -234,6 +229,11 @@ impl App {
     /// Sets what is reported from now on.
     pub fn set_alerts(&mut self, wanted: Alerts) {
         self.watch.wanted = wanted;
+    }
+
+    /// Whether any alerts are wanted.
+    pub fn has_alerts(&self) -> bool {
+        self.watch.wanted.are_on()
     }
 
     /// Takes the alerts that were raised since the last call, for other channels than the screen.
@@ -302,7 +302,7 @@ impl App {
             known: summary.context.known,
             trigger: summary.limits.trigger,
             window: summary.limits.window,
-            percent: percent(summary),
+            percent: summary.percent().unwrap_or_default(),
             requests_left: forecast.as_ref().map(requests_left),
         })
     }

@@ -90,7 +90,10 @@ impl App {
             Action::Window => self.ask_window(),
             Action::Theme => return Effect::Theme,
             Action::Help => self.show_overlay(Overlay::Signs),
-            Action::Notices => self.show_overlay(Overlay::Notices),
+            Action::Notices => {
+                self.notices.remove_info();
+                self.show_overlay(Overlay::Notices);
+            }
             Action::Suspend => return Effect::Suspend,
             Action::Quit => return Effect::Quit,
             other => return self.act_on_screen(other),

@@ -7,6 +7,10 @@ use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
 use render::number;
+use std::cmp::Reverse;
+
+/// How many types of skipped records are named.
+const SKIPPED_TYPES: usize = 3;
 
 /// Lines of the legend before they are wrapped.
 #[derive(Debug, Default)]
@@ -164,21 +168,29 @@ impl Legend {
         }
     }
 
-    /// The records that hold no tokens.
+    /// The records that hold no tokens, by their most frequent types.
     fn skipped(&mut self, session: &Session) {
-        let count = session
+        let mut types: Vec<(&str, u64)> = session
             .skipped
-            .values()
-            .copied()
-            .fold(0, u64::saturating_add);
-        if count > 0 {
-            let kinds = session.skipped.keys().map(|kind| &**kind);
-            let kinds = kinds.collect::<Vec<_>>().join(", ");
-            let what = format!(
-                "{} hold nothing of the context: {kinds}",
-                number::counted(count, "record")
+            .iter()
+            .map(|(name, count)| (&**name, *count))
+            .collect();
+        types.sort_by_key(|(_, count)| Reverse(*count));
+        let sum = types.iter().map(|(_, count)| *count);
+        let records = number::counted(sum.fold(0, u64::saturating_add), "record");
+        let (named, others) = types.split_at(types.len().min(SKIPPED_TYPES));
+        let mut names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let others = match others.len() {
+            0 => None,
+            n => Some(number::counted(n as u64, "other type")),
+        };
+        names.extend(others.as_deref());
+        if !names.is_empty() {
+            let names = names.join(", ");
+            self.word(
+                "",
+                &format!("{records} hold nothing of the context: {names}"),
             );
-            self.word("", &what);
         }
     }
 

@@ -112,10 +112,11 @@ impl Notices {
     }
 
     pub(super) fn add(&mut self, notice: Notice) {
-        // A repeated notice takes the place of the earlier one.
+        // A repeated notice replaces the earlier one, and the result of an action that of the action before.
         let same = self.all.iter().position(|other| {
-            (other.severity, &other.about, &other.text)
-                == (notice.severity, &notice.about, &notice.text)
+            other.severity == notice.severity
+                && (other.severity == Severity::Info
+                    || (&other.about, &other.text) == (&notice.about, &notice.text))
         });
         let oldest = (self.all.len() >= MOST_NOTICES).then_some(0);
         if let Some(at) = same.or(oldest) {
@@ -124,6 +125,14 @@ impl Notices {
         self.all.push(notice);
         self.numbers.push(self.added);
         self.added += 1;
+    }
+
+    /// Removes the result of the last action: it is of no use later.
+    pub(super) fn remove_info(&mut self) {
+        let is_info = |notice: &Notice| notice.severity == Severity::Info;
+        if let Some(at) = self.all.iter().position(is_info) {
+            self.remove(at);
+        }
     }
 
     pub(super) fn mark_seen(&mut self) {
@@ -214,19 +223,22 @@ mod tests {
         assert_eq!(newest(&notices, 20).unwrap(), "broken");
         assert_eq!(newest(&notices, 100_000).unwrap(), "broken");
         notices.mark_seen();
-        assert_eq!(newest(&notices, 20), None);
-        assert_eq!(notices.all().len(), 2);
+        notices.remove_info();
+        assert_eq!(newest(&notices, 11), None);
+        let kept: Vec<&str> = notices.all().iter().map(|it| &*it.text).collect();
+        assert_eq!(kept, ["broken"]);
     }
 
     #[test]
     fn repeated_notices_are_kept_once_and_old_ones_dropped() {
         let mut notices = Notices::default();
         for n in 0..3 {
-            notices.add(notice(Severity::Info, n, "again"));
-        }
-        assert_eq!(notices.all().len(), 1);
-        for n in 0..500 {
+            notices.add(notice(Severity::Problem, n, "again"));
             notices.add(notice(Severity::Info, n, &n.to_string()));
+        }
+        assert_eq!(notices.all().len(), 2);
+        for n in 0..500 {
+            notices.add(notice(Severity::Problem, n, &n.to_string()));
         }
         assert_eq!(notices.all().len(), MOST_NOTICES);
         notices.mark_seen();

@@ -10,6 +10,7 @@ use super::layout::Fold;
 use super::{App, Page, Sign, Stage, seconds_since};
 use crate::keymap::Action;
 use crate::paint::{Piece, Pieces, Tone, piece, plain};
+use model::Source;
 use model::fleet::SessionKey;
 use model::replay::Moment;
 use model::session::{ItemIx, ItemRef, Session, SizedItem};
@@ -106,6 +107,19 @@ impl View<'_> {
     pub(super) fn number(&self, number: impl Into<String>, tone: impl Into<Tone>) -> Piece {
         let stage = Stage::of(self.session);
         piece(stage.number(number), stage.tone(tone))
+    }
+
+    /// A number of this source: what the provider or the agent reported does not change.
+    pub(super) fn number_from(
+        &self,
+        source: Source,
+        number: impl Into<String> + AsRef<str>,
+        tone: impl Into<Tone>,
+    ) -> Piece {
+        match source {
+            Source::Reported | Source::Agent => piece(number, tone),
+            _ => self.number(number, tone),
+        }
     }
 
     /// The request that an item entered the context with, and the time since the session began. Empty: the log has

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(asks("f4"), Some(Action::Sort));
         assert_eq!(asks("f5"), Some(Action::Sort));
         assert_eq!(asks("s"), None);
-        let hints = keymap.hints(Scope::Overview);
+        let hints = keymap.hints(Scope::Overview, |_| true);
         assert!(hints.iter().any(|h| h.word == "sort" && h.keys == "F4"));
     }
 
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(keymap.action(Scope::Overview, KeyPress::Char('s')), None);
         assert!(
             keymap
-                .hints(Scope::Overview)
+                .hints(Scope::Overview, |_| true)
                 .iter()
                 .all(|hint| hint.word != "sort")
         );

@@ -86,7 +86,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         hints.collect()
     };
     let mut hints: Vec<Hint> = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
-        None => app.keymap.hints(app.scope()),
+        None => app.hints(),
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
         Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
         Some(Purpose::Find | Purpose::Search) => typing("find", "cancel"),

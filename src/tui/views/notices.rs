@@ -3,7 +3,7 @@
 use super::pointer;
 use crate::app::{App, NOTICE_ROWS, Severity, seconds_since};
 use crate::keymap::{Action, KeyPress};
-use crate::paint::{Area, Hit, Piece, Tone, piece, quiet, strong, width};
+use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
@@ -51,7 +51,9 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 /// All notices, the newest first. Returns where they are.
 pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     let (notices, screen) = (app.notices.all(), canvas.area());
-    let rows = (notices.len() * NOTICE_ROWS).clamp(1, usize::from(screen.height)) as u16;
+    let nothing = nothing(app);
+    let rows = (notices.len() * NOTICE_ROWS).max(nothing.len());
+    let rows = rows.min(usize::from(screen.height)) as u16;
     let columns = screen.width.saturating_sub(8);
     let title = if notices.iter().any(|notice| notice.session.is_some()) {
         format!("notices: {} opens the session", KeyPress::Enter)
@@ -60,10 +62,7 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     };
     let inside = canvas.open_box(&title, (columns, rows));
     let width = usize::from(inside.width).saturating_sub(1);
-    if notices.is_empty() {
-        let nothing = quiet("no notices");
-        canvas.write_in(inside, &[nothing]);
-    }
+    canvas.write_rows(inside, nothing);
     let cursor = &app.ui.notices;
     let shown = notices.iter().rev().enumerate().skip(cursor.offset());
     let lines = shown.flat_map(|(row, notice)| {
@@ -85,6 +84,19 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     });
     canvas.write_rows(inside, lines);
     inside
+}
+
+/// What the box says when there is nothing in it.
+fn nothing(app: &App) -> Vec<Pieces> {
+    if !app.notices.all().is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![vec![quiet("no notices")]];
+    if !app.has_alerts() {
+        let how = "alerts are off: the section [alerts] of the configuration sets them";
+        lines.push(vec![quiet(how)]);
+    }
+    lines
 }
 
 fn sign(severity: Severity) -> Piece {

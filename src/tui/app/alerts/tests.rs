@@ -89,15 +89,15 @@ fn a_share_is_reported_once_each_time_it_is_passed() {
     assert_eq!(
         messages(&mut app, log),
         [
-            "shop: at 53% of its trigger",
+            "shop: at 54% of its trigger",
             "shop: at 50% of its trigger",
-            "shop: at 83% of its trigger",
+            "shop: at 84% of its trigger",
         ]
     );
     let notice = app.notices.newest(now()).unwrap();
     assert_eq!(
         (notice.severity, notice.text.as_str()),
-        (Severity::Alert, "at 83% of its trigger")
+        (Severity::Alert, "at 84% of its trigger")
     );
 }
 

@@ -14,7 +14,7 @@
 use super::{Column, List, ListSource, Row, Target, View, counted, table};
 use crate::app::layout::Fold;
 use crate::app::seconds_since;
-use crate::paint::{Piece, Pieces, piece, plain, quiet, strong};
+use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use model::compaction::{Compaction, compactions, contents, unlogged};
 use model::hooked::HookedCompaction;
 use model::session::{PastReset, SizedItem};
@@ -25,6 +25,8 @@ use std::rc::Rc;
 
 /// The columns of a row's label.
 const LABEL_COLUMNS: usize = 9;
+/// The columns of an item's size.
+const SIZE_COLUMNS: usize = 7;
 
 /// One row of what a compaction did.
 #[derive(Debug)]
@@ -136,11 +138,11 @@ impl Row for Detail {
         };
         match self.what {
             What::Sizes => self.sizes(view, reset),
-            What::Left => self.left(reset),
+            What::Left => self.left(view, reset),
             What::LeftItem(item) | What::KeptItem(item) => line("", listed_item(view, item)),
-            What::Kept => self.kept(),
+            What::Kept => self.kept(view),
             What::Summary(summary) => line("summary", summary_item(view, summary)),
-            What::Difference(tokens) => difference(reset, tokens),
+            What::Difference(tokens) => difference(view, reset, tokens),
             What::Gap => Pieces::new(),
         }
     }
@@ -194,34 +196,37 @@ impl Detail {
             other => other.name().to_owned(),
         };
         let mut pieces = vec![strong(when(view, reset)), plain(format!(" {cause} "))];
-        pieces.extend(size(reset.before, reset.before_source));
+        pieces.extend(size(view, reset.before, reset.before_source));
         if let Some((after, source)) = self.done.after {
             pieces.push(plain(" → "));
-            pieces.extend(size(after, source));
+            pieces.extend(size(view, after, source));
         }
         if let Some(tokens) = self.done.freed {
-            pieces.extend([quiet(freed), strong(number::tokens(tokens))]);
+            let tokens = view.number(number::tokens(tokens), Tone::Strong);
+            pieces.extend([quiet(freed), tokens]);
         }
         pieces
     }
 
-    fn left(&self, reset: &PastReset) -> Pieces {
+    fn left(&self, view: &View<'_>, reset: &PastReset) -> Pieces {
         let mut pieces = Pieces::new();
         for role in Role::ALL {
             let tokens = reset.dropped[role.index()];
             if tokens > 0 {
-                pieces.push(piece(letter(role).to_string(), role));
-                pieces.push(plain(format!(" {} ", number::short(tokens))));
+                let tokens = view.number(number::short(tokens), Tone::Plain);
+                let letter = piece(format!("{} ", letter(role)), role);
+                pieces.extend([letter, tokens, plain(" ")]);
             }
         }
         pieces.push(quiet(items(self.done.left_items)));
         line("removed", pieces)
     }
 
-    fn kept(&self) -> Pieces {
+    fn kept(&self, view: &View<'_>) -> Pieces {
         let mut pieces = Pieces::new();
         if self.done.kept_items > 0 {
-            pieces.extend([strong(number::tokens(self.done.kept_tokens)), plain(" ")]);
+            let tokens = view.number(number::tokens(self.done.kept_tokens), Tone::Strong);
+            pieces.extend([tokens, plain(" ")]);
         }
         pieces.push(quiet(items(self.done.kept_items)));
         line("kept", pieces)
@@ -263,7 +268,7 @@ fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
 }
 
 fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
-    let mut pieces = sized(listed);
+    let mut pieces = sized(view, listed);
     if let Some(item) = view.session.items().get(listed.0) {
         let label = text::left(&item::label(&item), 8);
         pieces.push(piece(format!("{} ", letter(item.role())), item.role()));
@@ -274,14 +279,14 @@ fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
 }
 
 fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
-    let mut pieces = sized(summary);
+    let mut pieces = sized(view, summary);
     let item = view.session.items().get(summary.0);
     pieces.extend(item.map(|item| quiet(item.preview())));
     pieces
 }
 
 /// Our size before the compaction, compared with the agent's own.
-fn difference(reset: &PastReset, difference: i64) -> Pieces {
+fn difference(view: &View<'_>, reset: &PastReset, difference: i64) -> Pieces {
     let off = number::tokens(difference.unsigned_abs());
     let off = match difference {
         0 => "the same".to_owned(),
@@ -289,23 +294,27 @@ fn difference(reset: &PastReset, difference: i64) -> Pieces {
         _ => format!("{off} less than the agent's"),
     };
     let ours = [
-        strong(number::tokens(reset.ours)),
+        view.number(number::tokens(reset.ours), Tone::Strong),
         quiet(format!(", {off}")),
     ];
     line("ours", ours)
 }
 
 /// A size and the sign of its source.
-fn size(tokens: u64, source: Source) -> Pieces {
+fn size(view: &View<'_>, tokens: u64, source: Source) -> Pieces {
     let sign = quiet(format!(" {}", sign(source)));
-    vec![piece(number::tokens(tokens), source), sign]
+    vec![
+        view.number_from(source, number::tokens(tokens), source),
+        sign,
+    ]
 }
 
 /// The size of an item and the sign of its source, in fixed columns.
-fn sized((_, tokens, source): SizedItem) -> Pieces {
+fn sized(view: &View<'_>, (_, tokens, source): SizedItem) -> Pieces {
     let sign = quiet(format!(" {} ", text::left(sign(source), 2)));
-    let tokens = text::right(&number::tokens(tokens), 6);
-    vec![piece(tokens, source), sign]
+    let tokens = view.number_from(source, number::tokens(tokens), source);
+    let room = SIZE_COLUMNS.saturating_sub(tokens.width());
+    vec![plain(" ".repeat(room)), tokens, sign]
 }
 
 fn items(n: usize) -> String {

@@ -7,6 +7,7 @@
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, left, right, table};
+use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter};
 use crate::app::layout::Fold;
 use crate::app::page::id;
@@ -184,6 +185,13 @@ impl Row for ListedItem {
         let ui = &view.app.ui;
         if !ui.item_filter.is_empty() {
             let mut lines = vec![format!("no item matches '{}'", ui.item_filter)];
+            if let Some((name, _)) = ITEMS.last_value(&ui.item_filter) {
+                let values = view.app.values_of_items(name);
+                lines.push(match values.len() {
+                    0 => "no item has this".to_owned(),
+                    _ => format!("there are {}", values.join(", ")),
+                });
+            }
             let back = view.app.keymap.key(Scope::Session, Action::Back);
             lines.extend(back.map(|key| format!("press {key} to clear the filter")));
             return lines;
@@ -257,13 +265,9 @@ impl ListedItem {
         }
     }
 
-    /// A number of it: it may change unless the provider reported the item's own size.
+    /// A number that follows from the item's size.
     fn number(&self, view: &View<'_>, number: String, tone: impl Into<Tone>) -> Piece {
-        let tone = self.tone(tone);
-        match self.source {
-            Source::Reported => piece(number, tone),
-            _ => view.number(number, tone),
-        }
+        view.number_from(self.source, number, self.tone(tone))
     }
 
     /// Marked, oversized, or a repetition.

@@ -4,13 +4,13 @@
 //!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  READ COST  TOOL
 //! ▌   87.7k   71%       —      14       61.1k    61.0k    1.1M      $0.33  Read
 //!     30.2k   24%    9.1k       6       30.2k    12.2k    310k      $0.10  MCP server docs, 2 tools
-//!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  mcp__docs__search
+//!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  search of docs
 //! ```
 
 use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
 use crate::app::layout::Fold;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
-use model::tools::{Tool, server_of, servers, tools};
+use model::tools::{Tool, server_of, servers, short_name, tools};
 use render::{self, number};
 use std::cmp::Reverse;
 
@@ -99,12 +99,16 @@ impl Row for Line {
     const TEXT: &'static str = "TOOL";
 
     fn text(&self, _: &View<'_>) -> Pieces {
-        let name = piece(&self.tool.name, Tone::Text);
-        match self.tools {
-            None => vec![name],
-            Some(tools) => {
-                let tools = number::counted(tools as u64, "tool");
-                vec![quiet("MCP server "), name, quiet(format!(", {tools}"))]
+        let name = |name: &str| piece(name, Tone::Text);
+        match (self.tools, server_of(&self.tool.name)) {
+            (None, None) => vec![name(&self.tool.name)],
+            (None, Some(server)) => {
+                let server = quiet(format!(" of {server}"));
+                vec![name(short_name(&self.tool.name)), server]
+            }
+            (Some(tools), _) => {
+                let tools = quiet(format!(", {}", number::counted(tools as u64, "tool")));
+                vec![quiet("MCP server "), name(&self.tool.name), tools]
             }
         }
     }

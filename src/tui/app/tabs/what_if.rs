@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Column, List, ListSource, Row, View, left, right, table};
-use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
+use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::whatif::{WhatIf, Whose, what_if, what_if_without};
 use render::{self, number, text};
 
@@ -43,24 +43,24 @@ impl Row for WhatIf {
             plain(render::or_none(policy.trigger.map(number::short)))
         })
         .means("the size at which it compacts"),
-        right("TIMES", [6; 3], |_, policy: &WhatIf| {
-            strong(policy.compactions.len().to_string())
+        right("TIMES", [6; 3], |view, policy: &WhatIf| {
+            view.number(policy.compactions.len().to_string(), Tone::Strong)
         })
         .means("its compactions"),
-        right("LARGEST", [0, 8, 8], |_, policy: &WhatIf| {
+        right("LARGEST", [0, 8, 8], |view, policy: &WhatIf| {
             let tone = match policy.over {
                 Some(_) => Tone::Warn,
                 None => Tone::Text,
             };
-            piece(number::short(policy.largest), tone)
+            view.number(number::short(policy.largest), tone)
         })
         .means("the largest context"),
-        right("DROPPED", [0, 8, 8], |_, policy: &WhatIf| {
-            plain(number::short(policy.dropped()))
+        right("DROPPED", [0, 8, 8], |view, policy: &WhatIf| {
+            view.number(number::short(policy.dropped()), Tone::Plain)
         })
         .means("what the compactions freed"),
-        right("INPUT", [0, 8, 8], |_, policy: &WhatIf| {
-            plain(number::short(policy.prompts))
+        right("INPUT", [0, 8, 8], |view, policy: &WhatIf| {
+            view.number(number::tokens(policy.prompts), Tone::Plain)
         })
         .means("all prompts together"),
         left("  AT REQUEST", [0, 0, 22], |_, policy: &WhatIf| {

@@ -1,0 +1,30 @@
+//! Which keys the footer names: those that do something on the screen as it is.
+
+use super::tabs::ITEMS;
+use super::{App, Screen};
+use crate::keymap::{Action, Hint};
+
+impl App {
+    /// The footer's hints, the most useful first; help and quit are the last.
+    pub fn hints(&self) -> Vec<Hint> {
+        let hints = |action| self.does_something(action);
+        self.keymap.hints(self.scope(), hints)
+    }
+
+    /// Whether an action has an effect now.
+    fn does_something(&self, action: Action) -> bool {
+        if !matches!(self.ui.screen, Screen::Session(_)) {
+            return true;
+        }
+        let (tab, replays) = (self.ui.tab, self.ui.replay.is_on());
+        match action {
+            Action::Filter | Action::Sort | Action::Mark | Action::NextOversized => tab == ITEMS,
+            Action::Moment => matches!(tab.action, Action::Items | Action::Compactions),
+            Action::Open => !matches!(tab.action, Action::WhatIf | Action::Timeline),
+            Action::Play => replays,
+            Action::StepBack | Action::StepForward => replays || !tab.has_list(),
+            Action::Replay => !replays,
+            _ => true,
+        }
+    }
+}
