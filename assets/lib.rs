@@ -12,6 +12,19 @@ pub const THEMES: [(&str, &str); 5] = [
     ("monochrome", include_str!("themes/monochrome.toml")),
 ];
 
+/// The plugin for Claude Code: its files, by their paths in its folder.
+pub const PLUGIN: [(&str, &str); 3] = [
+    (
+        ".claude-plugin/plugin.json",
+        include_str!("plugin/.claude-plugin/plugin.json"),
+    ),
+    ("hooks/hooks.json", include_str!("plugin/hooks/hooks.json")),
+    (
+        "hooks/register.js",
+        include_str!("plugin/hooks/register.js"),
+    ),
+];
+
 /// A log of the demo.
 pub struct DemoLog {
     /// The id of its format.

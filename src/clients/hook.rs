@@ -5,10 +5,12 @@
 //! passed over.
 
 mod answer;
+mod context;
 
 use super::agent::Agent;
 use super::fields::{NoInput, id, path, read_fields, tokens, window, word};
 pub use answer::{Say, answer};
+pub use context::SaidContext;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -23,6 +25,8 @@ pub enum Moment {
     AfterCompaction,
     /// The agent has done what it was asked to.
     TurnEnd,
+    /// The agent says what it knows of its context.
+    Context,
     /// Anything else.
     Other,
 }
@@ -50,6 +54,8 @@ pub struct Event {
     pub window: Option<u64>,
     /// The size of the context as the agent estimates it, in tokens.
     pub size: Option<u64>,
+    /// What the agent says of its context.
+    pub context: Option<SaidContext>,
     /// Whether a sub-agent is meant: neither the session's prompt nor its context.
     pub is_sub_agent: bool,
 }
@@ -76,18 +82,21 @@ fn of(fields: &Map<String, Value>) -> Option<Event> {
     } else {
         moment(&name)
     };
-    let windows = ["context_window_size", "context_limit"];
+    let windows = ["context_window_size", "context_limit", "window"];
     Some(Event {
         agent,
         moment,
         session,
         log: path(fields, "transcript_path").or_else(|| path(fields, "transcriptPath")),
         model: word(fields, "model"),
-        version: word(fields, "cursor_version"),
+        version: word(fields, "cursor_version").or_else(|| word(fields, "version")),
         cause: word(fields, "trigger"),
         window: windows.iter().find_map(|name| window(fields, name)),
         // Qwen Code's `input_tokens` are those of its last report, which the log has.
         size: tokens(fields, "context_tokens").filter(|size| *size > 0),
+        context: (moment == Moment::Context)
+            .then(|| context::read(fields))
+            .flatten(),
         is_sub_agent: fields.get("agent_id").is_some_and(|id| !id.is_null()),
         name,
     })
@@ -105,8 +114,10 @@ fn agent(fields: &Map<String, Value>, name: &str) -> Option<Agent> {
     if !has("session_id") || name.is_empty() {
         return None;
     }
-    if matches!(name, "BeforeAgent" | "AfterAgent" | "PreCompress") {
-        return Some(Agent::GeminiCli);
+    match name {
+        "BeforeAgent" | "AfterAgent" | "PreCompress" => return Some(Agent::GeminiCli),
+        context::EVENT => return Some(Agent::ClaudeCode),
+        _ => {}
     }
     match (has("timestamp"), has("permission_mode"), has("turn_id")) {
         (true, true, _) => Some(Agent::QwenCode),
@@ -123,6 +134,7 @@ fn moment(name: &str) -> Moment {
         "PreCompact" | "PreCompress" | "preCompact" => Moment::BeforeCompaction,
         "PostCompact" => Moment::AfterCompaction,
         "Stop" | "AfterAgent" | "stop" => Moment::TurnEnd,
+        context::EVENT => Moment::Context,
         _ => Moment::Other,
     }
 }
@@ -144,6 +156,7 @@ fn unnamed_moment(fields: &Map<String, Value>) -> Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kept::KeptCompaction;
     use proptest::prelude::*;
 
     const CLAUDE: &str = r#"{"session_id":"3f2a","transcript_path":"/h/.claude/projects/-p/3f2a.jsonl","cwd":"/p",
@@ -209,6 +222,56 @@ mod tests {
         assert!(!event(CLAUDE).is_sub_agent);
         let sub = CLAUDE.replace("\"cwd\"", "\"agent_id\":\"a1\",\"cwd\"");
         assert!(event(&sub).is_sub_agent);
+    }
+
+    const CONTEXT: &str = r#"{"hook_event_name":"CtxgaugeContext","session_id":"3f2a","model":"claude-opus-4-6","version":
+        "2.1.331","window":200000,"breakdown":{"categories":[{"name":"System prompt","tokens":7064,"kind":"used"},
+        {"name":"System tools (deferred)","tokens":10342,"kind":"deferred"},{"name":"Messages","tokens":18756,"kind":"used"},
+        {"name":"Autocompact buffer","tokens":33000,"kind":"buffer"},{"name":"Free space","tokens":47879,"kind":"free"}],
+        "totalTokens":38038,"autoCompactThreshold":67000,"isAutoCompactEnabled":true}}"#;
+
+    #[test]
+    fn what_claude_code_says_of_its_context_is_read_or_nothing_of_it() {
+        let said = |text: &str| {
+            let event = event(text);
+            assert_eq!(
+                (event.agent, event.moment),
+                (Agent::ClaudeCode, Moment::Context)
+            );
+            event.context
+        };
+        let whole = said(CONTEXT).expect("a context");
+        assert_eq!(whole.compaction, KeptCompaction::At(67_000));
+        assert_eq!(whole.tokens, 38_038);
+        let parts = [
+            ("System prompt".to_owned(), 7_064),
+            ("Messages".to_owned(), 18_756),
+        ];
+        assert_eq!(whole.parts, parts);
+        let other = |from: &str, to: &str| {
+            assert!(CONTEXT.contains(from));
+            said(&CONTEXT.replace(from, to)).map(|said| said.compaction)
+        };
+        assert_eq!(
+            other("\"kind\":\"buffer\"", "\"kind\":\"free\""),
+            Some(KeptCompaction::WhenRefused)
+        );
+        assert_eq!(
+            other("Enabled\":true", "Enabled\":false"),
+            Some(KeptCompaction::Off)
+        );
+        for (from, to) in [
+            ("isAutoCompactEnabled", "isAutoCompact"),
+            ("autoCompactThreshold", "threshold"),
+            ("67000", "670000"),
+            ("67000", "0"),
+            ("\"categories\":[", "\"categories\":[7,"),
+            ("\"tokens\":7064", "\"tokens\":\"7064\""),
+            ("\"window\":200000", "\"window\":null"),
+            ("\"totalTokens\":38038", "\"totalTokens\":-1"),
+        ] {
+            assert_eq!(other(from, to), None, "{to}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What clients said of a session that its log does not contain: kept in the folder `clients` of the state folder.
 
 use super::store::Entry;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -23,9 +24,38 @@ pub struct Kept {
     /// How much the model is to think, in the agent's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
+    /// When it compacts by itself; `None`: the client did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<KeptCompaction>,
+    /// What fills its context, as the client estimates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<KeptBreakdown>,
     /// Where the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
+}
+
+/// When a client compacts by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptCompaction {
+    /// At this size, in tokens.
+    At(u64),
+    /// When the provider refuses a prompt.
+    WhenRefused,
+    /// Never.
+    Off,
+}
+
+/// What fills a context, as the client estimates it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptBreakdown {
+    /// When.
+    pub at: Timestamp,
+    /// All of it, in tokens.
+    pub tokens: u64,
+    /// Its parts by name, in tokens.
+    pub parts: Vec<(String, u64)>,
 }
 
 impl Entry for Kept {

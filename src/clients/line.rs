@@ -182,7 +182,7 @@ impl Input {
             model: self.model.clone(),
             version: self.version.clone(),
             effort: self.effort.clone(),
-            log: None,
+            ..Kept::default()
         };
         is_some.then_some(kept)
     }

@@ -8,6 +8,7 @@ mod entries;
 mod file;
 mod json;
 mod places;
+mod plugin;
 mod program;
 mod toml;
 
@@ -19,7 +20,7 @@ use ::files::paths::User;
 use json::Json;
 use places::{Form, Place, folder, place};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What can be entered in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
@@ -30,6 +31,8 @@ pub enum Part {
     Hooks,
     /// The server of the Model Context Protocol.
     Server,
+    /// The plugin, by which the agent says what it knows of its context.
+    Plugin,
 }
 
 impl Part {
@@ -39,6 +42,7 @@ impl Part {
             Part::StatusLine => "status line",
             Part::Hooks => "hooks",
             Part::Server => "server",
+            Part::Plugin => "plugin",
         }
     }
 }
@@ -98,7 +102,11 @@ pub enum Refusal {
 /// The parts that an agent has, of all that there are.
 pub fn parts(agent: Agent) -> Vec<Part> {
     let all = <Part as strum::VariantArray>::VARIANTS.iter().copied();
-    all.filter(|part| place(agent, *part).is_some()).collect()
+    let is_its = |part: &Part| match part {
+        Part::Plugin => agent == Agent::ClaudeCode,
+        part => place(agent, *part).is_some(),
+    };
+    all.filter(is_its).collect()
 }
 
 /// The changes that enter these parts, one for each file.
@@ -113,11 +121,11 @@ pub fn enter(
     program: &Program,
     other: Other,
 ) -> Result<Vec<Change>, Refusal> {
-    changes(agent, parts, user, |target, before| {
+    let entered = changes(agent, parts, user, |target, before| {
         let text = before.unwrap_or_default();
         let (path, mut text) = (&target.path, text.to_owned());
         for part in &target.parts {
-            text = match target.form {
+            text = match target.place.form {
                 Form::Toml => toml::enter(&text, program).map_err(|why| unclear(path, why))?,
                 Form::Json => {
                     let json = Json::read(&text).map_err(|why| unclear(path, why))?;
@@ -128,6 +136,9 @@ pub fn enter(
             };
         }
         Ok(Some(text))
+    });
+    with_plugin(entered?, agent, parts, user, |folder| {
+        plugin::enter(folder, program)
     })
 }
 
@@ -137,14 +148,13 @@ pub fn enter(
 ///
 /// If the agent does not have a part, or a file of its settings is not understood.
 pub fn take_out(agent: Agent, parts: &[Part], user: &User) -> Result<Vec<Change>, Refusal> {
-    let is_all = self::parts(agent).iter().all(|part| parts.contains(part));
-    changes(agent, parts, user, |target, now| {
+    let taken_out = changes(agent, parts, user, |target, now| {
         let Some(now) = now else { return Ok(None) };
-        let backup = Backup::of(&target.path, now).filter(|_| is_all);
+        let backup = Backup::of(&target.path, now).filter(|_| target.is_whole(agent));
         let original = backup.as_ref().and_then(Backup::read);
         let mut text = original.clone().unwrap_or_else(|| now.to_owned());
         for part in &target.parts {
-            text = match target.form {
+            text = match target.place.form {
                 Form::Toml => toml::take_out(&text).map_err(|why| unclear(&target.path, why))?,
                 Form::Json => {
                     let json = Json::read(&text).map_err(|why| unclear(&target.path, why))?;
@@ -158,20 +168,48 @@ pub fn take_out(agent: Agent, parts: &[Part], user: &User) -> Result<Vec<Change>
         }
         // A file that we made is gone again.
         let is_ours = original.is_none() && !Backup::exists(&target.path);
-        let is_empty = match target.form {
+        let is_empty = match target.place.form {
             Form::Toml => text.trim().is_empty(),
             Form::Json => entries::is_empty(&text),
         };
         let is_changed = text != now;
         Ok(Some(text).filter(|_| !(is_ours && is_empty && is_changed)))
-    })
+    });
+    with_plugin(taken_out?, agent, parts, user, plugin::take_out)
+}
+
+/// The same changes, with those of the plugin if that is one of the parts.
+fn with_plugin(
+    mut changes: Vec<Change>,
+    agent: Agent,
+    parts: &[Part],
+    user: &User,
+    of_plugin: impl Fn(&Path) -> Result<Vec<Change>, Refusal>,
+) -> Result<Vec<Change>, Refusal> {
+    if parts.contains(&Part::Plugin) {
+        let folder = folder(agent, user).ok_or(Refusal::NoHome(agent.id()))?;
+        changes.extend(of_plugin(&folder)?);
+    }
+    Ok(changes)
 }
 
 /// A file of settings, and the parts that are entered in it.
 struct Target {
     path: PathBuf,
-    form: Form,
+    place: Place,
     parts: Vec<Part>,
+}
+
+impl Target {
+    /// Whether these are all parts that can be in it.
+    fn is_whole(&self, agent: Agent) -> bool {
+        let is_here =
+            |part: &Part| place(agent, *part).is_some_and(|it| it.below == self.place.below);
+        parts(agent)
+            .iter()
+            .filter(|part| is_here(part))
+            .all(|part| self.parts.contains(part))
+    }
 }
 
 fn changes(
@@ -181,16 +219,21 @@ fn changes(
     edit: impl Fn(&Target, Option<&str>) -> Result<Option<String>, Refusal>,
 ) -> Result<Vec<Change>, Refusal> {
     let mut targets: Vec<Target> = Vec::new();
+    let has = self::parts(agent);
+    if let Some(part) = parts.iter().find(|part| !has.contains(part)) {
+        return Err(Refusal::NoPart(agent.id(), *part));
+    }
     for part in parts {
-        let no_part = Refusal::NoPart(agent.id(), *part);
-        let Place { below, form } = place(agent, *part).ok_or(no_part)?;
+        let Some(place) = place(agent, *part) else {
+            continue;
+        };
         let path = folder(agent, user).ok_or(Refusal::NoHome(agent.id()))?;
-        let path = path.join(below);
+        let path = path.join(place.below);
         match targets.iter_mut().find(|target| target.path == path) {
             Some(target) => target.parts.push(*part),
             None => targets.push(Target {
                 path,
-                form,
+                place,
                 parts: vec![*part],
             }),
         }
@@ -207,7 +250,7 @@ fn changes(
     targets.iter().map(change).collect()
 }
 
-fn unclear(path: &std::path::Path, why: String) -> Refusal {
+fn unclear(path: &Path, why: String) -> Refusal {
     Refusal::Unclear {
         path: path.to_path_buf(),
         why,

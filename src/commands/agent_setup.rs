@@ -32,6 +32,9 @@ pub struct AgentSetup {
     /// The server, by which the agent asks what fills its context.
     #[arg(long)]
     pub mcp: bool,
+    /// The plugin, by which Claude Code says when it compacts and what fills its context, in its own word.
+    #[arg(long = "mod")]
+    pub plugin: bool,
     /// Make the change. The original is kept beside the file.
     #[arg(long, conflicts_with = "undo")]
     pub write: bool,
@@ -106,6 +109,7 @@ impl AgentSetup {
             (self.statusline, Part::StatusLine),
             (self.hooks, Part::Hooks),
             (self.mcp, Part::Server),
+            (self.plugin, Part::Plugin),
         ];
         let named: Vec<Part> = named
             .into_iter()
@@ -145,6 +149,7 @@ fn option(part: Part) -> &'static str {
         Part::StatusLine => "--statusline",
         Part::Hooks => "--hooks",
         Part::Server => "--mcp",
+        Part::Plugin => "--mod",
     }
 }
 

@@ -60,6 +60,11 @@ impl Session {
         }
     }
 
+    /// What the agent's client said of it.
+    pub fn said(&self) -> Option<&Said> {
+        self.state.overrides().said.as_ref()
+    }
+
     /// Sets the window that the agent's client says.
     pub fn set_said(&mut self, said: Said) {
         let said = Some(said);

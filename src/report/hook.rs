@@ -13,7 +13,7 @@ use crate::ReportContext;
 use crate::line::find::{Found, Wanted, find};
 use crate::line::{Shown, Trouble, named};
 use clients::hook::{Event, Moment, Say};
-use clients::kept::{self, Kept};
+use clients::kept::{self, Kept, KeptBreakdown};
 use clients::noted::{self, Noted};
 use clients::store::{self, Entry};
 use std::io;
@@ -52,8 +52,8 @@ pub fn respond(
             let done = call.after_compaction();
             done.filter(|_| duties.reports_compactions).map(Say::ToUser)
         }
-        Moment::TurnEnd => {
-            call.keep_window();
+        Moment::TurnEnd | Moment::Context => {
+            call.keep_said();
             None
         }
         Moment::Other => None,
@@ -118,8 +118,8 @@ impl Call<'_> {
         }
     }
 
-    /// Keeps the window that the agent passes, for a session of which no status line has said it.
-    fn keep_window(&mut self) {
+    /// Keeps what the agent passes and its log lacks. What a status line was passed is kept likewise, and has the model.
+    fn keep_said(&mut self) {
         let Some((folder, session)) = self.folder.as_deref().zip(self.event.session.clone()) else {
             return;
         };
@@ -131,13 +131,30 @@ impl Call<'_> {
             session,
             ..Kept::default()
         });
-        if self.event.window.is_none() || known.model.is_some() {
+        let Event {
+            window,
+            context,
+            model,
+            version,
+            ..
+        } = self.event;
+        let is_known = known.model.is_some() && context.is_none();
+        if window.is_none()
+            || is_known
+            || (self.event.moment == Moment::Context && context.is_none())
+        {
             return;
         }
         let kept = Kept {
-            window: self.event.window,
-            model: self.event.model.clone(),
-            version: self.event.version.clone().or(known.version),
+            window: *window,
+            model: model.clone(),
+            version: version.clone().or(known.version),
+            compaction: context.as_ref().map(|said| said.compaction),
+            breakdown: context.as_ref().map(|said| KeptBreakdown {
+                at: (self.context.now)(),
+                tokens: said.tokens,
+                parts: said.parts.clone(),
+            }),
             ..known
         };
         let saved = store::save(&folder, &kept);

@@ -471,3 +471,67 @@ fn sizes_and_windows_that_no_log_has_are_those_of_the_hook() {
         "{text}"
     );
 }
+
+/// What the plugin passes.
+fn context(window: u64, threshold: Option<u64>, is_enabled: bool) -> Value {
+    json!({"hook_event_name": "CtxgaugeContext", "session_id": ID, "model": "claude-opus-4-6", "version": "2.1.331",
+        "window": window, "breakdown": {"categories": [
+            {"name": "System prompt", "tokens": 7_064, "kind": "used"},
+            {"name": "Mess\u{1b}[2Jages", "tokens": 42_000, "kind": "used"},
+            {"name": "Autocompact buffer", "tokens": 33_000, "kind": "buffer"},
+            {"name": "Free space", "tokens": 100, "kind": "free"}],
+        "totalTokens": 49_064, "autoCompactThreshold": threshold, "isAutoCompactEnabled": is_enabled}})
+}
+
+#[test]
+fn what_claude_code_says_of_its_context_is_shown_beside_ours() {
+    let home = Home::with_log(50_000);
+    assert_eq!(
+        home.hook(&context(500_000, Some(123_000), true)),
+        (Value::Null, String::new())
+    );
+    let report = home.report(&home.log());
+    let of = |report: &Value, part: &str, key: &str| report[part][key].clone();
+    assert_eq!(of(&report, "context", "window"), 500_000);
+    assert_eq!(of(&report, "compaction", "trigger"), 123_000);
+    assert_eq!(of(&report, "compaction", "trigger_source"), "client");
+    assert_eq!(of(&report, "client", "tokens"), 49_064);
+    assert_eq!(
+        report["client"]["parts"][0],
+        json!({"name": "System prompt", "tokens": 7_064})
+    );
+    let text = home.program(&["report"]).arg(home.log()).output().unwrap();
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("compacts at 123.0k (client)"), "{text}");
+    assert!(
+        text.contains("the agent's client estimated 49.1k at ") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+    // A status line of the same session keeps it.
+    let mut input = home.input(json!(50_000));
+    input["context_window"]["context_window_size"] = json!(500_000);
+    let line = pass(
+        &mut home.program(&["statusline"]),
+        input.to_string().as_bytes(),
+    );
+    let line = String::from_utf8_lossy(&line.stdout).into_owned();
+    assert!(line.contains("of 123k trigger"), "{line}");
+    assert_eq!(
+        of(&home.report(&home.log()), "compaction", "trigger"),
+        123_000
+    );
+    // Switched off.
+    home.hook(&context(500_000, None, false));
+    let report = home.report(&home.log());
+    assert_eq!(of(&report, "compaction", "trigger"), Value::Null);
+    assert_eq!(of(&report, "compaction", "trigger_source"), "client");
+    // What does not look as expected says nothing.
+    let before = home.kept();
+    for (window, threshold) in [(10, Some(9)), (500_000, Some(500_001)), (500_000, None)] {
+        assert_eq!(
+            home.hook(&context(window, threshold, true)),
+            (Value::Null, String::new())
+        );
+    }
+    assert_eq!(home.kept(), before);
+}

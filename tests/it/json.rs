@@ -99,6 +99,9 @@ fn reports_of_sessions_have_the_documented_keys() {
     });
     // Known only while a session is active, only with another estimator, and only from settings or hooks.
     let rare = [
+        ".client",
+        "client",
+        "client.parts[]",
         "compaction.at_turn_end",
         "compaction.unlogged",
         "compaction.unlogged[]",

@@ -95,6 +95,7 @@ mod tests {
             cause: None,
             window: None,
             size: None,
+            context: None,
             is_sub_agent: false,
         };
         let line = answer(&event, say)?;

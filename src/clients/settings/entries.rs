@@ -42,6 +42,7 @@ pub(super) fn enter(
         Part::StatusLine => enter_status_line(&root, agent, program, other),
         Part::Hooks => enter_hooks(&root, agent, program),
         Part::Server => enter_server(&root, agent, program),
+        Part::Plugin => Ok(()),
     }
 }
 
@@ -52,6 +53,7 @@ pub(super) fn take_out(json: &Json, agent: Agent, part: Part) -> bool {
         Part::StatusLine => take_out_status_line(&root, agent),
         Part::Hooks => take_out_hooks(&root, agent),
         Part::Server => take_out_server(&root, agent),
+        Part::Plugin => None,
     };
     is_out.is_some()
 }

@@ -1,6 +1,7 @@
 //! Files of settings: read, replaced as a whole, and kept beside as they were.
 
 use super::Refusal;
+use super::places::PLUGIN;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -114,7 +115,10 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
     };
     match &change.after {
         Some(after) => put(path, after, path)?,
-        None => fs::remove_file(path).map_err(|error| failed("remove", path, error))?,
+        None => {
+            fs::remove_file(path).map_err(|error| failed("remove", path, error))?;
+            remove_own_folders(path);
+        }
     }
     if let Some(Backup(old)) = known
         && kept.as_ref() != Some(&old)
@@ -122,6 +126,17 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
         fs::remove_file(&old).map_err(|error| failed("remove", &old, error))?;
     }
     Ok(kept)
+}
+
+/// Removes the folders around a file that is gone which are our own, and empty.
+fn remove_own_folders(path: &Path) {
+    let mut folders = path.ancestors().skip(1);
+    let is_own = |folder: &&Path| folder.ancestors().any(|above| above.ends_with(PLUGIN));
+    while let Some(folder) = folders.next().filter(is_own) {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
 }
 
 /// Writes a file as a whole, with the permissions of another one, else for the user alone.

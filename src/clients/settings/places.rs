@@ -29,7 +29,9 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
         (Agent::ClaudeCode, Part::StatusLine | Part::Hooks)
         | (Agent::CopilotCli, Part::StatusLine)
         | (Agent::GeminiCli, Part::Hooks | Part::Server)
-        | (Agent::QwenCode, _) => ("settings.json", Form::Json),
+        | (Agent::QwenCode, Part::StatusLine | Part::Hooks | Part::Server) => {
+            ("settings.json", Form::Json)
+        }
         (Agent::Cursor, Part::StatusLine) => ("cli-config.json", Form::Json),
         (Agent::Codex | Agent::Cursor, Part::Hooks) => ("hooks.json", Form::Json),
         (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json),
@@ -39,10 +41,14 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
         (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json),
         (Agent::ClaudeCode, Part::Server)
         | (Agent::Codex | Agent::GeminiCli, Part::StatusLine)
-        | (Agent::OpenCode | Agent::Pi, Part::StatusLine | Part::Hooks) => return None,
+        | (Agent::OpenCode | Agent::Pi, Part::StatusLine | Part::Hooks)
+        | (_, Part::Plugin) => return None,
     };
     Some(Place { below, form })
 }
+
+/// The folder of the plugin for Claude Code, below that agent's.
+pub(super) const PLUGIN: &str = "skills/ctxgauge";
 
 /// The folder of an agent's settings; `None`: the user has no home.
 pub(super) fn folder(agent: Agent, user: &User) -> Option<PathBuf> {

@@ -6,7 +6,7 @@
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
-use clients::kept::{self, Kept};
+use clients::kept::{self, Kept, KeptCompaction};
 use clients::line::logged_model;
 use clients::noted::{self, Noted, NotedCompaction};
 use clients::store;
@@ -17,7 +17,7 @@ use format::{Format, Settings};
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::session::Session;
-use model::window::{Overrides, Said};
+use model::window::{Breakdown, Overrides, Said, SaidCompaction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -146,9 +146,15 @@ impl SettingsReader {
     fn said(&mut self, agent: &str, id: &str) -> Option<Said> {
         let kept = self.kept.of(agent, id)?;
         let model = kept.model.as_deref().map(logged_model);
+        let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
+            at: it.at,
+            tokens: it.tokens,
+            parts: it.parts.clone(),
+        });
         Some(Said {
-            window: kept.window?,
-            model: model.map(str::to_owned),
+            compaction: kept.compaction.map_or(SaidCompaction::Unsaid, of_client),
+            breakdown,
+            ..Said::window(kept.window?, model.map(str::to_owned))
         })
     }
 
@@ -289,6 +295,15 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 fn read(path: &Path) -> Option<Arc<[u8]>> {
     Some(files::read(path, LARGEST_SETTINGS).ok()?.into())
+}
+
+/// When a client compacts, as the model has it.
+fn of_client(kept: KeptCompaction) -> SaidCompaction {
+    match kept {
+        KeptCompaction::At(at) => SaidCompaction::At(at),
+        KeptCompaction::WhenRefused => SaidCompaction::Refused,
+        KeptCompaction::Off => SaidCompaction::Off,
+    }
 }
 
 /// A compaction as the model has it.

@@ -16,7 +16,7 @@ const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
 impl Call<'_> {
     pub(super) fn before_compaction(&mut self) {
-        self.keep_window();
+        self.keep_said();
         let mut noted = self.noted();
         let of_agent = self.event.size.map(|used| NotedSize {
             used,

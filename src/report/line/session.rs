@@ -97,6 +97,12 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     add_said(&mut shown.session, input);
     if let (Some(folder), Some(mut keep)) = (folder, input.to_keep()) {
         keep.log = log_path;
+        // A status line is not passed these.
+        if let Some(known) =
+            known.filter(|known| (known.window, &known.model) == (keep.window, &keep.model))
+        {
+            (keep.compaction, keep.breakdown) = (known.compaction, known.breakdown);
+        }
         if let Err(error) = store::save(&folder, &keep) {
             // The line itself lacks nothing.
             troubles.push(Trouble::new(
@@ -140,10 +146,10 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
 fn add_said(session: &mut Session, input: &Input) {
     if let Some(window) = input.window {
         let model = input.model.as_deref().map(logged_model);
-        session.set_said(Said {
-            window,
-            model: model.map(str::to_owned),
-        });
+        let known = session.said().filter(|said| said.window == window);
+        let known = known.filter(|said| said.model.as_deref() == model);
+        let said = known.cloned();
+        session.set_said(said.unwrap_or_else(|| Said::window(window, model.map(str::to_owned))));
     }
     let Some(size) = input.size else { return };
     let request = Key::of_parts(&["client", "status line"]);

@@ -16,7 +16,7 @@ use model::repeats::{Repeats, repeats};
 use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
 use model::whatif::{Compacted, WhatIf, what_if};
-use model::window::Limits;
+use model::window::{Breakdown, Limits};
 use model::{Role, Source};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -40,6 +40,11 @@ part! { Report<'a>(
     context: ContextPart = ContextPart::new(session, context, &session.limits()),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<ClientPart<'a>> = session
+        .said()
+        .and_then(|said| said.breakdown.as_ref())
+        .map(ClientPart::new),
     messages: Messages<'a> = Messages { session, carried },
     calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
@@ -55,6 +60,22 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
+}}
+
+// What the agent's client estimates to fill the context.
+part! { ClientPart<'a>(said: &'a Breakdown) {
+    at: Timestamp = said.at,
+    tokens: u64 = said.tokens,
+    parts: Vec<ClientShare<'a>> = said
+        .parts
+        .iter()
+        .map(|(name, tokens)| ClientShare::new(name, *tokens))
+        .collect(),
+}}
+
+part! { ClientShare<'a>(part: &'a str, size: u64) {
+    name: &'a str = part,
+    tokens: u64 = size,
 }}
 
 part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {

@@ -108,6 +108,17 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
         let (count, ours) = (tokens(own.tokens), tokens(own.ours));
         writeln!(out, "the agent's own number is {count}; {ours} {how}")?;
     }
+    if let Some(said) = session.said().and_then(|said| said.breakdown.as_ref()) {
+        let parts = said.parts.iter();
+        let parts = parts.map(|(name, size)| format!("{} {}", inert(name), tokens(*size)));
+        let parts: Vec<String> = parts.collect();
+        let (all, at) = (tokens(said.tokens), said.at.strftime("%F %TZ"));
+        writeln!(
+            out,
+            "the agent's client estimated {all} at {at}: {}",
+            parts.join(", ")
+        )?;
+    }
     match &report.forecast {
         Ok(forecast) => writeln!(out, "{forecast}"),
         // The line above contains it.
