@@ -14,6 +14,7 @@
 //! tokenizer or about thinking: then all since the last reset is settled again (`again`).
 
 mod again;
+mod branch;
 mod by_agent;
 mod cost;
 mod fresh;
@@ -26,12 +27,12 @@ mod shares;
 mod tests;
 mod thinking;
 
-use super::chain::{BranchChange, Chain, NodeIx};
+use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx, RequestList};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
-use super::{Gone, Kind, Role, Source};
+use super::{Kind, Role, Source};
 use crate::history::Coverage;
 use crate::key_index::KeyIndex;
 use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits};
@@ -497,45 +498,6 @@ impl Ledger {
         let item = self.items.add(item, node, place, at, Some(key));
         chain.hold(node, item);
         item
-    }
-
-    /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
-    /// and the anchor is the newest request that is still on it.
-    pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
-        let now = self.requests.len();
-        for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
-            self.items.leave(ix, why, now);
-        }
-        for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
-            self.items.come_back(ix, now);
-        }
-        for node in &change.left {
-            self.turns.remove(node);
-            if let Some(ix) = self.begun_at(*node, chain) {
-                self.anchors.remove(&ix);
-            }
-        }
-        for node in &change.joined {
-            if chain.begins_turn(*node) {
-                self.turns.insert(*node);
-            }
-            if let Some(ix) = self.begun_at(*node, chain)
-                && self.requests.at(ix).generation == Some(self.generation)
-            {
-                self.anchors.insert(ix);
-            }
-        }
-        let after = self.resets.last().map_or(0, |reset| reset.request);
-        self.anchor = self.anchors.range(after..).next_back().copied();
-        if let Some(ix) = self.anchor {
-            self.settle_output(ix, chain);
-        }
-    }
-
-    /// The request whose output begins with a node.
-    fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
-        let ix = self.request_of(chain.request_of(node)?)?;
-        (self.requests.at(ix).start() == node).then_some(ix)
     }
 
     /// No number settled so far holds any more.
