@@ -24,6 +24,23 @@ pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io
     read_through(|| Reading::once(log, rules), measure)
 }
 
+/// The same, for reports that read [`previews`](super::previews) again.
+pub fn read_for_report(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Sessions> {
+    let begin = || {
+        let reading = Reading::once(log, rules);
+        if log.store.can_be_passed_over() {
+            reading.leaving_previews()
+        } else {
+            reading
+        }
+    };
+    read_through(begin, measure)
+}
+
 fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<Sessions> {
     let mut tries = 0;
     loop {

@@ -132,6 +132,9 @@ impl Item {
     }
 }
 
+/// The preview of an item of which the log shows nothing.
+pub(super) const NOT_LOGGED: &str = "(not in the log)";
+
 /// One call to the model, with what the provider reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {

@@ -84,6 +84,9 @@ pub(super) struct Items {
     /// Whether no sizes before the present one are kept.
     #[serde(skip)]
     forgets_sizes: bool,
+    /// Whether previews of packed items are left in the log.
+    #[serde(skip)]
+    leaves_previews: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
@@ -214,7 +217,7 @@ impl Items {
     ) -> ItemIx {
         let ix = self.list.len();
         logged.tool = logged.tool.map(|tool| self.list.names_mut().share(&tool));
-        self.list.push(Item {
+        let is_packed = self.list.push(Item {
             place,
             at: at.into(),
             logged,
@@ -227,6 +230,9 @@ impl Items {
             record: self.record,
             node: short(node),
         });
+        if is_packed && self.leaves_previews {
+            self.list.leave_previews();
+        }
         self.enlist(ix);
         self.tally(ix, 1);
         if self.list.at(ix).kind() == Kind::Thinking {
@@ -517,6 +523,11 @@ impl Items {
                 size: older,
             });
         }
+    }
+
+    /// Leaves previews of packed items in the log, but for the first.
+    pub(super) fn leave_previews(&mut self) {
+        self.leaves_previews = true;
     }
 
     /// Keeps no sizes before the present one from here on: nobody will ask for them.

@@ -29,7 +29,7 @@ mod thinking;
 
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::history::{ItemIx, ItemRef, PastReset, Request, RequestIx, RequestList};
+use super::history::{ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Kind, Role, Source};
@@ -488,7 +488,7 @@ impl Ledger {
             tool: None,
             call: None,
             size: Size::default(),
-            preview: "(not in the log)".into(),
+            preview: NOT_LOGGED.into(),
             hash: 0,
             ephemeral: false,
             nth: u32::MAX,

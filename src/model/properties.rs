@@ -483,7 +483,7 @@ pub(super) fn any_estimator() -> impl Strategy<Value = Estimator> {
     prop::sample::select(Estimator::ALL.to_vec())
 }
 
-fn entry(event: Event) -> Entry {
+pub(super) fn entry(event: Event) -> Entry {
     Entry {
         lane: Lane::Main,
         place: Place::default(),

@@ -126,15 +126,24 @@ impl<T: Row> Rows<T> {
         from
     }
 
-    /// Adds a row at the end.
-    pub(crate) fn push(&mut self, row: T) {
+    /// The blocks that were packed last, but for those of the first rows.
+    pub(crate) fn last_packed(&mut self, first: usize) -> &mut [T::Block] {
+        let packed = self.blocks.len().saturating_sub(UNPACKED / BLOCK);
+        let from = packed.max(first.div_ceil(BLOCK)).min(self.blocks.len());
+        &mut self.blocks[from..]
+    }
+
+    /// Adds a row at the end. Returns whether rows were packed.
+    pub(crate) fn push(&mut self, row: T) -> bool {
         self.newest.push(row);
-        if self.newest.len() >= 2 * UNPACKED {
+        let is_full = self.newest.len() >= 2 * UNPACKED;
+        if is_full {
             let packed: Vec<T> = self.newest.drain(..UNPACKED).collect();
             let blocks = packed.chunks(BLOCK);
             self.blocks
                 .extend(blocks.map(|rows| T::pack(rows, &mut self.names)));
         }
+        is_full
     }
 
     /// A row that is there, to be changed.
@@ -203,7 +212,9 @@ impl<T: Row> Default for Rows<T> {
 impl<T: Row> FromIterator<T> for Rows<T> {
     fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Rows<T> {
         let mut list = Rows::default();
-        rows.into_iter().for_each(|row| list.push(row));
+        for row in rows {
+            list.push(row);
+        }
         list
     }
 }

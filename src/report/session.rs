@@ -3,6 +3,7 @@
 pub(crate) mod find;
 pub(crate) mod json;
 pub mod parts;
+mod previews;
 pub(crate) mod text;
 
 use super::json::document;
@@ -15,9 +16,10 @@ use find::{find, find_session, wait_for_one};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
 use ingest::log::LogFile;
-use ingest::reader::read_once;
+use ingest::reader::{read_for_report, read_once};
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
+use model::event::Lane;
 use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::{Coverage, Session};
@@ -42,6 +44,8 @@ pub struct Report<'a> {
     pub forecast: Result<Forecast, NoForecast>,
     /// How many other sessions the file holds, if its format allows several.
     pub others: usize,
+    /// The log that the session was read from, and its conversation there, where it may have left previews.
+    log: Option<(&'a LogFile, Lane)>,
 }
 
 impl<'a> Report<'a> {
@@ -52,6 +56,7 @@ impl<'a> Report<'a> {
             title: None,
             forecast: forecast(session, Some((context.now)())),
             others: 0,
+            log: None,
         }
     }
 }
@@ -105,7 +110,7 @@ pub fn run(
         let (log, wanted) = find(context, asked)?;
         let sessions = context
             .patience
-            .read(&log, || read_once(&log, &counter, &context.rules))
+            .read(&log, || read_for_report(&log, &counter, &context.rules))
             .with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
@@ -117,6 +122,7 @@ pub fn run(
     let session = fleet.get(key).context("the log holds no session")?;
     let mut report = Report::new(context, session, &log.facts);
     report.title = title;
+    report.log = Some((&log, key.lane));
     if log.format.holds_several {
         report.others = others;
     }

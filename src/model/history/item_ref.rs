@@ -71,6 +71,14 @@ impl<'a> RowRef<'a, Item> {
         }
     }
 
+    /// Whether its preview was left in the log, so that it is empty here.
+    pub fn leaves_preview(&self) -> bool {
+        match self.form() {
+            Form::Whole(_) => false,
+            Form::Packed(block, at, _) => block.leaves_preview(*at),
+        }
+    }
+
     /// Its beginning.
     pub fn preview(&self) -> &'a str {
         match self.form() {
@@ -183,6 +191,13 @@ impl<'a> RowRef<'a, Item> {
 }
 
 impl ItemList {
+    /// Leaves the previews of packed items in the log, but for the first.
+    pub(crate) fn leave_previews(&mut self) {
+        for block in self.last_packed(KEPT_PREVIEWS) {
+            block.leave_previews();
+        }
+    }
+
     /// Settles an item's tokens, or takes that back.
     pub(crate) fn set_settled(&mut self, ix: ItemIx, settled: Option<(u64, Source)>) {
         match self.form_mut(ix) {
@@ -191,3 +206,6 @@ impl ItemList {
         }
     }
 }
+
+/// The first items, whose previews are kept: one of them may name the session, and most sessions have no more.
+const KEPT_PREVIEWS: usize = if cfg!(test) { 6 } else { 1 << 16 };

@@ -1,7 +1,7 @@
 //! Packed items. Most numbers of an item are near those of the items beside it, or 0.
 
 use super::presence::Presence;
-use super::{Away, Item, Left, PreviousSize};
+use super::{Away, Item, Left, NOT_LOGGED, PreviousSize};
 use crate::event::{Key, NewItem, Place, Size};
 use crate::names::Names;
 use crate::rows::{Numbers, Row};
@@ -66,7 +66,8 @@ const EPHEMERAL: u64 = 4;
 #[derive(Debug, Clone)]
 pub struct ItemBlock {
     numbers: Numbers<{ Column::COUNT }>,
-    previews: Box<str>,
+    /// `None`: they were left in the log.
+    previews: Option<Box<str>>,
     /// The times for which items were out of the context, by their places in the block.
     away: Vec<(usize, RareList<Away>)>,
 }
@@ -139,7 +140,25 @@ impl ItemBlock {
     pub(super) fn preview(&self, at: usize) -> &str {
         let end = |at| self.number(Column::PreviewEnd, at) as usize;
         let start = at.checked_sub(1).map_or(0, end);
-        self.previews.get(start..end(at)).unwrap_or_default()
+        match &self.previews {
+            Some(previews) => previews.get(start..end(at)).unwrap_or_default(),
+            None if !self.is_logged(at) => NOT_LOGGED,
+            None => "",
+        }
+    }
+
+    fn is_logged(&self, at: usize) -> bool {
+        self.nth(at) != u32::MAX
+    }
+
+    /// Whether its preview was left in the log.
+    pub(super) fn leaves_preview(&self, at: usize) -> bool {
+        self.previews.is_none() && self.is_logged(at)
+    }
+
+    /// Leaves the previews in the log.
+    pub(super) fn leave_previews(&mut self) {
+        self.previews = None;
     }
 
     pub(super) fn size(&self, at: usize) -> Size {
@@ -349,7 +368,7 @@ impl Row for Item {
         let away = away.filter(|(_, item)| !item.away.is_empty());
         ItemBlock {
             numbers,
-            previews: previews.into(),
+            previews: Some(previews.into()),
             away: away.map(|(at, item)| (at, item.away.clone())).collect(),
         }
     }

@@ -23,6 +23,11 @@ impl State {
         self.ledger.items_mut().forget_sizes();
     }
 
+    /// Leaves the previews of most items of a long log there.
+    pub(crate) fn leave_previews(&mut self) {
+        self.ledger.items_mut().leave_previews();
+    }
+
     /// Makes bytes of the parts that lists do not show, but for the ledger.
     pub(crate) fn pack(&mut self) {
         self.chain.pack(false);

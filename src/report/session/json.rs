@@ -1,6 +1,6 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
-use super::Report as SessionReport;
+use super::{Report as SessionReport, previews};
 use crate::json::part::part;
 use crate::percent;
 use jiff::Timestamp;
@@ -18,11 +18,13 @@ use model::tools::{Server, Tool, servers, tools};
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
+use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// The report of a session.
-pub(super) fn session<'a>(report: &SessionReport<'a>) -> Report<'a> {
+pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
@@ -30,7 +32,7 @@ pub(super) fn session<'a>(report: &SessionReport<'a>) -> Report<'a> {
 }
 
 part! { Report<'a>(
-    report: &SessionReport<'a>,
+    report: &'a SessionReport<'a>,
     session: &'a Session,
     context: &Context,
     carried: Carried<'a>,
@@ -45,7 +47,7 @@ part! { Report<'a>(
         .said()
         .and_then(|said| said.breakdown.as_ref())
         .map(ClientPart::new),
-    messages: Messages<'a> = Messages { session, carried },
+    messages: Messages<'a> = Messages { report, carried },
     calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -231,21 +233,38 @@ part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
 
 /// The items. Each is made when it is written, since a log may have a million.
 struct Messages<'a> {
-    session: &'a Session,
+    report: &'a SessionReport<'a>,
     carried: Carried<'a>,
 }
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Messages { session, carried } = self;
-        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
+        let Messages { report, carried } = self;
+        let session = report.session;
+        let mut list = to.serialize_seq(Some(session.items().len()))?;
+        let mut written = Ok(());
+        let read = previews::each(report, &mut |ix, preview| {
+            written = list.serialize_element(&message(session, carried, ix, preview));
+            match written {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        read.map_err(S::Error::custom)?;
+        written?;
+        list.end()
     }
 }
 
-fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
+fn message<'a>(
+    session: &'a Session,
+    carried: &Carried<'_>,
+    ix: usize,
+    preview: &'a str,
+) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(session.items().at(ix), part, carried, ix, tokens)
+    MessagePart::new(session.items().at(ix), part, carried, ix, tokens, preview)
 }
 
 part! { MessagePart<'a>(
@@ -254,6 +273,7 @@ part! { MessagePart<'a>(
     carried: &Carried<'_>,
     ix: usize,
     tokens: u64,
+    preview: &'a str,
 ) {
     #[serde(flatten)]
     part: ItemPart<'a> = part,
@@ -265,7 +285,7 @@ part! { MessagePart<'a>(
     carried: u64 = carried.tokens(ix, tokens),
     #[serde(skip_serializing_if = "Option::is_none")]
     carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
-    preview: &'a str = item.preview(),
+    preview: &'a str = preview,
 }}
 
 /// The requests. Each is made when it is written.

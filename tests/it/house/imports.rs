@@ -77,7 +77,7 @@ const MAY: &[(Parts, Parts)] = &[
         ],
     ),
     (
-        &["ingest::store", "ingest::reader"],
+        &["ingest::store", "ingest::previews", "ingest::reader"],
         &[
             "model",
             "kit",
