@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of its lines that are shown.
 const MOST_BYTES: u64 = 64 << 10;
-/// How long it may take. The agent begins anew when anything changes, so that a slow line is never seen.
-const LONGEST: Duration = Duration::from_secs(5);
+/// How long it may take. Qwen Code ends a status line after 5 s, and Claude Code begins anew when anything changes, so that a
+/// slow one is never seen.
+const LONGEST: Duration = Duration::from_secs(4);
 /// The same in Cursor, which ends a status line after 2 s.
 const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 

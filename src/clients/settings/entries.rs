@@ -107,7 +107,10 @@ fn enter_status_line(
 ) -> Result<(), Wrong> {
     let ours = program.command("statusline");
     let fresh = match agent {
-        Agent::QwenCode => json!({ "type": "command", "command": ours, "respectUserColors": true }),
+        Agent::QwenCode => {
+            // It does not run it again when an answer is complete.
+            json!({ "type": "command", "command": ours, "refreshInterval": 2, "respectUserColors": true })
+        }
         _ => json!({ "type": "command", "command": ours }),
     };
     let holder = match line_holder(agent) {
