@@ -9,6 +9,7 @@ mod audit;
 mod check;
 mod completions;
 pub mod exit;
+mod export;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -66,6 +67,8 @@ enum Command {
     Ls(ls::Ls),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
     Check(check::Check),
+    /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
+    Export(export::Export),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
@@ -90,6 +93,7 @@ impl Command {
             Command::Report(command) => command,
             Command::Ls(command) => command,
             Command::Check(command) => command,
+            Command::Export(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Audit(command) => command,

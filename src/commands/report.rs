@@ -1,7 +1,7 @@
 //! `ctxgauge report`.
 
 use super::monitor::Monitor;
-use super::options::{Estimate, Logs, Only, Print};
+use super::options::{Estimate, Logs, Only, Print, Redact};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -15,7 +15,7 @@ pub struct Report {
     /// project in the working directory.
     pub path: Option<PathBuf>,
     /// Keep running, and report again whenever the session has changed.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "redact")]
     pub follow: bool,
     /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
     /// Without PATH, any of this machine.
@@ -27,6 +27,9 @@ pub struct Report {
     /// How to estimate.
     #[command(flatten)]
     pub estimate: Estimate,
+    /// What to leave out.
+    #[command(flatten)]
+    pub redact: Redact,
     /// How to write it.
     #[command(flatten)]
     pub print: Print,
@@ -40,7 +43,7 @@ impl Run for Report {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
-        let context = match &self.path {
+        let mut context = match &self.path {
             Some(_) => setup.context(&self.only, &self.estimate)?,
             None => {
                 let only = self.only.clone();
@@ -51,6 +54,9 @@ impl Run for Report {
                 setup.context_of(&[], &logs, &self.estimate)?
             }
         };
+        if self.redact.redact {
+            context.redactor = Some(setup.redactor(&context)?);
+        }
         let asked = Asked {
             path: self.path.as_deref(),
             session: self.session.as_deref(),

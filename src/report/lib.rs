@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod audit;
 pub mod check;
+pub mod export;
 mod in_order;
 mod json;
 pub mod line;
@@ -13,6 +14,7 @@ pub mod ls;
 pub mod models;
 pub mod patience;
 pub mod records;
+pub mod redact;
 pub mod session;
 mod text;
 mod whole;
@@ -27,6 +29,7 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
+use redact::Redactor;
 use render::text::inert;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -144,6 +147,8 @@ pub struct ReportContext {
     pub now: fn() -> Timestamp,
     /// How long the command has waited for databases.
     pub patience: Patience,
+    /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
+    pub redactor: Option<Arc<Redactor>>,
 }
 
 impl ReportContext {

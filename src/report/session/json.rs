@@ -3,6 +3,7 @@
 use super::Report as SessionReport;
 use crate::json::part::part;
 use crate::percent;
+use crate::redact::LeftOut;
 use model::carried::Carried;
 use model::compaction::{Compaction, compactions};
 use model::context::{Context, Share};
@@ -54,6 +55,8 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut> = report.left_out,
 }}
 
 part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
