@@ -3,6 +3,12 @@
 /// The table of models, windows, prices and policies.
 pub const MODELS: &str = include_str!("models.toml");
 
+/// The names of tools that agents bring with them.
+pub fn tools() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("tools.txt").lines();
+    lines.filter(|line| !line.starts_with('#'))
+}
+
 /// The built-in themes by name, in the order of the theme key.
 pub const THEMES: [(&str, &str); 5] = [
     ("terminal", include_str!("themes/terminal.toml")),

@@ -11,6 +11,7 @@ mod chained;
 mod check;
 mod completions;
 pub mod exit;
+mod export;
 mod hook;
 mod locale;
 mod ls;
@@ -70,6 +71,8 @@ enum Command {
     Ls(ls::Ls),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
     Check(check::Check),
+    /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
+    Export(export::Export),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
@@ -100,6 +103,7 @@ impl Command {
             Command::Report(command) => command,
             Command::Ls(command) => command,
             Command::Check(command) => command,
+            Command::Export(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Hook(command) => command,

@@ -184,6 +184,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         cache: cache.map(Path::to_owned),
         now: Default::default,
         patience: Patience::default(),
+        redactor: None,
     }
 }
 

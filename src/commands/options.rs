@@ -152,6 +152,15 @@ impl Plain {
     }
 }
 
+/// Whether texts of logs are left out.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Redact {
+    /// Leave out texts, titles, paths and what tools were called with, and replace ids and names of your own by
+    /// pseudonyms; numbers, roles and times stay. It is said how much was left out.
+    #[arg(long)]
+    pub redact: bool,
+}
+
 /// Arguments of the commands on many sessions.
 #[derive(Debug, Args)]
 pub struct All {

@@ -14,6 +14,7 @@ use ingest::discover::roots::{SearchRoot, usual};
 use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
+use report::redact::{Known, Redactor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -169,6 +170,7 @@ impl Setup {
             cache,
             now: jiff::Timestamp::now,
             patience: Patience::default(),
+            redactor: None,
         })
     }
 
@@ -190,6 +192,19 @@ impl Setup {
             context.roots = given.collect();
         }
         Ok(context)
+    }
+
+    /// What leaves the texts of logs out of reports that are made in this context.
+    pub(super) fn redactor(&self, context: &ReportContext) -> Result<Arc<Redactor>> {
+        let known = Known {
+            rules: &config::rules()?,
+            tools: assets::tools().collect(),
+        };
+        Ok(Arc::new(Redactor::new(
+            known,
+            &context.rules,
+            &self.formats,
+        )))
     }
 
     /// The same, of the arguments of a command on many sessions.

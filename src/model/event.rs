@@ -146,6 +146,8 @@ pub enum Event {
         billed: Billed,
         /// Whether it is the cost of several requests, of which the log has no others' numbers.
         is_sum: bool,
+        /// The model that answered; `None`: that of the conversation.
+        model: Option<Box<str>>,
     },
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),

@@ -30,12 +30,12 @@ pub struct Spent {
 impl Cached {
     /// How a report counts whose prompt is known; `usual` where its numbers do not show it.
     pub fn of(billed: Billed, prompt: u64, usual: Cached) -> Cached {
-        if prompt == billed.prompt() {
-            Cached::Beside
-        } else if prompt == billed.input {
-            Cached::Within
-        } else {
-            usual
+        let is_beside = prompt == billed.prompt();
+        match (is_beside, prompt == billed.input) {
+            (true, false) => Cached::Beside,
+            (false, true) => Cached::Within,
+            // Nothing was cached, or the numbers are of different things.
+            _ => usual,
         }
     }
 }
@@ -102,6 +102,9 @@ mod tests {
         assert_eq!(Cached::of(within, 1_000, Cached::Beside), Cached::Within);
         assert_eq!(Cached::of(beside, 1_000, Cached::Within), Cached::Beside);
         assert_eq!(Cached::of(beside, 7, Cached::Within), Cached::Within);
+        let nothing = Billed::new(1_000, 50);
+        assert_eq!(Cached::of(nothing, 1_000, Cached::Within), Cached::Within);
+        assert_eq!(Cached::of(nothing, 1_000, Cached::Beside), Cached::Beside);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod text;
 
 use super::in_order::{Step, in_order};
 use super::json::document;
+use super::redact::Reader;
 use super::session::{Asked, find, unreadable};
 use super::whole::Whole;
 use super::{Output, Page, ReportContext, Style, print_problems};
@@ -18,7 +19,6 @@ use model::fleet::{Fleet, SessionKey};
 use model::forecast::forecast;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use tokens::Counter;
 
 /// How many logs are read ahead of the one that is checked.
 const AHEAD: usize = 4;
@@ -100,14 +100,14 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
-    let counter = Counter::for_estimator(context.rules.estimator);
+    let reader = Reader::counting(context);
     let mut whole = Whole::new(context);
     let mut check = Check::default();
     let mut problems: Vec<(PathBuf, String)> = Vec::new();
     match which {
         Which::One(asked) => {
             let (log, wanted) = find::find(context, &asked)?;
-            let read = || read_once(&log, &counter, &context.rules);
+            let read = || read_once(&log, &reader, &context.rules);
             let sessions = context.patience.read(&log, read);
             let fleet = whole.fleet(&log, sessions.with_context(|| unreadable(&log))?);
             let key = find::find_session(&fleet, log.facts.file, wanted.as_deref())?;
@@ -119,7 +119,7 @@ pub fn run(
             let is_new = |log: &LogFile| since.is_none_or(|at| log.facts.modified >= Some(at));
             let logs: Vec<LogFile> = found.files.into_iter().filter(is_new).collect();
             let read = |log: &LogFile| {
-                let read = || read_once(log, &counter, &context.rules);
+                let read = || read_once(log, &reader, &context.rules);
                 context.patience.read(log, read)
             };
             in_order(&logs, AHEAD, read, |step| {

@@ -8,7 +8,10 @@ mod text;
 mod totals;
 mod wanted;
 
+pub(crate) use responses::{Cost, Responses};
+pub(crate) use spending::PriceList;
 pub use spending::Spending;
+pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 pub use wanted::{By, Sort, Wanted};
 
@@ -23,7 +26,6 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
-use spending::PriceList;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;

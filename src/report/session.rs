@@ -7,6 +7,7 @@ mod previews;
 pub(crate) mod text;
 
 use super::json::document;
+use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
 use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result, bail};
@@ -46,6 +47,8 @@ pub struct Report<'a> {
     pub others: usize,
     /// The log that the session was read from, and its conversation there, where it may have left previews.
     log: Option<(&'a LogFile, Lane)>,
+    /// What was left out, if that was asked for.
+    pub left_out: Option<LeftOut>,
 }
 
 impl<'a> Report<'a> {
@@ -57,6 +60,10 @@ impl<'a> Report<'a> {
             forecast: forecast(session, Some((context.now)())),
             others: 0,
             log: None,
+            left_out: context
+                .redactor
+                .as_ref()
+                .map(|redactor| redactor.left_out()),
         }
     }
 }
@@ -97,37 +104,46 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let counter = Counter::for_estimator(context.rules.estimator);
+    let reader = Reader::counting(context);
     let (log, wanted, sessions) = if let Some((path, piped)) = piped(context, asked)? {
         let log = pipe::recognise(piped, &context.formats);
         let log = match log.with_context(|| format!("cannot read {}", name(path)))? {
             Ok(log) => log,
             Err(why) => bail!("{}: {why}", name(path)),
         };
-        let sessions = read_once(&log, &counter, &context.rules)?;
+        let sessions = read_once(&log, &reader, &context.rules)?;
         (log, asked.session.map(str::to_owned), sessions)
     } else {
         let (log, wanted) = find(context, asked)?;
         let sessions = context
             .patience
-            .read(&log, || read_for_report(&log, &counter, &context.rules))
+            .read(&log, || read_for_report(&log, &reader, &context.rules))
             .with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
     let file = log.facts.file;
-    let fleet = Whole::new(context).fleet(&log, sessions);
+    let mut whole = Whole::new(context);
+    let mut fleet = whole.named(&log, sessions);
     let key = find_session(&fleet, file, wanted.as_deref())?;
+    whole.redact(&log, &mut fleet);
     let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
-    let session = fleet.get(key).context("the log holds no session")?;
-    let mut report = Report::new(context, session, &log.facts);
+    let found = fleet.get(key).zip(fleet.facts(key));
+    let (session, facts) = found.context("the log holds no session")?;
+    let mut report = Report::new(context, session, facts);
     report.title = title;
-    report.log = Some((&log, key.lane));
+    // What was left out is not read again.
+    report.log = context.redactor.is_none().then_some((&log, key.lane));
     if log.format.holds_several {
         report.others = others;
     }
     style.print(&report, out)?;
-    if let Some(folder) = &context.cache {
+    // What it showed of a model is not kept under a pseudonym.
+    if let Some(folder) = context
+        .cache
+        .as_ref()
+        .filter(|_| context.redactor.is_none())
+    {
         // Without it, only the guess for the first request of later sessions is worse.
         let _ = earlier::save(folder, &context.rules.earlier);
     }

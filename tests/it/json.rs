@@ -111,6 +111,8 @@ fn reports_of_sessions_have_the_documented_keys() {
         "context.window_setting",
         "session.proven",
         "session.damaged",
+        ".left_out",
+        "left_out",
     ];
     check("ctxgauge.report/1", &reports, &rare);
 }

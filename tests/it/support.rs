@@ -25,6 +25,7 @@ pub fn json_report(path: &Path) -> Value {
         cache: None,
         now: jiff::Timestamp::now,
         patience: Patience::default(),
+        redactor: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");
     let style = Style {

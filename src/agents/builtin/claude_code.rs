@@ -440,7 +440,12 @@ fn bill_progress(record: &Record<'_>, out: &mut Sink<'_>) {
     let bill = &message.message;
     let request = request_key([&bill.id, &message.request_id, &message.uuid]);
     if let (Some(request), Some(usage)) = (request, &bill.usage) {
-        out.billed(request, usage.billed());
+        out.emit(Event::Billed {
+            request,
+            billed: usage.billed(),
+            is_sum: false,
+            model: bill.model.boxed(),
+        });
     }
 }
 

@@ -110,6 +110,7 @@ impl<'m> Sink<'m> {
                 capture.finished.clear();
             }
         }
+        self.measure.prepare(&mut event);
         self.entries.push(Entry {
             lane: self.lane,
             place: self.place,
@@ -141,6 +142,7 @@ impl<'m> Sink<'m> {
             request,
             billed,
             is_sum: false,
+            model: None,
         });
     }
 
@@ -150,6 +152,7 @@ impl<'m> Sink<'m> {
             request,
             billed,
             is_sum: true,
+            model: None,
         });
     }
 

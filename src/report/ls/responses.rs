@@ -12,35 +12,35 @@ use std::io;
 
 /// The cost of each response of a log, and what the log lacks.
 #[derive(Default)]
-pub(super) struct Responses {
-    pub(super) costs: HashMap<Key, Cost>,
+pub(crate) struct Responses {
+    pub(crate) costs: HashMap<Key, Cost>,
     /// Responses without usage.
-    pub(super) unbilled: HashSet<Key>,
+    pub(crate) unbilled: HashSet<Key>,
     /// How many compactions took a request that is not in the log.
-    pub(super) compactions: u64,
+    pub(crate) compactions: u64,
     /// The models that answered.
-    pub(super) models: Vec<Box<str>>,
+    pub(crate) models: Vec<Box<str>>,
 }
 
 /// The cost of a response, or of several as one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cost {
-    pub(super) billed: Billed,
+pub(crate) struct Cost {
+    pub(crate) billed: Billed,
     /// How the provider counts what was cached.
-    pub(super) cached: Cached,
+    pub(crate) cached: Cached,
     /// Whether it is of several requests.
-    pub(super) is_sum: bool,
+    pub(crate) is_sum: bool,
     /// When the response began.
-    pub(super) at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// The index of the model that answered, in [`Responses::models`].
-    pub(super) model: Option<u32>,
+    pub(crate) model: Option<u32>,
     /// The session that it belongs to.
-    pub(super) lane: Lane,
+    pub(crate) lane: Lane,
 }
 
 impl Responses {
     /// The responses of a log.
-    pub(super) fn read(log: &LogFile) -> io::Result<Responses> {
+    pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Responses::default();
         let mut models: HashMap<Lane, u32> = HashMap::new();
         let usual = log.format.cached;
@@ -72,8 +72,10 @@ impl Responses {
                     request,
                     billed,
                     is_sum,
+                    model,
                 } => {
-                    let model = models.get(&lane).copied();
+                    let own = model.map(|model| read.index_of(&model));
+                    let model = own.or_else(|| models.get(&lane).copied());
                     read.count(request, cost(billed, usual, is_sum, model));
                 }
                 Event::Node(node) if node.part == Part::Output => {
@@ -92,7 +94,7 @@ impl Responses {
     }
 
     /// The model that gave a response.
-    pub(super) fn model(&self, cost: &Cost) -> Option<&str> {
+    pub(crate) fn model(&self, cost: &Cost) -> Option<&str> {
         Some(self.models.get(cost.model? as usize)?)
     }
 
@@ -107,14 +109,14 @@ impl Responses {
     }
 
     /// The bytes that a cache keeps of them.
-    pub(super) fn store(&self) -> Option<Vec<u8>> {
+    pub(crate) fn store(&self) -> Option<Vec<u8>> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
         let rest = (&self.unbilled, self.compactions, &self.models);
         postcard::to_stdvec(&(costs, rest)).ok()
     }
 
     /// The responses that were stored.
-    pub(super) fn restore(stored: &[u8]) -> Option<Responses> {
+    pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
         type Rest = (HashSet<Key>, u64, Vec<Box<str>>);
         let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
         let (unbilled, compactions, models) = rest;
@@ -135,7 +137,7 @@ impl Responses {
 
 impl Cost {
     /// What is known of a response that is logged twice.
-    pub(super) fn merged(self, other: Cost) -> Cost {
+    pub(crate) fn merged(self, other: Cost) -> Cost {
         let both = self.at.into_iter().chain(other.at);
         Cost {
             billed: self.billed.max(other.billed),

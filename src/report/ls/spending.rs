@@ -26,7 +26,7 @@ impl Spending {
     }
 
     /// Adds what other responses used.
-    pub(super) fn add(&mut self, other: Spending) {
+    pub(crate) fn add(&mut self, other: Spending) {
         self.spent = self.spent.plus(other.spent);
         self.responses += other.responses;
         self.nanodollars = self.nanodollars.saturating_add(other.nanodollars);
@@ -35,13 +35,13 @@ impl Spending {
 }
 
 /// The prices of models, each looked up once.
-pub(super) struct PriceList<'r> {
+pub(crate) struct PriceList<'r> {
     rules: &'r Rules,
     rows: HashMap<Box<str>, Option<&'r PriceRow>>,
 }
 
 impl<'r> PriceList<'r> {
-    pub(super) fn new(rules: &'r Rules) -> PriceList<'r> {
+    pub(crate) fn new(rules: &'r Rules) -> PriceList<'r> {
         PriceList {
             rules,
             rows: HashMap::new(),
@@ -49,7 +49,7 @@ impl<'r> PriceList<'r> {
     }
 
     /// What a response used and cost.
-    pub(super) fn spending(
+    pub(crate) fn spending(
         &mut self,
         cost: &Cost,
         format: &Format,

@@ -236,7 +236,7 @@ impl AgentTotals {
 
 /// The key of a response among those of all logs. Where a log has no ids, its keys are those of other logs too: a
 /// response is distinguished from theirs by its numbers, which are the same in a copy of the log.
-fn in_all_logs(request: Key, cost: &Cost) -> Key {
+pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
         let numbers = format!("{:?} {}", cost.billed, cost.is_sum);
         Key::of_parts(&[&request.get().to_string(), &numbers])

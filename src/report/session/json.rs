@@ -3,6 +3,7 @@
 use super::{Report as SessionReport, previews};
 use crate::json::part::part;
 use crate::percent;
+use crate::redact::LeftOut;
 use jiff::Timestamp;
 use model::carried::Carried;
 use model::compaction::{Compaction, compactions, unlogged};
@@ -62,6 +63,8 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut> = report.left_out,
 }}
 
 // What the agent's client estimates to fill the context.

@@ -55,6 +55,9 @@ pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     write_resets(out, session, compactions, &previews)?;
     write_what_if(out, session)?;
     write_unread(out, session)?;
+    if let Some(left_out) = &report.left_out {
+        writeln!(out, "\n  {left_out}")?;
+    }
     match report.others {
         0 => Ok(()),
         others => writeln!(

@@ -33,6 +33,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         cache: None,
         now: Timestamp::now,
         patience: Patience::default(),
+        redactor: None,
     }
 }
 

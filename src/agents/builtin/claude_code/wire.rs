@@ -67,6 +67,7 @@ record! {
     /// A response without its content.
     pub(super) struct Bill<'a> {
         pub(super) id: Text<'a>,
+        pub(super) model: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
     }
 
