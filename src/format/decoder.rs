@@ -1,6 +1,7 @@
 //! What turns the bytes of a log into events.
 
 use super::sidecar::SidecarRecord;
+use kit::damage;
 use model::event::Sink;
 
 /// How a decoder took what is beside its log.
@@ -20,6 +21,12 @@ pub trait Decoder: Send {
     /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
     /// place.
     fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
+
+    /// Decodes of a line, which may be damaged, only what [concerns usage](model::event::Event::of_usage), for a reading that is given no other
+    /// lines than those with a [mark](super::Format::usage_marks). What else it emits is dropped.
+    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        self.read_line(&damage::line(line).0, out);
+    }
 
     /// Decodes a whole document.
     fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}

@@ -2,7 +2,7 @@
 
 use super::lanes::Sessions;
 use super::lines::Progress;
-use super::log::{LogFile, Reading, Recent};
+use super::log::{LogFile, OnEvent, Reading, Recent};
 use model::event::{ByLength, Entry, Event, Measure, Unmeasured};
 use model::window::Rules;
 use std::io;
@@ -47,6 +47,12 @@ pub fn each_event(log: &LogFile, give: &mut dyn FnMut(Event)) -> io::Result<()> 
         entries.into_iter().for_each(|entry| give(entry.event));
         ControlFlow::Continue(())
     })
+}
+
+/// Reads of a whole log only what [concerns usage](Event::of_usage), and passes that on: for totals, which need none of
+/// its texts.
+pub fn each_usage(log: &LogFile, give: &mut OnEvent<'_>) -> io::Result<()> {
+    log.store.usage(log, give)
 }
 
 /// The entries of the first `most` records of a log, to show how it is read.

@@ -211,6 +211,29 @@ pub enum Event {
 }
 
 impl Event {
+    /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
+    /// ([`Event::Billed`]), that one was written ([`Event::Node`]), and that the context was compacted
+    /// ([`Event::Reset`]).
+    pub fn of_usage(self) -> Option<Event> {
+        match self {
+            Event::Billed { .. } => Some(self),
+            Event::Usage(usage) if usage.source.is_known() => Some(Event::Billed {
+                request: usage.request,
+                billed: usage.billed,
+                is_sum: false,
+            }),
+            Event::Node(node) if node.part == Part::Output => {
+                let node = Node::output(None, Some(node.request?), Vec::new());
+                Some(Event::Node(Box::new(node)))
+            }
+            Event::Reset(reset) if reset.gone == Gone::Compaction => {
+                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+                Some(Event::Reset(Box::new(reset)))
+            }
+            _ => None,
+        }
+    }
+
     /// The content of a node leaves.
     pub fn cleared_node(key: Key) -> Event {
         Event::Cleared {

@@ -18,6 +18,7 @@ mod canonical;
 mod registry;
 mod requests;
 mod settings;
+mod usage;
 mod wire;
 
 use format::{
@@ -25,9 +26,8 @@ use format::{
 };
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use kit::image;
-use kit::lenient::{self, Lost, Raw, Text};
-use memchr::memmem;
+use kit::lenient::{self, Lost, Text};
+use kit::{damage, image};
 use model::event::{
     Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
@@ -35,7 +35,7 @@ use model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{AboutAgent, Progress, Record, keys};
+use wire::{AboutAgent, Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -59,6 +59,7 @@ pub static CLAUDE_CODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
+    usage_marks: usage::MARKS,
     terms: ANTHROPIC,
     hides_compactions: true,
     settings: Some(&settings::SETTINGS),
@@ -148,6 +149,13 @@ impl Decoder for ClaudeCodeDecoder {
             self.record(&record, out);
         }
     }
+
+    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        let (line, _) = damage::line(line);
+        if usage::read(&line, out).is_none() {
+            self.read_line(&line, out);
+        }
+    }
 }
 
 impl ClaudeCodeDecoder {
@@ -193,7 +201,7 @@ impl ClaudeCodeDecoder {
                 out.skip(kind);
             }
             "progress" => {
-                bill_progress(record, out);
+                usage::bill_progress(record.data, out);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),
@@ -348,10 +356,10 @@ impl ClaudeCodeDecoder {
         out: &mut Sink<'_>,
     ) -> Option<Usage> {
         let message = &record.message;
-        if message.model.get() == Some("<synthetic>") || record.is_api_error_message == Some(true) {
+        if usage::is_synthetic(message.model.get(), record.is_api_error_message) {
             return None;
         }
-        let request = request_key([&message.id, &record.request_id, &record.uuid])?;
+        let request = usage::request_key([&message.id, &record.request_id, &record.uuid])?;
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
@@ -417,28 +425,6 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
     }
     if node.items.is_empty() {
         CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
-    }
-}
-
-/// The key of a response, by the first of its ids that it has.
-fn request_key(ids: [&Text<'_>; 3]) -> Option<Key> {
-    ids.into_iter().find_map(Text::key)
-}
-
-/// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
-fn bill_progress(record: &Record<'_>, out: &mut Sink<'_>) {
-    let data = record.data.map_or("", Raw::get);
-    // Few of these records hold a response.
-    if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
-        return;
-    }
-    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &Lost::default()) else {
-        return;
-    };
-    let bill = &message.message;
-    let request = request_key([&bill.id, &message.request_id, &message.uuid]);
-    if let (Some(request), Some(usage)) = (request, &bill.usage) {
-        out.billed(request, usage.billed());
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the responses of a log cost.
 
 use ingest::log::LogFile;
-use ingest::reader::each_event;
-use model::Gone;
-use model::event::{Billed, Event, Key, Part};
+use ingest::reader::each_usage;
+use model::event::{Billed, Event, Key};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -30,17 +29,14 @@ impl Responses {
     /// The responses of a log.
     pub(super) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Responses::default();
-        each_event(log, &mut |event| match event {
-            Event::Usage(usage) if usage.source.is_known() => {
-                read.count(usage.request, Cost::of(usage.billed));
-            }
+        each_usage(log, &mut |event| match event {
             Event::Billed {
                 request,
                 billed,
                 is_sum,
             } => read.count(request, Cost { billed, is_sum }),
-            Event::Node(node) if node.part == Part::Output => read.unbilled.extend(node.request),
-            Event::Reset(reset) if reset.gone == Gone::Compaction => read.compactions += 1,
+            Event::Node(node) => read.unbilled.extend(node.request),
+            Event::Reset(_) => read.compactions += 1,
             _ => {}
         })?;
         read.unbilled
@@ -73,14 +69,5 @@ impl Responses {
         let known = self.costs.entry(request).or_default();
         known.billed = known.billed.max(cost.billed);
         known.is_sum |= cost.is_sum;
-    }
-}
-
-impl Cost {
-    fn of(billed: Billed) -> Cost {
-        Cost {
-            billed,
-            is_sum: false,
-        }
     }
 }

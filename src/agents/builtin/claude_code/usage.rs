@@ -1,0 +1,87 @@
+//! What a line says of usage, without what the conversation holds.
+
+use super::wire::{Progress, ResponseUsage};
+use kit::lenient::{self, Lost, Raw, Text, record};
+use memchr::memmem;
+use model::Gone;
+use model::event::{Cause, Kept, Key, Node, Reset, Sink};
+
+/// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction.
+pub(super) const MARKS: &[&str] = &["\"assistant\"", "\"usage\"", "\"compact_boundary\""];
+
+record! {
+    struct Line<'a> {
+        kind: Text<'a> = "type",
+        uuid: Text<'a>,
+        message: Message<'a>,
+        request_id: Text<'a> = "requestId",
+        subtype: Text<'a>,
+        is_api_error_message: Option<bool> = "isApiErrorMessage",
+        data: Option<Raw<'a>>,
+    }
+
+    struct Message<'a> {
+        id: Text<'a>,
+        model: Text<'a>,
+        usage: Option<ResponseUsage<'a>>,
+    }
+}
+
+/// Reads a line for what concerns usage. `None`: only all of the record shows that.
+pub(super) fn read(line: &str, out: &mut Sink<'_>) -> Option<()> {
+    let line = lenient::object::<Line<'_>>(line, out).unwrap_or_default();
+    match line.kind.or_empty() {
+        "assistant" => line.response(out)?,
+        "progress" => bill_progress(line.data, out),
+        "system" if line.subtype.get() == Some("compact_boundary") => {
+            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+            out.reset(reset);
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+impl Line<'_> {
+    fn response(&self, out: &mut Sink<'_>) -> Option<()> {
+        // One without an id counts if it has content.
+        self.uuid.get()?;
+        let model = self.message.model.get();
+        if is_synthetic(model, self.is_api_error_message) {
+            return Some(());
+        }
+        let request = request_key([&self.message.id, &self.request_id, &self.uuid])?;
+        match &self.message.usage {
+            Some(usage) if usage.context().prompt() > 0 => out.billed(request, usage.billed()),
+            _ => out.node(Node::output(None, Some(request), Vec::new())),
+        }
+        Some(())
+    }
+}
+
+/// Whether an assistant's record is none of a response: nothing of it was sent or paid for.
+pub(super) fn is_synthetic(model: Option<&str>, is_error: Option<bool>) -> bool {
+    model == Some("<synthetic>") || is_error == Some(true)
+}
+
+/// The key of a response, by the first of its ids that it has.
+pub(super) fn request_key(ids: [&Text<'_>; 3]) -> Option<Key> {
+    ids.into_iter().find_map(Text::key)
+}
+
+/// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
+pub(super) fn bill_progress(data: Option<Raw<'_>>, out: &mut Sink<'_>) {
+    let data = data.map_or("", Raw::get);
+    // Few of these records hold a response.
+    if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
+        return;
+    }
+    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &Lost::default()) else {
+        return;
+    };
+    let bill = &message.message;
+    let request = request_key([&bill.id, &message.request_id, &message.uuid]);
+    if let (Some(request), Some(usage)) = (request, &bill.usage) {
+        out.billed(request, usage.billed());
+    }
+}
