@@ -8,7 +8,7 @@ use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
 use format::Format;
-use model::event::{Entry, Event, Measure, Unmeasured};
+use model::event::{Entry, Measure, Unmeasured};
 use model::fleet::{FileFacts, FileId};
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -50,11 +50,13 @@ impl LogFile {
         States::new(self.format, self.location())
     }
 
-    /// The events that concern usage among those of all records.
-    pub(crate) fn usage_of_all(&self, give: &mut OnEvent<'_>) -> io::Result<()> {
+    /// The entries that concern usage among those of all records.
+    pub(crate) fn usage_of_all(&self, give: &mut OnEntry<'_>) -> io::Result<()> {
         self.store.entries(self, &Unmeasured, &mut |entries| {
-            let events = entries.into_iter().map(|entry| entry.event);
-            events.filter_map(Event::of_usage).for_each(&mut *give);
+            entries
+                .into_iter()
+                .filter_map(Entry::of_usage)
+                .for_each(&mut *give);
             ControlFlow::Continue(())
         })
     }
@@ -176,9 +178,9 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// All events of the log that [concern usage](Event::of_usage), an incomplete last record's too. By default all
-    /// records are decoded.
-    fn usage(&self, log: &LogFile, give: &mut OnEvent<'_>) -> io::Result<()> {
+    /// All entries of the log that [concern usage](model::event::Event::of_usage), an incomplete last record's too. By
+    /// default all records are decoded.
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
         log.usage_of_all(give)
     }
 
@@ -207,8 +209,8 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// What is called with the events of a log.
-pub type OnEvent<'f> = dyn FnMut(Event) + 'f;
+/// What is called with the entries of a log, one by one.
+pub type OnEntry<'f> = dyn FnMut(Entry) + 'f;
 
 /// How much of a log's end is read for a status line.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::lanes::Sessions;
 use super::lines::Progress;
-use super::log::{LogFile, OnEvent, Reading, Recent};
+use super::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Event, Measure, Unmeasured};
 use model::window::Rules;
 use std::io;
@@ -51,7 +51,7 @@ pub fn each_event(log: &LogFile, give: &mut dyn FnMut(Event)) -> io::Result<()> 
 
 /// Reads of a whole log only what [concerns usage](Event::of_usage), and passes that on: for totals, which need none of
 /// its texts.
-pub fn each_usage(log: &LogFile, give: &mut OnEvent<'_>) -> io::Result<()> {
+pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
     log.store.usage(log, give)
 }
 

@@ -127,6 +127,14 @@ pub struct Entry {
     pub event: Event,
 }
 
+impl Entry {
+    /// The same with [`Event::of_usage`].
+    pub fn of_usage(self) -> Option<Entry> {
+        let event = self.event.of_usage()?;
+        Some(Entry { event, ..self })
+    }
+}
+
 /// What can happen to a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -212,16 +220,12 @@ pub enum Event {
 
 impl Event {
     /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
-    /// ([`Event::Billed`]), that one was written ([`Event::Node`]), and that the context was compacted
+    /// ([`Event::Usage`], [`Event::Billed`]), that one was written ([`Event::Node`]), and that the context was compacted
     /// ([`Event::Reset`]).
     pub fn of_usage(self) -> Option<Event> {
         match self {
             Event::Billed { .. } => Some(self),
-            Event::Usage(usage) if usage.source.is_known() => Some(Event::Billed {
-                request: usage.request,
-                billed: usage.billed,
-                is_sum: false,
-            }),
+            Event::Usage(usage) if usage.source.is_known() => Some(Event::Usage(usage)),
             Event::Node(node) if node.part == Part::Output => {
                 let node = Node::output(None, Some(node.request?), Vec::new());
                 Some(Event::Node(Box::new(node)))

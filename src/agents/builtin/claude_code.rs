@@ -27,7 +27,7 @@ use format::{
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Lost, Text};
-use kit::{damage, image};
+use kit::{damage, image, text};
 use model::event::{
     Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
@@ -151,9 +151,8 @@ impl Decoder for ClaudeCodeDecoder {
     }
 
     fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
-        let (line, _) = damage::line(line);
-        if usage::read(&line, out).is_none() {
-            self.read_line(&line, out);
+        if usage::read(&text(line), &mut self.requests, out).is_none() {
+            self.read_line(&damage::line(line).0, out);
         }
     }
 }

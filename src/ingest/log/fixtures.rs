@@ -5,7 +5,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::lanes::{Lanes, main_session};
 use crate::log::News;
-use crate::reader::{each_event, each_usage, read_whole, tail_only};
+use crate::reader::{each_usage, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
 use crate::testing::usage::Usage;
 use crate::{source, store};
@@ -198,14 +198,20 @@ proptest! {
 /// What a reading for usage gives.
 fn usage(log: &LogFile) -> Usage {
     let mut usage = Usage::default();
-    each_usage(log, &mut |event| usage.add(event)).unwrap();
+    each_usage(log, &mut |entry| usage.add(entry)).unwrap();
     usage.done()
 }
 
 /// What all records say of usage.
 fn usage_of_all(log: &LogFile) -> Usage {
     let mut usage = Usage::default();
-    each_event(log, &mut |event| usage.add_if_any(event)).unwrap();
+    let give = &mut |entries: Vec<Entry>| {
+        entries
+            .into_iter()
+            .for_each(|entry| usage.add_if_any(entry));
+        ControlFlow::Continue(())
+    };
+    log.store.entries(log, &Unmeasured, give).unwrap();
     usage.done()
 }
 

@@ -4,7 +4,7 @@ use super::backwards::{self, Reach};
 use super::line_cursor::LineCursor;
 use super::usage;
 use crate::lines::position::Position;
-use crate::log::{Cursor, LogFile, OnEvent, Reading, Recent, Store};
+use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use crate::source::{Open, Stamp, head};
 use crate::text::{self, Pieces};
 use model::event::{Measure, Sink, Unmeasured};
@@ -72,7 +72,7 @@ impl Store for LineLog {
         backwards::tail(&self.source, log, measure, rules, Reach::ALL)
     }
 
-    fn usage(&self, log: &LogFile, give: &mut OnEvent<'_>) -> io::Result<()> {
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
         // A sidecar may say of any line what it cost.
         match log.sidecar {
             Some(_) => log.usage_of_all(give),

@@ -29,7 +29,8 @@ impl Responses {
     /// The responses of a log.
     pub(super) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Responses::default();
-        each_usage(log, &mut |event| match event {
+        each_usage(log, &mut |entry| match entry.event {
+            Event::Usage(usage) => read.count(usage.request, Cost::of(usage.billed)),
             Event::Billed {
                 request,
                 billed,
@@ -69,5 +70,14 @@ impl Responses {
         let known = self.costs.entry(request).or_default();
         known.billed = known.billed.max(cost.billed);
         known.is_sum |= cost.is_sum;
+    }
+}
+
+impl Cost {
+    fn of(billed: Billed) -> Cost {
+        Cost {
+            billed,
+            is_sum: false,
+        }
     }
 }

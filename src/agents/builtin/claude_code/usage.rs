@@ -1,23 +1,34 @@
 //! What a line says of usage, without what the conversation holds.
 
-use super::wire::{Progress, ResponseUsage};
+use super::requests::Requests;
+use super::wire::{self, Params, Progress, ResponseUsage};
 use kit::lenient::{self, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
-use model::event::{Cause, Kept, Key, Node, Reset, Sink};
+use model::event::{Cause, Kept, Key, Node, Reset, Sink, Usage};
 
-/// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction.
-pub(super) const MARKS: &[&str] = &["\"assistant\"", "\"usage\"", "\"compact_boundary\""];
+/// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
+/// a request was made.
+pub(super) const MARKS: &[&str] = &[
+    "\"assistant\"",
+    "\"usage\"",
+    "\"compact_boundary\"",
+    "\"api-request\"",
+];
 
 record! {
     struct Line<'a> {
         kind: Text<'a> = "type",
         uuid: Text<'a>,
+        timestamp: Text<'a>,
         message: Message<'a>,
         request_id: Text<'a> = "requestId",
         subtype: Text<'a>,
         is_api_error_message: Option<bool> = "isApiErrorMessage",
         data: Option<Raw<'a>>,
+        id: Text<'a>,
+        params: Params<'a>,
+        request_ref: Text<'a> = "requestRef",
     }
 
     struct Message<'a> {
@@ -27,11 +38,12 @@ record! {
     }
 }
 
-/// Reads a line for what concerns usage. `None`: only all of the record shows that.
-pub(super) fn read(line: &str, out: &mut Sink<'_>) -> Option<()> {
-    let line = lenient::object::<Line<'_>>(line, out).unwrap_or_default();
+/// Reads a line for what concerns usage. `None`: it is damaged, or only all of the record shows that.
+pub(super) fn read(line: &str, requests: &mut Requests, out: &mut Sink<'_>) -> Option<()> {
+    let line = lenient::parse::<Line<'_>>(line, &Lost::default()).ok()?;
     match line.kind.or_empty() {
-        "assistant" => line.response(out)?,
+        "assistant" => line.response(requests, out)?,
+        "api-request" => requests.note_window(line.id.key(), &line.params),
         "progress" => bill_progress(line.data, out),
         "system" if line.subtype.get() == Some("compact_boundary") => {
             let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
@@ -43,7 +55,7 @@ pub(super) fn read(line: &str, out: &mut Sink<'_>) -> Option<()> {
 }
 
 impl Line<'_> {
-    fn response(&self, out: &mut Sink<'_>) -> Option<()> {
+    fn response(&self, requests: &Requests, out: &mut Sink<'_>) -> Option<()> {
         // One without an id counts if it has content.
         self.uuid.get()?;
         let model = self.message.model.get();
@@ -51,9 +63,18 @@ impl Line<'_> {
             return Some(());
         }
         let request = request_key([&self.message.id, &self.request_id, &self.uuid])?;
-        match &self.message.usage {
-            Some(usage) if usage.context().prompt() > 0 => out.billed(request, usage.billed()),
-            _ => out.node(Node::output(None, Some(request), Vec::new())),
+        let is_long = requests.is_long(&self.request_ref);
+        let usage = self.message.usage.as_ref();
+        match usage.filter(|usage| usage.context().prompt() > 0) {
+            Some(usage) => {
+                out.set_time(self.timestamp.time());
+                out.usage(Usage {
+                    model: model.map(|model| wire::model_name(model, is_long)),
+                    billed: usage.billed(),
+                    ..Usage::reported(request, usage.context().prompt())
+                });
+            }
+            None => out.node(Node::output(None, Some(request), Vec::new())),
         }
         Some(())
     }

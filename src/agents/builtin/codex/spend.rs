@@ -5,8 +5,8 @@ use super::opening::Opening;
 use super::reader::{CodexDecoder, EVENTS};
 use super::wire::CountLine;
 use format::Decoder;
-use kit::damage;
-use kit::lenient;
+use kit::lenient::{self, Lost};
+use kit::{damage, text};
 use memchr::memmem;
 use model::Gone;
 use model::event::{Cause, Kept, Reset, Sink};
@@ -16,9 +16,8 @@ impl CodexDecoder {
     pub(super) fn spend(&mut self, line: &[u8], out: &mut Sink<'_>) {
         let opening = Opening::of(line).unwrap_or_default();
         match (opening.kind, opening.subtype) {
-            (b"event_msg", b"token_count") => self.count(line, out),
+            (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
             (b"event_msg", kind) if is_irrelevant(kind) => {}
-            (b"turn_context", _) => self.turns.settings(),
             (b"compacted", _) => {
                 self.compacts();
                 let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
@@ -45,14 +44,13 @@ impl CodexDecoder {
         is_output && self.open.is_some() && !self.is_interrupted && is_plain()
     }
 
-    fn count(&mut self, line: &[u8], out: &mut Sink<'_>) {
-        let (line, _) = damage::line(line);
-        let Some(line) = lenient::object::<CountLine<'_>>(&line, out) else {
-            return;
-        };
+    /// Reads a `token_count`; `None`: the line is damaged.
+    fn count(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
+        let line = lenient::parse::<CountLine<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
         self.event(&line.payload, out);
+        Some(())
     }
 }
 

@@ -25,9 +25,7 @@ fn usage(log: &Log, changed: usize, text: &str) -> Usage {
         }
     }
     let mut usage = Usage::default();
-    out.entries
-        .into_iter()
-        .for_each(|entry| usage.add(entry.event));
+    out.entries.into_iter().for_each(|entry| usage.add(entry));
     usage.done()
 }
 
@@ -35,7 +33,7 @@ fn usage(log: &Log, changed: usize, text: &str) -> Usage {
 fn usage_of_all(log: &Log, changed: usize, text: &str) -> Usage {
     let mut usage = Usage::default();
     let entries = log.entries(changed, text).into_iter();
-    entries.for_each(|entry| usage.add_if_any(entry.event));
+    entries.for_each(|entry| usage.add_if_any(entry));
     usage.done()
 }
 
