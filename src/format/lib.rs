@@ -61,6 +61,9 @@ pub struct Format {
     /// Byte strings, one of which is in every line that can reset the context. They are used to find the
     /// last reset from the end of a log, and may be in other lines too.
     pub reset_marks: &'static [&'static str],
+    /// Byte strings, one of which is in every line that [`Decoder::read_usage`] needs; they may be in other lines too.
+    /// Empty: it is given all lines.
+    pub usage_marks: &'static [&'static str],
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.
     pub terms: &'static [Term],
@@ -154,6 +157,7 @@ impl Format {
         store: &head::lines_or_document,
         list: None,
         reset_marks: &[],
+        usage_marks: &[],
         terms: &[
             ("input", |b| b.input),
             ("cached", |b| b.cache_read),

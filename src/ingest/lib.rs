@@ -13,7 +13,7 @@
 //! | overseer | starts another worker when one does not come back from a file |
 //!
 //! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
-//! [`reader::each_entry`] without a thread. What a log is kept in is a [`log::Store`].
+//! [`reader::each_usage`] without a thread. What a log is kept in is a [`log::Store`].
 //!
 //! The rooms, each of which uses those above it:
 //!

@@ -8,7 +8,7 @@ use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
 use format::Format;
-use model::event::{Entry, Measure};
+use model::event::{Entry, Measure, Unmeasured};
 use model::fleet::{FileFacts, FileId};
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -48,6 +48,17 @@ impl LogFile {
     /// Its state files, none of them given to a decoder yet.
     pub(crate) fn states(&self) -> States {
         States::new(self.format, self.location())
+    }
+
+    /// The entries that concern usage among those of all records.
+    pub(crate) fn usage_of_all(&self, give: &mut OnEntry<'_>) -> io::Result<()> {
+        self.store.entries(self, &Unmeasured, &mut |entries| {
+            entries
+                .into_iter()
+                .filter_map(Entry::of_usage)
+                .for_each(&mut *give);
+            ControlFlow::Continue(())
+        })
     }
 
     /// Where it is.
@@ -172,6 +183,12 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// All entries of the log that [concern usage](model::event::Event::of_usage), an incomplete last record's too. By
+    /// default all records are decoded.
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+        log.usage_of_all(give)
+    }
+
     /// All entries, in batches, until `give` breaks.
     fn entries(
         &self,
@@ -196,6 +213,9 @@ pub trait Store: Send + Sync {
         }
     }
 }
+
+/// What is called with the entries of a log, one by one.
+pub type OnEntry<'f> = dyn FnMut(Entry) + 'f;
 
 /// How much of a log's end is read for a status line.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use super::lanes::Sessions;
 use super::lines::Progress;
-use super::log::{LogFile, Reading, Recent};
-use model::event::{ByLength, Entry, Measure, Unmeasured};
+use super::log::{LogFile, OnEntry, Reading, Recent};
+use model::event::{ByLength, Entry, Measure};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -58,12 +58,10 @@ fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Resul
     }
 }
 
-/// Reads a whole log and passes on its entries, with nothing measured, keeping nothing.
-pub fn each_entry(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
-    log.store.entries(log, &Unmeasured, &mut |entries| {
-        entries.into_iter().for_each(&mut *give);
-        ControlFlow::Continue(())
-    })
+/// Reads of a whole log only what [concerns usage](model::event::Event::of_usage), and passes that on: for totals, which need none of
+/// its texts.
+pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+    log.store.usage(log, give)
 }
 
 /// The entries of the first `most` records of a log, to show how it is read.

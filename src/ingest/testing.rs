@@ -5,6 +5,7 @@
 //! folder `parts` has one in each file `part-<number>.json`.
 
 pub(super) mod made;
+pub(super) mod usage;
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::facts::EACH_LINE;

@@ -128,6 +128,14 @@ pub struct Entry {
     pub event: Event,
 }
 
+impl Entry {
+    /// The same with [`Event::of_usage`].
+    pub fn of_usage(self) -> Option<Entry> {
+        let event = self.event.of_usage()?;
+        Some(Entry { event, ..self })
+    }
+}
+
 /// What can happen to a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -214,6 +222,29 @@ pub enum Event {
 }
 
 impl Event {
+    /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
+    /// ([`Event::Usage`], [`Event::Billed`]), that one was written ([`Event::Node`]), that the context was compacted
+    /// ([`Event::Reset`]), and which model answers from there on ([`Event::Meta`]).
+    pub fn of_usage(self) -> Option<Event> {
+        match self {
+            Event::Billed { .. } => Some(self),
+            Event::Meta(meta) => {
+                let model = Meta::of_model(Some(meta.model?));
+                Some(Event::Meta(Box::new(model)))
+            }
+            Event::Usage(usage) if usage.source.is_known() => Some(Event::Usage(usage)),
+            Event::Node(node) if node.part == Part::Output => {
+                let node = Node::output(None, Some(node.request?), Vec::new());
+                Some(Event::Node(Box::new(node)))
+            }
+            Event::Reset(reset) if reset.gone == Gone::Compaction => {
+                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+                Some(Event::Reset(Box::new(reset)))
+            }
+            _ => None,
+        }
+    }
+
     /// The content of a node leaves.
     pub fn cleared_node(key: Key) -> Event {
         Event::Cleared {

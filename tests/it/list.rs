@@ -5,7 +5,7 @@ use ctxgauge::agents;
 use ctxgauge::format::Cached;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
-use ctxgauge::ingest::reader::each_entry;
+use ctxgauge::ingest::reader::each_usage;
 use ctxgauge::model::event::Event;
 use serde_json::{Value, json};
 use std::fs;
@@ -183,7 +183,7 @@ fn the_cached_part_is_where_the_format_says() {
     let (mut within, mut beside) = (0, 0);
     for log in logs.iter().filter(|log| !mixed.contains(&log.format.id)) {
         let usual = log.format.cached;
-        let read = each_entry(log, &mut |entry| {
+        let read = each_usage(log, &mut |entry| {
             let Event::Usage(usage) = entry.event else {
                 return;
             };

@@ -11,7 +11,7 @@
 mod list;
 
 use crate::lanes::Lanes;
-use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::log::{Cursor, End, LogFile, News, OnEntry, Reading, Store};
 use crate::room;
 use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
@@ -81,6 +81,13 @@ impl Store for Document {
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
         Reading::once(log, rules).to_end(measure)
+    }
+
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+        let mut out = Sink::for_usage();
+        self.decode(log, &mut out)?;
+        out.entries.into_iter().for_each(give);
+        Ok(())
     }
 
     fn entries(

@@ -15,6 +15,7 @@ pub mod pipe;
 pub mod rows;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use super::log::Store;
 use super::source;

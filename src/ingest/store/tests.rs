@@ -234,7 +234,7 @@ fn rows_are_read_by_every_way_into_a_log() {
     });
     let log = memory.log();
     let mut prompts = Vec::new();
-    crate::reader::each_entry(&log, &mut |entry| {
+    crate::reader::each_usage(&log, &mut |entry| {
         if let model::event::Event::Usage(usage) = entry.event {
             prompts.push(usage.prompt);
         }

@@ -1,10 +1,9 @@
 //! What the responses of a log cost.
 
 use ingest::log::LogFile;
-use ingest::reader::each_entry;
+use ingest::reader::each_usage;
 use jiff::Timestamp;
-use model::Gone;
-use model::event::{Billed, Event, Key, Lane, Part};
+use model::event::{Billed, Event, Key, Lane};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -44,7 +43,7 @@ impl Responses {
         let mut read = Responses::default();
         let mut models: HashMap<Lane, u32> = HashMap::new();
         let usual = log.format.cached;
-        each_entry(log, &mut |entry| {
+        each_usage(log, &mut |entry| {
             let (lane, at) = (entry.lane, entry.at);
             let cost = |billed, cached, is_sum, model| Cost {
                 billed,
@@ -60,7 +59,7 @@ impl Responses {
                         models.insert(lane, read.index_of(&model));
                     }
                 }
-                Event::Usage(usage) if usage.source.is_known() => {
+                Event::Usage(usage) => {
                     if let Some(model) = &usage.model {
                         models.insert(lane, read.index_of(model));
                     }
@@ -78,10 +77,8 @@ impl Responses {
                     let model = own.or_else(|| models.get(&lane).copied());
                     read.count(request, cost(billed, usual, is_sum, model));
                 }
-                Event::Node(node) if node.part == Part::Output => {
-                    read.unbilled.extend(node.request);
-                }
-                Event::Reset(reset) if reset.gone == Gone::Compaction => read.compactions += 1,
+                Event::Node(node) => read.unbilled.extend(node.request),
+                Event::Reset(_) => read.compactions += 1,
                 _ => {}
             }
         })?;
