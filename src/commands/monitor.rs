@@ -3,7 +3,7 @@
 mod logs;
 
 use super::locale;
-use super::options::{Shared};
+use super::options::Shared;
 use super::setup::{LeftOut, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
