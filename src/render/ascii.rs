@@ -3,6 +3,17 @@
 /// Replaces a character that has no stand-in, such as one from a log.
 pub const UNKNOWN: char = '?';
 
+/// Appends the ASCII characters for a glyph, one for each of its columns. `±` takes the space before it too: `5 ±2` is
+/// `5+-2`.
+pub fn push(glyph: char, columns: usize, out: &mut String) {
+    if glyph == '±' && out.ends_with(' ') {
+        out.pop();
+        out.push_str("+-");
+    } else {
+        out.extend(std::iter::repeat_n(stand_in(glyph), columns));
+    }
+}
+
 /// The ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so have
 /// others of the same kinds.
 pub const fn stand_in(glyph: char) -> char {
@@ -68,8 +79,7 @@ pub const fn stand_in(glyph: char) -> char {
         // Text.
         '·' => '.',
         '…' => '.',
-        // `~` means that a number is estimated, and so does its error.
-        '±' => '~',
+        '±' => '+',
         '–' | '—' | '−' => '-',
         '≈' => '&',
         '×' => 'x',

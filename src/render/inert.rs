@@ -1,7 +1,7 @@
 //! Text as it is shown: characters that control a terminal, reorder a line or pile up in one cell are replaced by
 //! visible ones.
 
-use super::ascii::stand_in;
+use super::ascii;
 use model::event::is_unsafe_to_show;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
@@ -124,7 +124,7 @@ impl<W: Write> Inert<W> {
             };
             match self.written {
                 Written::Ascii if is_mark(shown) => {}
-                Written::Ascii if !shown.is_ascii() => safe.push(stand_in(shown)),
+                Written::Ascii if !shown.is_ascii() => ascii::push(shown, 1, &mut safe),
                 _ => safe.push(shown),
             }
         }

@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// The screens, and what each shows.
-const SCREENS: [(&str, &str); 4] = [
+const SCREENS: [(&str, &str); 6] = [
     ("overview", "HEADROOM"),
+    ("overview-small", "HEADROOM"),
     ("session", "in context"),
+    ("session-small", "CARRIED"),
     ("replay", "request"),
     ("text", "test import::case_1 ... ok"),
 ];
@@ -92,7 +94,9 @@ fn draw_the_screens() {
     monitor.wait_for_text("▌· claude   ledger");
     monitor.press("⏎");
     // Read to its beginning, and counted.
-    monitor.wait_for_text("14.9k ══");
+    monitor.wait_for("settled numbers", |s| {
+        s.contains(" 14.9k ══") && !s.contains("reading") && !s.contains("counting")
+    });
     draw("session", &monitor);
 
     monitor.press("⏎");
@@ -116,6 +120,13 @@ fn draw_the_screens() {
     monitor.resize((120, 18));
     monitor.wait_for_text("q quit");
     draw("overview", &monitor);
+
+    monitor.resize((80, 24));
+    monitor.wait_for("the small list", |s| !s.contains("TITLE"));
+    draw("overview-small", &monitor);
+    monitor.press("⏎");
+    monitor.wait_for_text("CARRIED");
+    draw("session-small", &monitor);
 }
 
 #[test]

@@ -13,17 +13,25 @@ pub enum Glyphs {
     Ascii,
 }
 
-/// Replaces every glyph by ASCII.
+/// Replaces every glyph by ASCII. `±` takes the cell before it too: `+-`.
 pub(super) fn to_ascii(buffer: &mut Buffer) {
-    for cell in &mut buffer.content {
-        if !cell.symbol().is_ascii() {
-            let mut chars = cell.symbol().chars();
-            let ascii = match (chars.next(), chars.next()) {
-                (Some(glyph), None) => stand_in(glyph),
-                _ => UNKNOWN,
-            };
-            cell.set_char(ascii);
+    let mut is_space = false;
+    for at in 0..buffer.content.len() {
+        let symbol = buffer.content[at].symbol();
+        let is_after_space = std::mem::replace(&mut is_space, symbol == " ");
+        if symbol.is_ascii() {
+            continue;
         }
+        let mut chars = symbol.chars();
+        let ascii = match (chars.next(), chars.next()) {
+            (Some('±'), None) if is_after_space => {
+                buffer.content[at - 1].set_char('+');
+                '-'
+            }
+            (Some(glyph), None) => stand_in(glyph),
+            _ => UNKNOWN,
+        };
+        buffer.content[at].set_char(ascii);
     }
 }
 
