@@ -110,7 +110,7 @@ impl Caches {
         fresh: &mut Fresh,
     ) -> io::Result<Gathered> {
         if self.ends.is_some() {
-            fresh.key = LogKey::of(log, log.store.stamp()?);
+            fresh.key = LogKey::now(log)?;
         }
         let key = fresh.key.as_ref();
         let is_known = found(&self.ends, key).is_some();
@@ -126,7 +126,7 @@ impl Caches {
             }
             None => {
                 let mut sessions = gauges(log, rules, counter)?;
-                if key.is_some() && !is_known && log.store.is_one_file() {
+                if key.is_some() && !is_known && log.store.is_stamped_whole() {
                     fresh.ends = cache::store(&mut sessions);
                 }
                 sessions
@@ -137,7 +137,7 @@ impl Caches {
             Sums::Totals => match found(&self.totals, key).and_then(Responses::restore) {
                 Some(responses) => Ok(responses),
                 None => Responses::read(log).inspect(|responses| {
-                    let key = key.filter(|_| log.store.is_one_file());
+                    let key = key.filter(|_| log.store.is_stamped_whole());
                     fresh.totals = key.and_then(|_| responses.store());
                 }),
             },
