@@ -268,10 +268,10 @@ pub struct Meta {
     /// The session's id, as the agent writes it.
     pub id: Option<Box<str>>,
     /// A title that the agent or the user chose, or a sub-agent's type.
-    #[serde(skip)]
+    #[serde(with = "crate::stored::name")]
     pub title: Option<Box<str>>,
     /// The beginning of the first prompt.
-    #[serde(skip)]
+    #[serde(with = "crate::stored::name")]
     pub prompt: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,

@@ -115,7 +115,7 @@ impl Caches {
         let key = fresh.key.as_ref();
         let is_known = found(&self.ends, key).is_some();
         let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
-        // The name of a session may be a text of the log, which the cache does not have.
+        // The name of a session may be a text that is too long for the cache.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
         let sessions = match ends.filter(is_named) {
             Some(mut sessions) => {
@@ -170,7 +170,7 @@ impl Caches {
     }
 }
 
-/// Reads the title of a log's main session, which the cache does not keep. Without it the session is listed all the
+/// Reads the title of a log's main session where it is too long for the cache. Without it the session is listed all the
 /// same.
 fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
     let main = |sessions: Sessions| {

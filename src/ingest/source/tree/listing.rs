@@ -27,7 +27,7 @@ pub(super) fn names(at: &Location, folder: &Path) -> io::Result<Vec<OsString>> {
     for entry in entries {
         names.push(entry?.name);
     }
-    names.retain(|name| is_json(name));
+    names.retain(is_json);
     names.sort();
     Ok(names)
 }
