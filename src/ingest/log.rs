@@ -127,9 +127,14 @@ pub trait Store: Send + Sync {
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
 
-    /// Whether the log is all in one file, so that its stamp shows every change of it. Ask when it has been read: its
-    /// content may refer to others.
-    fn is_one_file(&self) -> bool {
+    /// The stamp of all its files, which shows every change of it; `None`: there is no other than [`Store::stamp`].
+    fn stamp_of_all(&self) -> io::Result<Option<Stamp>> {
+        Ok(None)
+    }
+
+    /// Whether [`Store::stamp_of_all`], or the stamp of its one file, shows every change of it. Ask when it has been read:
+    /// its content may refer to other files.
+    fn is_stamped_whole(&self) -> bool {
         false
     }
 

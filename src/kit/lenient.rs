@@ -55,7 +55,7 @@ impl Text<'_> {
 
     /// The string as a time.
     pub fn time(&self) -> Option<Timestamp> {
-        crate::time::parse(self.get()?)
+        crate::date::parse(self.get()?)
     }
 }
 

@@ -71,7 +71,7 @@ pub enum Update {
         /// The new entries, in order.
         entries: Vec<Entry>,
     },
-    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no texts.
+    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no long ones.
     Titles {
         /// The file.
         file: FileId,

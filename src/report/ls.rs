@@ -41,7 +41,7 @@ pub enum Sums {
     Totals,
 }
 
-/// Whether the titles of sessions from the cache are read: it keeps no text.
+/// Whether the titles of sessions from the cache are read where they are too long for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Titles {
     /// They are not needed.

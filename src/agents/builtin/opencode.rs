@@ -198,7 +198,7 @@ impl Decoder for OpenCodeDecoder {
 impl OpenCodeDecoder {
     fn header(&mut self, session: &Info<'_>, out: &mut Sink<'_>) {
         out.set_time(session.time.begun());
-        self.history.made_at(session.time.begun());
+        self.history.is_of(session.id.get(), session.time.begun());
         let meta = Meta {
             id: session.id.boxed(),
             title: session.title.boxed(),

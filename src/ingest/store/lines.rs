@@ -30,7 +30,7 @@ impl Store for LineLog {
         self.source.stamp()
     }
 
-    fn is_one_file(&self) -> bool {
+    fn is_stamped_whole(&self) -> bool {
         self.source.is_one_file()
     }
 
