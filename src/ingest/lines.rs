@@ -113,8 +113,19 @@ impl Lines {
         source: &mut dyn Read,
         deliver: &mut OnLine<'_>,
     ) -> io::Result<Step> {
+        self.read_until(source, deliver, &|| false)
+    }
+
+    /// The same, until there is enough. All lines of a chunk are delivered: what was read of it would be read again.
+    pub fn read_until(
+        &mut self,
+        source: &mut dyn Read,
+        deliver: &mut OnLine<'_>,
+        is_enough: &dyn Fn() -> bool,
+    ) -> io::Result<Step> {
         loop {
             match self.step(source, deliver)? {
+                Step::Read(_) if is_enough() => return Ok(Step::Stopped),
                 Step::Read(_) => {}
                 last => return Ok(last),
             }
