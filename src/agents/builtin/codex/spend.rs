@@ -3,7 +3,7 @@
 
 use super::opening::Opening;
 use super::reader::{CodexDecoder, EVENTS};
-use super::wire::CountLine;
+use super::wire::EventLine;
 use format::Decoder;
 use kit::lenient::{self, Lost};
 use kit::{damage, text};
@@ -44,12 +44,12 @@ impl CodexDecoder {
         is_output && self.open.is_some() && !self.is_interrupted && is_plain()
     }
 
-    /// Reads a `token_count`; `None`: the line is damaged.
+    /// Reads a `token_count`; `None`: the line is damaged, or none.
     fn count(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
-        let line = lenient::parse::<CountLine<'_>>(line, &Lost::default()).ok()?;
+        let line = lenient::parse::<EventLine<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
-        self.event(&line.payload, out);
+        self.event(line.payload.as_ref()?, out);
         Some(())
     }
 }
