@@ -1,10 +1,10 @@
 //! What the responses of a log cost.
 
+use foldhash::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use model::event::{Billed, Event, Key};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// The cost of each response of a log, and what the log lacks.

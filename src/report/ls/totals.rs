@@ -139,7 +139,8 @@ mod tests {
                         },
                     ),
                 ]
-                .into(),
+                .into_iter()
+                .collect(),
                 ..Responses::default()
             }
         };
