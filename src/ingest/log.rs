@@ -233,7 +233,8 @@ pub struct Recent {
 
 /// Where reading continues.
 pub trait Cursor: Send {
-    /// Reads what is new. `pause` is asked after each record, with its size in bytes, whether to stop.
+    /// Reads what is new. `pause` is asked after each record, with its size in bytes, whether to stop; those that were
+    /// read together with it may come all the same.
     ///
     /// # Errors
     ///

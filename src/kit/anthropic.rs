@@ -1,7 +1,7 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
 use super::image::{self, Formula};
-use super::lenient::{self, Piece, Pieces, Raw, Text, record};
+use super::lenient::{self, Piece, Pieces, Raw, Text, Unsure, record};
 use super::pdf;
 use memchr::memmem::Finder;
 use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
@@ -23,7 +23,7 @@ record! {
         pub input: Option<Raw<'a>>,
         pub tool_use_id: Text<'a>,
         pub tool_name: Text<'a>,
-        pub content: Option<Raw<'a>>,
+        pub content: Option<Unsure<'a, Content<'a>>>,
         pub source: Option<MediaSource<'a>>,
     }
 
@@ -31,6 +31,13 @@ record! {
     pub struct MediaSource<'a> {
         pub data: Text<'a>,
         pub media_type: Text<'a>,
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Its content as it is written.
+    pub fn raw_content(&self) -> Option<Raw<'a>> {
+        self.content.as_ref()?.raw
     }
 }
 
@@ -206,7 +213,11 @@ fn split_reminders(text: &str) -> Vec<(&str, bool)> {
 
 fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
     let call = block.tool_use_id.get();
-    let content: Content<'_> = lenient::value(block.content, "content", out);
+    let nothing = Content::default();
+    let content = match &block.content {
+        Some(content) => content.get(out),
+        None => &nothing,
+    };
     let mut reminders = Vec::new();
     let mut result = out.tool_result(tools.get(call), call);
     for piece in &content.0 {
@@ -318,7 +329,7 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) 
             );
             tools.written_call(block.id.get(), tool, input, out)
         }
-        kind => match (block.text.get(), block.content) {
+        kind => match (block.text.get(), block.raw_content()) {
             (Some(text), _) => out.text(Role::Assistant, Kind::Text, text),
             // The result of a tool that ran on the server.
             (None, Some(content)) => {

@@ -7,7 +7,7 @@ pub mod scan;
 mod strings;
 
 pub use crate::lenient_record as record;
-pub use record::{At, Field, Lost, Record, Slot, object, parse, value};
+pub use record::{At, Field, Lost, Record, Slot, Unsure, Written, object, parse, value};
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;

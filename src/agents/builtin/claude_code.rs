@@ -298,7 +298,7 @@ impl ClaudeCodeDecoder {
 
     /// A message of a request, written apart.
     fn blob(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let content = &record.message.content.pieces;
+        let content = &record.message.content.value;
         let items = match record.message.role.get() {
             Some("assistant") => assistant_items(content, &mut self.tools, out),
             _ => user_items(content, Role::User, Kind::Text, &self.tools, out),
@@ -372,7 +372,7 @@ impl ClaudeCodeDecoder {
         } else {
             (Role::User, Kind::Text)
         };
-        node.items = user_items(&record.message.content.pieces, role, kind, &self.tools, out);
+        node.items = user_items(&record.message.content.value, role, kind, &self.tools, out);
         node.part = part_of(&node.items);
         node.turn = node.part == Part::Input;
     }
@@ -390,7 +390,7 @@ impl ClaudeCodeDecoder {
         let request = usage::request_key([&message.id, &record.request_id, &record.uuid])?;
         node.part = Part::Output;
         node.request = Some(request);
-        node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
+        node.items = assistant_items(&message.content.value, &mut self.tools, out);
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();

@@ -110,6 +110,16 @@ impl Position {
 
     /// Delivers the complete lines that have not been delivered yet. [`Progress::More`]: the receiver stopped.
     pub fn read_more(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Progress> {
+        self.read_until(log, deliver, &|| false)
+    }
+
+    /// The same, until there is enough; see [`Lines::read_until`].
+    pub fn read_until(
+        &mut self,
+        log: &dyn Open,
+        deliver: &mut OnLine<'_>,
+        is_enough: &dyn Fn() -> bool,
+    ) -> io::Result<Progress> {
         let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Progress::Restart);
         };
@@ -144,7 +154,7 @@ impl Position {
             self.end = End::Drained;
             return Ok(Progress::Done);
         }
-        let last = self.lines(&mut file, stamp, piece, false, deliver)?;
+        let last = self.lines(&mut file, stamp, (piece, false), deliver, is_enough)?;
         if last == Step::Stopped {
             self.scanned = self.offset;
             self.end = End::Open;
@@ -172,7 +182,7 @@ impl Position {
         let Some(piece) = self.holds(&mut file, stamp)? else {
             return Ok(Progress::Restart);
         };
-        self.lines(&mut file, stamp, piece, true, deliver)?;
+        self.lines(&mut file, stamp, (piece, true), deliver, &|| false)?;
         Ok(Progress::Done)
     }
 
@@ -267,9 +277,9 @@ impl Position {
         &mut self,
         file: &mut Bytes,
         stamp: Stamp,
-        piece: Vec<u8>,
-        is_settled: bool,
+        (piece, is_settled): (Vec<u8>, bool),
         deliver: &mut OnLine<'_>,
+        is_enough: &dyn Fn() -> bool,
     ) -> io::Result<Step> {
         let rest = stamp.bytes().saturating_sub(self.offset);
         let mut lines = Lines::at(self.offset, self.number, rest);
@@ -279,7 +289,7 @@ impl Position {
         // The newline after a last line that was delivered without it.
         let gap = self.offset.saturating_sub(hashed);
         io::copy(&mut (&mut source).take(gap), &mut io::sink())?;
-        let last = lines.read_all(&mut (&mut source).take(rest), deliver)?;
+        let last = lines.read_until(&mut (&mut source).take(rest), deliver, is_enough)?;
         let is_cut = is_settled && lines.partial() > 0;
         if is_settled {
             let _ = lines.finish(deliver);

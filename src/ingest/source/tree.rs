@@ -111,10 +111,11 @@ impl Tree {
         let mut all = AllStamps::new(self.at.stamp_of_any()?);
         let mut messages = Vec::new();
         if let Some(folder) = (self.spec.messages)(&self.at.path) {
-            for (entry, stamp) in json_files(&self.at, &folder)? {
+            let mut part_folders = PartFolders::of(self);
+            for (entry, stamp) in json_files(&self.at, &self.beside(&folder)?)? {
                 all.add(&entry.name, stamp);
                 let mut parts = Vec::new();
-                for (part, stamp) in self.parts(&folder.join(&entry.name))? {
+                for (part, stamp) in self.parts(&folder.join(&entry.name), &mut part_folders)? {
                     all.add(&part.name, stamp);
                     let (name, len) = (part.name, stamp.len);
                     parts.push(Part { name, len });
@@ -128,10 +129,24 @@ impl Tree {
     }
 
     /// The parts of a message, in the order of their names.
-    fn parts(&self, message: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
-        match (self.spec.parts)(message) {
-            Some(folder) => self.owners.parts(&self.at, self.spec, &folder, self.id()),
-            None => Ok(Vec::new()),
+    fn parts(
+        &self,
+        message: &Path,
+        folders: &mut PartFolders<'_>,
+    ) -> io::Result<Vec<(Entry, Stamp)>> {
+        match folders.find(message) {
+            Ok(Some(folder)) => self.owners.parts(&self.at, self.spec, &folder, self.id()),
+            Ok(None) => Ok(Vec::new()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The real path of a folder of the log's; the same path if there is none.
+    fn beside(&self, folder: &Path) -> io::Result<PathBuf> {
+        match self.at.system.beside(&self.at.path, folder) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(folder.to_path_buf()),
+            real => real,
         }
     }
 
@@ -142,7 +157,6 @@ impl Tree {
     /// [`io::ErrorKind::WouldBlock`] if one of them is being written or is gone.
     pub fn document(&self, files: &Files, extract: &Extract) -> io::Result<Vec<u8>> {
         let path = &*self.at.path;
-        let beside = |folder: &Path| self.at.system.beside(path, folder);
         let mut text = b"{\"info\":".to_vec();
         let own = path.parent().unwrap_or(Path::new(""));
         self.add(own, path.file_name().unwrap_or_default(), &mut text)?;
@@ -151,9 +165,8 @@ impl Tree {
         let messages = messages.unwrap_or_default();
         let named = (self.spec.messages)(path).filter(|_| !messages.is_empty());
         if let Some(named) = named {
-            let folder = beside(&named).map_err(retry_if_gone)?;
-            // The folder that the folders of the parts are in.
-            let mut all_parts: Option<PathBuf> = None;
+            let folder = self.at.system.beside(path, &named).map_err(retry_if_gone)?;
+            let mut part_folders = PartFolders::of(self);
             for (n, message) in messages.iter().enumerate() {
                 text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
                 text.extend(b"{\"info\":");
@@ -162,18 +175,12 @@ impl Tree {
                 text.extend(b",\"parts\":[");
                 let parts = message.parts.iter();
                 let mut parts = parts.filter(|part| part.len <= extract.longest_part);
-                if let Some(first) = parts.next()
-                    && let Some(folder) = (self.spec.parts)(&named.join(&message.name))
-                    && let (Some(all), Some(name)) = (folder.parent(), folder.file_name())
-                {
-                    let all = match &all_parts {
-                        Some(all) => all,
-                        None => all_parts.insert(beside(all).map_err(retry_if_gone)?),
-                    };
-                    let folder = self.at.system.part(all, Path::new(name));
-                    let folder = folder.map_err(retry_if_gone)?;
-                    for part in [first].into_iter().chain(parts) {
-                        self.add_part(&folder, &part.name, &mut text)?;
+                if let Some(first) = parts.next() {
+                    let folder = part_folders.find(&named.join(&message.name));
+                    if let Some(folder) = folder.map_err(retry_if_gone)? {
+                        for part in [first].into_iter().chain(parts) {
+                            self.add_part(&folder, &part.name, &mut text)?;
+                        }
                     }
                 }
                 text.extend(b"]}");
@@ -226,21 +233,51 @@ impl Tree {
         let mut newest = lock(&self.newest);
         let now = self.at.at(&folder).stamp_of_any().ok();
         if now.is_none() || newest.folder != now {
-            let mut names = names(&self.at, &folder)?;
+            let mut names = names(&self.at, &self.beside(&folder)?)?;
             let tail = names.split_off(names.len().saturating_sub(MUTABLE_TAIL));
             newest.messages = tail.into_iter().map(|name| folder.join(name)).collect();
             newest.folder = now.filter(Stamp::is_sure);
         }
+        let mut part_folders = PartFolders::of(self);
         for message in &newest.messages {
             // One that is gone since makes another stamp too.
             if let Ok(stamp) = self.at.at(message).stamp_of_any() {
                 all.add(message.as_os_str(), stamp);
             }
-            for (part, stamp) in self.parts(message)? {
+            for (part, stamp) in self.parts(message, &mut part_folders)? {
                 all.add(&part.name, stamp);
             }
         }
         Ok(all.done())
+    }
+}
+
+/// Finds the folders of the parts of messages. None of them leads out of the folder that they are in.
+struct PartFolders<'t> {
+    tree: &'t Tree,
+    /// The real path of the folder that they are in.
+    all: Option<PathBuf>,
+}
+
+impl PartFolders<'_> {
+    fn of(tree: &Tree) -> PartFolders<'_> {
+        PartFolders { tree, all: None }
+    }
+
+    /// The real path of the folder of a message's parts; `None`: messages of this log have none.
+    fn find(&mut self, message: &Path) -> io::Result<Option<PathBuf>> {
+        let at = &self.tree.at;
+        let Some(folder) = (self.tree.spec.parts)(message) else {
+            return Ok(None);
+        };
+        let (Some(all), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return Ok(None);
+        };
+        let all = match &self.all {
+            Some(all) => all,
+            None => self.all.insert(at.system.beside(&at.path, all)?),
+        };
+        at.system.part(all, Path::new(name)).map(Some)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
 use super::line_cursor::LineCursor;
-use super::usage::Marks;
 use crate::lanes::{Lanes, Searched, decode};
+use crate::lines::marks::Marks;
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine, Step};
 use crate::log::{LogFile, Reading, Recent};
@@ -184,7 +184,7 @@ fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Re
 /// The facts about the session in the first lines, its first prompt among them.
 fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
-    let mut out = Sink::new(&Unmeasured);
+    let mut out = Sink::for_names();
     file.seek(SeekFrom::Start(0))?;
     let mut source = file.take(HEAD_BYTES);
     let mut lines = Lines::at(0, 1, HEAD_BYTES);

@@ -8,6 +8,7 @@ use crate::sidecar::DecoderWithSidecar;
 use crate::source::{KeptOpen, Open};
 use format::StateUpdate;
 use model::event::{Measure, Sink};
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -46,16 +47,16 @@ impl Cursor for LineCursor {
             return Ok(News::Restart);
         }
         let decoder = self.decoder.decoder.as_mut();
+        let is_enough = Cell::new(false);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             decode(decoder, place, line, &mut out);
-            if pause(place.len) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            is_enough.set(is_enough.get() || pause(place.len));
+            ControlFlow::Continue(())
         };
         let outcome = match end {
-            End::Open => self.position.read_more(&self.source, deliver),
+            End::Open => self
+                .position
+                .read_until(&self.source, deliver, &|| is_enough.get()),
             End::Settled => self.position.finish(&self.source, deliver),
         };
         if !matches!(outcome, Ok(Progress::More)) {

@@ -9,7 +9,7 @@ use crate::source::{Open, Stamp};
 use crate::sync::lock;
 use crate::text::Pieces;
 use format::TreeSpec;
-use model::event::{Entry, Lane, Measure, Sink, Unmeasured};
+use model::event::{Entry, Lane, Measure, Sink};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -62,7 +62,7 @@ impl TreeLog {
             messages: 0..FIRST_MESSAGES,
             ..Extract::from(files, 0)
         };
-        let mut out = Sink::new(&Unmeasured);
+        let mut out = Sink::for_names();
         self.decode(log, (files, &extract), &mut out)?;
         Ok(prompt_of(&out.entries))
     }

@@ -18,7 +18,7 @@ use serde::de::IgnoredAny;
 use std::cell::{Cell, RefCell};
 
 /// What could not be read.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Lost {
     /// The names of fields.
     names: RefCell<Vec<&'static str>>,
@@ -365,8 +365,8 @@ impl Lost {
     }
 
     /// Reports the losses as events of the current record.
-    pub fn report(self, out: &mut Sink<'_>) {
-        for name in self.names.into_inner() {
+    pub fn report(&self, out: &mut Sink<'_>) {
+        for name in self.names.borrow().iter() {
             out.emit(Event::Lost(name));
         }
         for _ in 0..self.usages.get() {
@@ -396,6 +396,54 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
 
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Option<T>>, NotJson> {
         Ok(T::scan(json, at)?.map(Some))
+    }
+}
+
+/// A value and how it is written.
+#[derive(Debug, Default, Clone)]
+pub struct Written<'a, T> {
+    /// How it is written; `None`: it is not there.
+    pub raw: Option<Raw<'a>>,
+    /// The value.
+    pub value: T,
+}
+
+impl<'a, T: Field<'a>> Field<'a> for Written<'a, T> {
+    const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
+
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Written<'a, T>>, NotJson> {
+        let (value, raw) = json.scanned(|json| T::scan(json, at))?;
+        let raw = Some(raw);
+        Ok(value.map(|value| Written { raw, value }))
+    }
+}
+
+/// A value that may concern nobody: what is lost in it counts only where it is used.
+#[derive(Debug, Default, Clone)]
+pub struct Unsure<'a, T> {
+    /// How it is written.
+    pub raw: Option<Raw<'a>>,
+    value: T,
+    lost: Lost,
+}
+
+impl<T> Unsure<'_, T> {
+    /// The value. What was lost in it is reported.
+    pub fn get(&self, out: &mut Sink<'_>) -> &T {
+        self.lost.report(out);
+        &self.value
+    }
+}
+
+impl<'a, T: Field<'a> + Default> Field<'a> for Unsure<'a, T> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Unsure<'a, T>>, NotJson> {
+        let lost = Lost {
+            depth: at.lost.depth.clone(),
+            ..Lost::default()
+        };
+        let (value, raw) = json.scanned(|json| lost.at(at.name).scan(json))?;
+        let (raw, value) = (Some(raw), value.unwrap_or_default());
+        Ok(Some(Unsure { raw, value, lost }))
     }
 }
 

@@ -18,8 +18,7 @@ pub struct Sink<'m> {
     measure: &'m dyn Measure,
     /// What has happened, in order.
     pub entries: Vec<Entry>,
-    /// Whether only what concerns usage is kept: neither items nor anything else.
-    is_for_usage: bool,
+    wanted: Wanted,
     /// Set while the text of one item is being looked for.
     capture: Option<Capture>,
     lane: Lane,
@@ -31,13 +30,24 @@ pub struct Sink<'m> {
     preview: String,
 }
 
+/// What a sink is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Everything.
+    All,
+    /// Facts and prompts.
+    Names,
+    /// What concerns usage.
+    Usage,
+}
+
 impl<'m> Sink<'m> {
     /// A sink that measures items with `measure`.
     pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
         Sink {
             measure,
             entries: Vec::new(),
-            is_for_usage: false,
+            wanted: Wanted::All,
             capture: None,
             lane: Lane::Main,
             place: Place::default(),
@@ -50,7 +60,15 @@ impl<'m> Sink<'m> {
     /// A sink that keeps of what is emitted only what [concerns usage](Event::of_usage).
     pub fn for_usage() -> Sink<'static> {
         Sink {
-            is_for_usage: true,
+            wanted: Wanted::Usage,
+            ..Sink::new(&Unmeasured)
+        }
+    }
+
+    /// A sink for what a session is called and what is known of it: of items only the user's have content.
+    pub fn for_names() -> Sink<'static> {
+        Sink {
+            wanted: Wanted::Names,
             ..Sink::new(&Unmeasured)
         }
     }
@@ -110,7 +128,7 @@ impl<'m> Sink<'m> {
 
     /// Emits an event of the record that is being read.
     pub fn emit(&mut self, event: Event) {
-        if self.is_for_usage {
+        if self.wanted == Wanted::Usage {
             if let Some(event) = event.of_usage() {
                 self.add(event);
             }
@@ -263,6 +281,10 @@ impl ItemBuilder<'_, '_> {
     /// Adds text that is sent to the model.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
+        let wanted = self.sink.wanted;
+        if wanted == Wanted::Names && self.item.role != Role::User {
+            return self;
+        }
         let (shown, cut) = split_elided(text);
         let mut size = self.sink.measure.text(shown);
         if cut > 0 {
@@ -274,7 +296,7 @@ impl ItemBuilder<'_, '_> {
         if !said.is_empty() || self.item.hash == 0 {
             self.fingerprint(said, cut);
         }
-        if !self.sink.is_for_usage {
+        if wanted != Wanted::Usage {
             fold_preview(&mut self.sink.preview, shown);
         }
         self.keep(text);

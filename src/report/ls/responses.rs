@@ -1,12 +1,12 @@
 //! What the responses of a log cost.
 
+use foldhash::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use jiff::Timestamp;
 use model::event::{Billed, Event, Key, Lane};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// The cost of each response of a log, and what the log lacks.
@@ -41,7 +41,7 @@ impl Responses {
     /// The responses of a log.
     pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Responses::default();
-        let mut models: HashMap<Lane, u32> = HashMap::new();
+        let mut models: HashMap<Lane, u32> = HashMap::default();
         let usual = log.format.cached;
         each_usage(log, &mut |entry| {
             let (lane, at) = (entry.lane, entry.at);

@@ -34,7 +34,7 @@ const MAY: &[(Parts, Parts)] = &[
     (&["ingest::delivery"], &["model"]),
     (
         &["ingest::source", "ingest::elide", "ingest::lines"],
-        &["model", "format", "files", "ingest::sync"],
+        &["model", "kit", "format", "files", "ingest::sync"],
     ),
     (
         &["ingest::text", "ingest::database", "ingest::lanes"],

@@ -2,7 +2,7 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use kit::anthropic::Content;
-use kit::lenient::{At, Count, Field, NotJson, Raw, Scanner, Text, record};
+use kit::lenient::{Count, Raw, Text, Written, record};
 use model::event::{Billed, Kept, Key};
 
 record! {
@@ -86,7 +86,7 @@ record! {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
         pub(super) role: Text<'a>,
-        pub(super) content: Body<'a>,
+        pub(super) content: Written<'a, Content<'a>>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
     }
@@ -153,23 +153,6 @@ record! {
 
     pub(super) struct Snip<'a> {
         pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
-    }
-}
-
-/// The content of a message, read and as it is written.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Body<'a> {
-    pub(super) raw: Option<Raw<'a>>,
-    pub(super) pieces: Content<'a>,
-}
-
-impl<'a> Field<'a> for Body<'a> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Body<'a>>, NotJson> {
-        let (pieces, raw) = json.scanned(|json| Content::scan(json, at))?;
-        Ok(pieces.map(|pieces| Body {
-            raw: Some(raw),
-            pieces,
-        }))
     }
 }
 

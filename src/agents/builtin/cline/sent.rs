@@ -31,7 +31,7 @@ pub(super) fn items(
                 }
                 (_, Some(text)) => typed(text, out),
                 ("file", _) => {
-                    let content: Text<'_> = lenient::value(block.content, "content", out);
+                    let content: Text<'_> = lenient::value(block.raw_content(), "content", out);
                     out.text(Role::User, Kind::Text, content.or_empty())
                 }
                 _ => {
@@ -56,7 +56,7 @@ fn result(
 ) -> (NewItem, u64) {
     let call = block.tool_use_id.get();
     let tool = tools.get(call).or(block.name.get());
-    let content = block.content.map_or("", Raw::get);
+    let content = block.raw_content().map_or("", Raw::get);
     let mut content: Value = serde_json::from_str(content).unwrap_or_default();
     let whole = content.to_string().len();
     shorten(&mut content);

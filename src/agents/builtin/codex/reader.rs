@@ -5,9 +5,9 @@ use super::opening::Opening;
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::Meter;
-use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
+use super::wire::{EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext};
 use format::Decoder;
-use kit::lenient::{self, Raw, Window};
+use kit::lenient::{self, Lost, Raw, Text, Window, Written};
 use model::event::{Billed, Event, Key, Meta, Sink};
 use std::collections::HashMap;
 
@@ -48,17 +48,14 @@ impl Decoder for CodexDecoder {
             out.set_time(time.parse().ok());
             return CODEX.pass_over(&record_name("event_msg", kind), out);
         }
-        let Some(line) = lenient::object::<Line<'_>>(text, out) else {
-            return;
+        let opening = Opening::of(text.as_bytes()).unwrap_or_default();
+        let is_read = match opening.kind {
+            b"response_item" if !opening.subtype.is_empty() => self.item_line(text, out),
+            b"event_msg" if !opening.subtype.is_empty() => self.event_line(text, out),
+            _ => None,
         };
-        out.set_time(line.timestamp.time());
-        self.ordinal = line.ordinal.0;
-        if self.thread.lacks_base(self.ordinal) {
-            out.emit(Event::BeginningMissing);
-        }
-        match line.payload {
-            Some(payload) => self.line(&line, payload.0, out),
-            None => self.bare_line(&line, text, out),
+        if is_read.is_none() {
+            self.any_line(text, out);
         }
     }
 
@@ -68,6 +65,54 @@ impl Decoder for CodexDecoder {
 }
 
 impl CodexDecoder {
+    /// Reads a line of type `response_item`; `None`: it is damaged, or has no payload.
+    fn item_line(&mut self, text: &str, out: &mut Sink<'_>) -> Option<()> {
+        let lost = Lost::default();
+        let line = lenient::parse::<ItemLine<'_>>(text, &lost).ok()?;
+        let Written { raw, value: item } = line.payload.as_ref()?;
+        lost.report(out);
+        self.begin(&line.timestamp, line.ordinal, out);
+        let json = raw.map_or("", Raw::get);
+        if self.history(item, &line.metadata, json, out).is_none() {
+            let name = record_name("response_item", item.kind.or_empty());
+            CODEX.pass_over(&name, out);
+        }
+        Some(())
+    }
+
+    /// Reads a line of type `event_msg`; `None` as above.
+    fn event_line(&mut self, text: &str, out: &mut Sink<'_>) -> Option<()> {
+        let lost = Lost::default();
+        let line = lenient::parse::<EventLine<'_>>(text, &lost).ok()?;
+        let event = line.payload.as_ref()?;
+        lost.report(out);
+        self.begin(&line.timestamp, line.ordinal, out);
+        if self.event(event, out).is_none() {
+            CODEX.pass_over(&record_name("event_msg", event.kind.or_empty()), out);
+        }
+        Some(())
+    }
+
+    /// Reads a line of any type.
+    fn any_line(&mut self, text: &str, out: &mut Sink<'_>) {
+        let Some(line) = lenient::object::<Line<'_>>(text, out) else {
+            return;
+        };
+        self.begin(&line.timestamp, line.ordinal, out);
+        match line.payload {
+            Some(payload) => self.line(&line, payload.0, out),
+            None => self.bare_line(&line, text, out),
+        }
+    }
+
+    fn begin(&mut self, time: &Text<'_>, ordinal: Ordinal, out: &mut Sink<'_>) {
+        out.set_time(time.time());
+        self.ordinal = ordinal.0;
+        if self.thread.lacks_base(self.ordinal) {
+            out.emit(Event::BeginningMissing);
+        }
+    }
+
     fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut Sink<'_>) {
         let kind = line.kind.or_empty();
         let mut subtype = "".into();

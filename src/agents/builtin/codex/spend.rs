@@ -3,13 +3,14 @@
 
 use super::opening::Opening;
 use super::reader::{CodexDecoder, EVENTS};
-use super::wire::CountLine;
+use super::wire::EventLine;
 use format::Decoder;
 use kit::lenient::{self, Lost};
 use kit::{damage, text};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use model::Gone;
 use model::event::{Cause, Kept, Reset, Sink};
+use std::sync::LazyLock;
 
 impl CodexDecoder {
     /// Reads a line for what concerns usage.
@@ -40,16 +41,16 @@ impl CodexDecoder {
             _ => OUTPUTS.contains(&kind),
         };
         // What stands beside an item may make it none of the history.
-        let is_plain = || NOTES.iter().all(|note| memmem::find(line, note).is_none());
+        let is_plain = || NOTES.iter().all(|note| note.find(line).is_none());
         is_output && self.open.is_some() && !self.is_interrupted && is_plain()
     }
 
-    /// Reads a `token_count`; `None`: the line is damaged.
+    /// Reads a `token_count`; `None`: the line is damaged, or none.
     fn count(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
-        let line = lenient::parse::<CountLine<'_>>(line, &Lost::default()).ok()?;
+        let line = lenient::parse::<EventLine<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
-        self.event(&line.payload, out);
+        self.event(line.payload.as_ref()?, out);
         Some(())
     }
 }
@@ -66,7 +67,8 @@ const OUTPUTS: [&[u8]; 7] = [
 ];
 
 /// What may be noted of an output beside it.
-const NOTES: [&[u8]; 2] = [b"\"compaction_output\"", b"\"delivered_assistant_message\""];
+static NOTES: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| ["\"compaction_output\"", "\"delivered_assistant_message\""].map(Finder::new));
 
 fn is_result(kind: &[u8]) -> bool {
     matches!(

@@ -1,6 +1,8 @@
 //! The lines of a rollout as they are written.
 
-use kit::lenient::{At, Count, Field, Piece, Pieces, Raw, Text, Window, record, scan};
+use kit::lenient::{
+    At, Count, Field, NotJson, Piece, Pieces, Raw, Scanner, Text, Window, Written, record, scan,
+};
 use model::event::split_elided;
 use std::borrow::Cow;
 
@@ -16,11 +18,19 @@ record! {
         pub metadata: ItemMetadata<'a>,
     }
 
-    /// A line with a `token_count`.
-    pub(super) struct CountLine<'a> {
+    /// A line of type `event_msg`.
+    pub(super) struct EventLine<'a> {
         pub timestamp: Text<'a>,
         pub ordinal: Ordinal,
-        pub payload: EventMsg<'a>,
+        pub payload: Option<EventMsg<'a>>,
+    }
+
+    /// A line of type `response_item`.
+    pub(super) struct ItemLine<'a> {
+        pub timestamp: Text<'a>,
+        pub ordinal: Ordinal,
+        pub payload: Option<Written<'a, Item<'a>>>,
+        pub metadata: ItemMetadata<'a>,
     }
 
     /// What the harness notes of an item, beside it.
@@ -267,8 +277,8 @@ impl Field<'_> for Ordinal {
 pub(super) struct Parts<'a>(pub Vec<ContentPart<'a>>);
 
 impl<'a> Field<'a> for Parts<'a> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Parts<'a>> {
-        let pieces: Pieces<'a, ContentPart<'a>> = Field::read(value, at)?;
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Parts<'a>>, NotJson> {
+        let pieces = Pieces::<ContentPart<'a>>::scan(json, at)?;
         let part = |piece| match piece {
             Piece::Part(part) => part,
             Piece::Text(text) => ContentPart {
@@ -276,7 +286,7 @@ impl<'a> Field<'a> for Parts<'a> {
                 ..ContentPart::default()
             },
         };
-        Some(Parts(pieces.0.into_iter().map(part).collect()))
+        Ok(pieces.map(|pieces| Parts(pieces.0.into_iter().map(part).collect())))
     }
 }
 
