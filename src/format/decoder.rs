@@ -22,8 +22,8 @@ pub trait Decoder: Send {
     /// place.
     fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
 
-    /// Decodes of a line, which may be damaged, only what [concerns usage](model::event::Event::of_usage), for a reading that is given no other
-    /// lines than those with a [mark](super::Format::usage_marks). What else it emits is dropped.
+    /// Decodes of a line, which may be damaged, only what [concerns usage](model::event::Event::of_usage), for a reading
+    /// that is given few other lines than those with a [mark](super::Format::usage_marks). What else it emits is dropped.
     fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
         self.read_line(&damage::line(line).0, out);
     }
