@@ -8,7 +8,6 @@ pub mod position;
 use super::elide::Elider;
 use crate::source::{BOM, CHUNK, read_some};
 use chunk::Chunk;
-use marks::Marks;
 use model::event::Place;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -102,21 +101,12 @@ impl Lines {
 
     /// Reads once and delivers the lines that are complete now.
     pub fn step(&mut self, source: &mut dyn Read, deliver: &mut OnLine<'_>) -> io::Result<Step> {
-        self.step_to(source, &mut Marks::default(), deliver)
-    }
-
-    fn step_to(
-        &mut self,
-        source: &mut dyn Read,
-        marks: &mut Marks,
-        deliver: &mut OnLine<'_>,
-    ) -> io::Result<Step> {
         let Some(mut chunk) = self.chunk.take() else {
             return Ok(Step::End);
         };
         let step = read_some(source, &mut chunk).map(|n| match n {
             0 => Step::End,
-            n => self.take(&chunk[..n], marks, deliver),
+            n => self.take(&chunk[..n], deliver),
         });
         self.chunk = Some(chunk);
         step
@@ -129,21 +119,6 @@ impl Lines {
         deliver: &mut OnLine<'_>,
     ) -> io::Result<Step> {
         self.read_until(source, deliver, &|| false)
-    }
-
-    /// The same, but delivers only lines that a mark is in, and perhaps others.
-    pub fn read_marked(
-        &mut self,
-        source: &mut dyn Read,
-        marks: &mut Marks,
-        deliver: &mut OnLine<'_>,
-    ) -> io::Result<Step> {
-        loop {
-            match self.step_to(source, marks, deliver)? {
-                Step::Read(_) => {}
-                last => return Ok(last),
-            }
-        }
     }
 
     /// The same, until there is enough. All lines of a chunk are delivered: what was read of it would be read again.
@@ -175,16 +150,9 @@ impl Lines {
         flow
     }
 
-    fn take(&mut self, all: &[u8], marks: &mut Marks, deliver: &mut OnLine<'_>) -> Step {
-        let mut bytes = all;
-        marks.begin();
-        loop {
-            if self.length == 0 {
-                bytes = self.pass_over(all, bytes, marks);
-            }
-            let Some(newline) = memchr::memchr(b'\n', bytes) else {
-                break;
-            };
+    fn take(&mut self, mut bytes: &[u8], deliver: &mut OnLine<'_>) -> Step {
+        let read = bytes.len();
+        while let Some(newline) = memchr::memchr(b'\n', bytes) {
             let line = &bytes[..newline];
             bytes = &bytes[newline + 1..];
             let flow = if self.length == 0 && line.len() <= LONG_LINE {
@@ -202,18 +170,7 @@ impl Lines {
             }
         }
         self.hold(bytes);
-        Step::Read(all.len())
-    }
-
-    /// Passes over the whole lines without a mark at the beginning of `rest`, which is the end of `all`.
-    fn pass_over<'b>(&mut self, all: &[u8], rest: &'b [u8], marks: &mut Marks) -> &'b [u8] {
-        let unmarked = marks.unmarked(all, all.len() - rest.len());
-        let passed = memchr::memrchr(b'\n', &rest[..unmarked]).map_or(0, |newline| newline + 1);
-        self.offset += passed as u64;
-        if self.number > 0 {
-            self.number += memchr::memchr_iter(b'\n', &rest[..passed]).count() as u64;
-        }
-        &rest[passed..]
+        Step::Read(read)
     }
 
     fn hold(&mut self, bytes: &[u8]) {
@@ -404,34 +361,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn lines_with_a_mark_are_found_where_they_are(
-            text in "((mark|mar|k|other)?[a-z]{0,40}(\n|\r\n|\n\n)){0,60}[a-z]{0,5}(mark)?",
-            chunk in 512_u64..1000,
-        ) {
-            let has_mark = |(_, line): &(Place, Vec<u8>)| {
-                memchr::memmem::find(line, b"mark").is_some() || memchr::memmem::find(line, b"other").is_some()
-            };
-            let mut wanted = all(&mut text.as_bytes(), chunk);
-            wanted.retain(has_mark);
-            let mut found = Vec::new();
-            let mut deliver = |place, line: Line<'_>| {
-                if let Line::Bytes(bytes) = line {
-                    found.push((place, bytes.to_vec()));
-                }
-                ControlFlow::Continue(())
-            };
-            let mut lines = Lines::at(0, 1, chunk);
-            let mut marks = Marks::new(&["mark", "other"]);
-            lines.read_marked(&mut text.as_bytes(), &mut marks, &mut deliver).unwrap();
-            let _ = lines.finish(&mut deliver);
-            let few = found.len();
-            found.retain(has_mark);
-            prop_assert_eq!(&found, &wanted);
-            // Only those that begin in one chunk and end in another are not searched.
-            prop_assert!(few - found.len() <= text.len() / 512 + 1);
-        }
-
         #[test]
         fn chunks_do_not_matter(text in "([a-z{}\"]{0,30}(\n|\r\n)){0,20}[a-z]{0,5}", chunk in 1_u64..3000) {
             struct Dribble<'a>(&'a [u8], usize);

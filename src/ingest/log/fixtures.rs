@@ -350,6 +350,7 @@ fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
                 .map(|(reset, sent)| (reset.clone(), sent)),
         ),
         (session.agent_estimate(), session.turns, session.records),
+        session.compactions(),
         (
             session.started_at,
             session.updated_at,

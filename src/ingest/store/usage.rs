@@ -15,7 +15,6 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
     let mut out = Sink::for_usage();
     log.states().give(decoder.as_mut(), &mut out);
     let marks = Marks::new(log.format.usage_marks);
-    let mut searched = Marks::new(log.format.usage_marks);
     let mut lines = Lines::at(0, 1, stamp.bytes());
     let deliver: &mut OnLine<'_> = &mut |place, line| {
         if let Line::Bytes(bytes) = line
@@ -27,7 +26,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
         }
         ControlFlow::Continue(())
     };
-    lines.read_marked(&mut (&mut file).take(stamp.bytes()), &mut searched, deliver)?;
+    lines.read_all(&mut (&mut file).take(stamp.bytes()), deliver)?;
     let _ = lines.finish(deliver);
     decoder.read_end(&mut out);
     out.entries.drain(..).for_each(&mut *give);

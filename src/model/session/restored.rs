@@ -4,6 +4,7 @@
 //! The parts that lists do not show stay bytes until they are needed.
 
 use super::Session;
+use crate::Gone;
 use crate::context::Context;
 use crate::event::Lane;
 use crate::history::{Coverage, PastReset};
@@ -31,6 +32,7 @@ pub(crate) struct Stored {
     /// The newest prompts, in tokens, oldest first.
     prompts: Vec<u64>,
     newest_reset: Option<PastReset>,
+    compactions: usize,
     requests: usize,
     /// Whether it has a title or a first prompt that is too long to be kept.
     has_long_name: bool,
@@ -83,6 +85,7 @@ impl Session {
             is_unreported: self.is_unreported(),
             prompts: self.newest_prompts(RECENT_PROMPTS),
             newest_reset: self.resets().last().cloned(),
+            compactions: self.compactions(),
             requests: self.requests().len(),
             has_long_name: !is_kept(self.meta.title.as_deref())
                 || !is_kept(self.meta.prompt.as_deref()),
@@ -122,6 +125,18 @@ impl Session {
             None => (self.resets().last(), self.requests().len()),
         };
         reset.map(|reset| (reset, reset.request < requests))
+    }
+
+    /// How many compactions the part of the log that was read has.
+    pub fn compactions(&self) -> usize {
+        match &self.stored {
+            Some(stored) => stored.compactions,
+            None => {
+                let resets = self.resets().iter();
+                let is_compaction = |reset: &&PastReset| reset.gone == Gone::Compaction;
+                resets.filter(is_compaction).count()
+            }
+        }
     }
 
     /// How many items its size is computed from: none if its size was computed beforehand.

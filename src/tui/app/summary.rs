@@ -91,7 +91,7 @@ impl Summary {
             limits: session.limits(),
             growth: growth(session),
             compacted: last_compaction(session),
-            compactions: compactions(session),
+            compactions: session.compactions(),
             forecast: OnceCell::new(),
         }
     }
@@ -196,13 +196,6 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
         at: reset.at,
         is_reported,
     })
-}
-
-fn compactions(session: &Session) -> usize {
-    let resets = session.resets().iter();
-    resets
-        .filter(|reset| reset.gone == Gone::Compaction)
-        .count()
 }
 
 /// The largest item in the context.
