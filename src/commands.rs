@@ -7,6 +7,7 @@
 mod agents;
 mod audit;
 mod completions;
+mod help;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -43,7 +44,7 @@ const FILES_FOR_SCREENS: usize = 24;
 ///
 /// Without a command it opens the monitor on the logs of this machine, or on the given files and folders.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, disable_help_subcommand = true)]
 pub struct Cli {
     /// The command; without one the monitor is opened.
     #[command(subcommand)]
@@ -79,6 +80,8 @@ enum Command {
     Mcp(mcp::Mcp),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
+    /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
+    Help(help::Help),
 }
 
 impl Command {
@@ -94,6 +97,7 @@ impl Command {
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
             Command::Completions(command) => command,
+            Command::Help(command) => command,
         }
     }
 }
