@@ -3,6 +3,12 @@
 /// The table of models, windows, prices and policies.
 pub const MODELS: &str = include_str!("models.toml");
 
+/// The names of tools that agents bring with them.
+pub fn tools() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("tools.txt").lines();
+    lines.filter(|line| !line.starts_with('#'))
+}
+
 /// The built-in themes by name, in the order of the theme key.
 pub const THEMES: [(&str, &str); 5] = [
     ("terminal", include_str!("themes/terminal.toml")),
@@ -10,6 +16,19 @@ pub const THEMES: [(&str, &str); 5] = [
     ("light", include_str!("themes/light.toml")),
     ("colour-blind", include_str!("themes/colour-blind.toml")),
     ("monochrome", include_str!("themes/monochrome.toml")),
+];
+
+/// The plugin for Claude Code: its files, by their paths in its folder.
+pub const PLUGIN: [(&str, &str); 3] = [
+    (
+        ".claude-plugin/plugin.json",
+        include_str!("plugin/.claude-plugin/plugin.json"),
+    ),
+    ("hooks/hooks.json", include_str!("plugin/hooks/hooks.json")),
+    (
+        "hooks/register.js",
+        include_str!("plugin/hooks/register.js"),
+    ),
 ];
 
 /// A log of the demo.
@@ -46,8 +65,8 @@ pub struct Page {
     pub text: &'static str,
 }
 
-/// The pages that users need.
-pub const PAGES: [Page; 12] = [
+/// All pages of the documentation, in the order in which they are listed.
+pub const PAGES: [Page; 16] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -89,6 +108,21 @@ pub const PAGES: [Page; 12] = [
         text: include_str!("docs/status-lines.md"),
     },
     Page {
+        name: "hooks",
+        about: "warnings before a compaction, and notes of what it did",
+        text: include_str!("docs/hooks.md"),
+    },
+    Page {
+        name: "scripts",
+        about: "checks for scripts, hooks and CI",
+        text: include_str!("docs/scripts.md"),
+    },
+    Page {
+        name: "export",
+        about: "tables for DuckDB, Polars or a spreadsheet; redaction",
+        text: include_str!("docs/export.md"),
+    },
+    Page {
         name: "mcp",
         about: "a server that agents ask what fills their context",
         text: include_str!("docs/mcp.md"),
@@ -105,7 +139,12 @@ pub const PAGES: [Page; 12] = [
     },
     Page {
         name: "speed",
-        about: "measurements",
+        about: "measurements of speed and memory",
         text: include_str!("docs/speed.md"),
+    },
+    Page {
+        name: "development",
+        about: "how to build and test ctxgauge",
+        text: include_str!("docs/development.md"),
     },
 ];

@@ -16,7 +16,7 @@ use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::LogFile;
-use ctxgauge::ingest::reader::{each_event, read_whole};
+use ctxgauge::ingest::reader::{each_usage, read_whole};
 use ctxgauge::ingest::{Delivery, Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::Update;
@@ -337,7 +337,7 @@ fn background(args: &[OsString]) {
 
 fn totals(log: &LogFile) -> u64 {
     let mut reports = 0;
-    each_event(log, &mut |_| reports += 1).unwrap();
+    each_usage(log, &mut |_| reports += 1).unwrap();
     reports
 }
 

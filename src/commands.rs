@@ -4,10 +4,16 @@
 //! entry in [`Command`] and in the function below it. What it shows is an [`Output`](::report::Output), in its own file or
 //! in the crate `report`.
 
+mod agent_setup;
 mod agents;
 mod audit;
+mod chained;
+mod check;
 mod completions;
+pub mod exit;
+mod export;
 mod help;
+mod hook;
 mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
@@ -18,6 +24,7 @@ mod monitor;
 mod options;
 mod report;
 mod setup;
+mod since;
 mod status;
 mod statusline;
 pub mod streams;
@@ -25,12 +32,11 @@ pub mod streams;
 use ::report::{Style, print_problems};
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+use exit::Exit;
 use files::paths::User;
 use monitor::{Monitor, Plan};
 use options::{Print, Shared};
 use setup::{LeftOut, Setup};
-use std::error::Error;
-use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 use tui::Start;
@@ -64,11 +70,18 @@ enum Command {
     Report(report::Report),
     /// List all sessions and how full they are.
     Ls(ls::Ls),
+    /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
+    Check(check::Check),
+    /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
+    Export(export::Export),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
     /// Print the same line for tmux, a prompt or a bar: of the session in this pane or folder.
     Status(status::Status),
+    /// Warn before a compaction, and note what it did: what Claude Code, Codex, Gemini CLI, Qwen Code, Cursor and Copilot
+    /// run as a hook.
+    Hook(hook::Hook),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
     Audit(audit::Audit),
     /// List windows, policies, prices and tokenizers of models and agents, each with its source.
@@ -78,6 +91,9 @@ enum Command {
     /// Serve an agent, by the Model Context Protocol on standard input and output: it asks what fills its own context.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Mcp),
+    /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
+    #[command(name = "setup")]
+    AgentSetup(agent_setup::AgentSetup),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
     /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
@@ -89,30 +105,22 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::Check(command) => command,
+            Command::Export(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
+            Command::Hook(command) => command,
             Command::Audit(command) => command,
             Command::Models(command) => command,
             Command::Agents(command) => command,
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
+            Command::AgentSetup(command) => command,
             Command::Completions(command) => command,
             Command::Help(command) => command,
         }
     }
 }
-
-/// The command line is wrong, though each of its options is right.
-#[derive(Debug)]
-pub struct WrongUsage(String);
-
-impl fmt::Display for WrongUsage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for WrongUsage {}
 
 /// A command that can be run.
 trait Run {
@@ -181,7 +189,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     let command = command.as_run();
     command.add_options(&mut options.shared);
     if let Some(argument) = options.first_set() {
-        bail!(WrongUsage(format!(
+        bail!(Exit::WrongUsage(format!(
             "{argument} comes before the command; the paths and options of a command come after it: see \
             `ctxgauge COMMAND --help`"
         )));

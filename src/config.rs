@@ -2,12 +2,14 @@
 //! environment, which overrides the file.
 
 mod files;
+mod hooks;
 mod keys;
 mod models;
 mod status_line;
 mod themes;
 
 pub use files::{UserFile, mappings, named_mapping};
+pub use hooks::Hooks;
 pub use keys::Keys;
 pub use models::{custom_rules, models_file, rules};
 pub use status_line::StatusLine;
@@ -47,6 +49,8 @@ pub struct Config {
     pub alerts: Alerts,
     /// What status lines show.
     pub statusline: StatusLine,
+    /// What hooks say.
+    pub hooks: Hooks,
     /// Use ASCII characters only.
     pub ascii: bool,
     /// Keep what was read of logs in the user's cache folder, so that unchanged logs are not read again.
@@ -68,6 +72,7 @@ impl Default for Config {
             keys: Keys::default(),
             alerts: Alerts::default(),
             statusline: StatusLine::default(),
+            hooks: Hooks::default(),
             ascii: false,
             cache: true,
             no_color: false,

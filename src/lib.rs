@@ -33,7 +33,7 @@
 //! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders | nothing |
-//! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `model`, `files` |
+//! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
 //! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
@@ -56,6 +56,7 @@
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
 //! - The line that an agent's status line or tmux shows: [`report::line`]; what an agent passes to it: [`clients::line`].
+//!   What hooks say and note: [`report::hook`], [`clients::noted`]. The change to an agent's settings: [`clients::settings`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
 //! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
@@ -65,7 +66,8 @@
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.
-//! - The output formats: [`report::FORMATS`].
+//! - The output formats: [`report::FORMATS`]; of tables, [`report::export::Format`]. What is left out where texts must not
+//!   leave the machine: [`report::redact`]. Files that the user asks for: [`files::output`].
 //! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.
 //!
 //! # Invariants

@@ -3,16 +3,12 @@
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
-use ctxgauge::commands::{self, Cli, WrongUsage, mistakes, streams};
+use ctxgauge::commands::exit::{self, Exit, WRONG_USAGE};
+use ctxgauge::commands::{self, Cli, mistakes, streams};
 use ctxgauge::files::paths::User;
 use ctxgauge::{files, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
-
-/// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
-const BUSY: u8 = 75;
-/// The exit code when the command line is wrong, as clap has it.
-const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     streams::report_panics();
@@ -26,34 +22,44 @@ fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(cli, &User::of_process(), &mut out, &mut err),
         Err(usage) if usage.use_stderr() => {
-            let code = usage.exit_code();
             let _ = write!(err, "{}", without_styles(usage).render().ansi());
-            return ExitCode::from(u8::try_from(code).unwrap_or(WRONG_USAGE));
+            return code(WRONG_USAGE);
         }
         // Help and version.
         Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),
     };
     let done = done.and_then(|()| Ok(out.flush()?));
-    match (done, out.failure()) {
-        (Ok(()), _) => ExitCode::SUCCESS,
-        (Err(_), Some(failed)) => ended(Some(failed), &mut err),
-        (Err(error), None) => match error.downcast_ref::<tui::EndedBy>() {
-            Some(signal) => ExitCode::from(signal.exit_code()),
-            None => {
-                let busy = error.downcast_ref::<io::Error>();
-                let is_busy = busy.is_some_and(|e| e.kind() == io::ErrorKind::ResourceBusy);
-                // Indented: a newline in a path must not begin what looks like another message.
-                let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
-                let _ = writeln!(err, "ctxgauge: {message}");
-                if is_busy {
-                    BUSY.into()
-                } else if error.is::<WrongUsage>() {
-                    WRONG_USAGE.into()
-                } else {
-                    ExitCode::FAILURE
-                }
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    let exit = error.downcast_ref::<Exit>();
+    if let Some(failed) = out.failure() {
+        let is_gone = failed.kind() == io::ErrorKind::BrokenPipe;
+        return match exit {
+            // A reader that has read enough still gets the answer.
+            Some(Exit::BoundPassed) if is_gone => code(exit::code(&error)),
+            Some(_) if !is_gone => {
+                ended(Some(failed), &mut err);
+                code(exit::code(&error))
             }
-        },
+            _ => ended(Some(failed), &mut err),
+        };
+    }
+    let is_printed = matches!(exit, Some(Exit::BoundPassed)) || error.is::<tui::EndedBy>();
+    if !is_printed {
+        // Indented: a newline in a path must not begin what looks like another message.
+        let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
+        let _ = writeln!(err, "ctxgauge: {message}");
+    }
+    code(exit::code(&error))
+}
+
+/// An exit code. To an agent, that of wrong usage would mean to stop if a hook ended with it.
+fn code(code: u8) -> ExitCode {
+    if code == WRONG_USAGE && mistakes::is_hook(std::env::args_os()) {
+        ExitCode::FAILURE
+    } else {
+        code.into()
     }
 }
 

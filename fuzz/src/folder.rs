@@ -11,7 +11,7 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
-use ctxgauge::report::ls::Sums;
+use ctxgauge::report::ls::{Sums, Wanted};
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
@@ -184,6 +184,15 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         cache: cache.map(Path::to_owned),
         now: Default::default,
         patience: Patience::default(),
+        redactor: None,
+    }
+}
+
+/// A list with these totals.
+fn wanted(sums: Sums) -> Wanted {
+    Wanted {
+        sums,
+        ..Wanted::default()
     }
 }
 
@@ -191,7 +200,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
 fn list(roots: &[SearchRoot], cache: Option<&Path>, sums: Sums) -> Value {
     let mut out = Vec::new();
     let context = context(roots, cache);
-    let _ = report::ls::run(&context, style(1), sums, &mut out, &mut Vec::new());
+    let _ = report::ls::run(&context, style(1), &wanted(sums), &mut out, &mut Vec::new());
     serde_json::from_slice(&out).expect("JSON")
 }
 
@@ -229,7 +238,7 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
     let given = [SearchRoot::Given(folder.to_owned())];
     for (n, roots) in [&given[..], roots].into_iter().enumerate() {
         let (all, style) = (context(roots, None), style(n));
-        let _ = report::ls::run(&all, style, Sums::Totals, &mut out, &mut err);
+        let _ = report::ls::run(&all, style, &wanted(Sums::Totals), &mut out, &mut err);
         let _ = report::audit::run(&all, style, 3, None, &mut out, &mut err);
     }
     let paths: Vec<PathBuf> = logs.iter().map(Log::path).collect();
@@ -246,6 +255,6 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
         };
         let style = style(n);
         let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
-        let _ = report::check::run(&context, path, 9, style, &mut out);
+        let _ = report::records::run(&context, path, 9, style, &mut out);
     }
 }

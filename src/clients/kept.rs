@@ -1,28 +1,9 @@
-//! What clients reported about a session that its log does not contain.
-//!
-//! Each session has a small file of its own in the folder `clients` of the state folder, so that status lines that run at
-//! once need no lock: a file is replaced as a whole. Only the user may read them. The [`MOST_SESSIONS`] newest are kept.
+//! What clients said of a session that its log does not contain: kept in the folder `clients` of the state folder.
 
+use super::store::Entry;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::fs::{self, Metadata};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::xxh3_64;
-
-/// The most sessions that are kept; beyond, those go that were written longest ago.
-pub const MOST_SESSIONS: usize = 1_000;
-/// The largest file, in bytes.
-const LARGEST_FILE: u64 = 32 << 10;
-/// The age from which on an unchanged file is written again, so that a session in use is not the oldest.
-const REFRESH_AGE: Duration = Duration::from_secs(24 * 3600);
-/// The age at which an unfinished file was left by a program that was killed.
-const UNFINISHED_AGE: Duration = Duration::from_secs(600);
-/// The beginning of the names of unfinished files.
-const UNFINISHED_PREFIX: &str = ".unfinished-";
 
 /// What a client said of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,276 +24,51 @@ pub struct Kept {
     /// How much the model is to think, in the agent's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
+    /// When it compacts by itself; `None`: the client did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<KeptCompaction>,
+    /// What fills its context, as the client estimates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<KeptBreakdown>,
     /// Where the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
 }
 
+/// When a client compacts by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptCompaction {
+    /// At this size, in tokens.
+    At(u64),
+    /// When the provider refuses a prompt.
+    WhenRefused,
+    /// Never.
+    Off,
+}
+
+/// What fills a context, as the client estimates it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptBreakdown {
+    /// When.
+    pub at: Timestamp,
+    /// All of it, in tokens.
+    pub tokens: u64,
+    /// Its parts by name, in tokens.
+    pub parts: Vec<(String, u64)>,
+}
+
+impl Entry for Kept {
+    fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    fn session(&self) -> &str {
+        &self.session
+    }
+}
+
 /// The folder of what is kept, in the program's own state folder.
 pub fn folder(state: &Path) -> PathBuf {
     state.join("clients")
-}
-
-/// The name of the file of a session. An id is not used as a name: it may be anything.
-fn name(agent: &str, session: &str) -> String {
-    let hash = xxh3_64(format!("{agent}\0{session}").as_bytes());
-    format!("{hash:016x}.json")
-}
-
-/// What is kept of a session; `None`: nothing that can be read.
-pub fn load(folder: &Path, agent: &str, session: &str) -> Option<Kept> {
-    read(&folder.join(name(agent, session)), agent, session)
-}
-
-fn read(path: &Path, agent: &str, session: &str) -> Option<Kept> {
-    let bytes = files::read(path, LARGEST_FILE).ok()?;
-    let kept: Kept = serde_json::from_slice(&bytes).ok()?;
-    // Two ids may have one hash.
-    (kept.agent == agent && kept.session == session).then_some(kept)
-}
-
-/// Keeps this of its session. Nothing is written if that is what is kept already.
-///
-/// # Errors
-///
-/// If it cannot be written.
-pub fn save(folder: &Path, kept: &Kept) -> io::Result<()> {
-    let path = folder.join(name(&kept.agent, &kept.session));
-    let known = read(&path, &kept.agent, &kept.session);
-    let is_new = known.is_none();
-    if known.as_ref() == Some(kept) && !is_older(&path, REFRESH_AGE) {
-        return Ok(());
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    // Made for the user alone.
-    let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
-    file.write_all(&serde_json::to_vec(kept).map_err(io::Error::other)?)?;
-    file.persist(&path)?;
-    if is_new {
-        prune(folder);
-    }
-    Ok(())
-}
-
-fn is_older(path: &Path, age: Duration) -> bool {
-    fs::metadata(path).is_ok_and(|meta| is_aged(&meta, age))
-}
-
-fn is_aged(meta: &Metadata, age: Duration) -> bool {
-    let written = meta.modified().ok();
-    let since = written.and_then(|at| SystemTime::now().duration_since(at).ok());
-    since.is_some_and(|since| since > age)
-}
-
-/// Removes the oldest files beyond the most that are kept, and what was left unfinished. Others may do so at once: what is
-/// gone is gone.
-fn prune(folder: &Path) {
-    let mut kept = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let file = entry.file_name();
-        let Some(file) = file.to_str() else { continue };
-        if file.starts_with(UNFINISHED_PREFIX) {
-            if entry
-                .metadata()
-                .is_ok_and(|meta| is_aged(&meta, UNFINISHED_AGE))
-            {
-                let _ = fs::remove_file(entry.path());
-            }
-        } else if is_name(file) {
-            kept.push(entry);
-        }
-    }
-    if kept.len() <= MOST_SESSIONS {
-        return;
-    }
-    let mut dated: Vec<(Option<SystemTime>, PathBuf)> = kept
-        .into_iter()
-        .map(|entry| {
-            let written = entry.metadata().and_then(|meta| meta.modified()).ok();
-            (written, entry.path())
-        })
-        .collect();
-    dated.sort();
-    let over = dated.len() - MOST_SESSIONS;
-    for (_, path) in dated.into_iter().take(over) {
-        let _ = fs::remove_file(path);
-    }
-}
-
-/// Whether a file is one of ours.
-fn is_name(file: &str) -> bool {
-    let hash = file.strip_suffix(".json");
-    hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
-/// What is kept of many sessions, each file read again only when it has changed.
-#[derive(Debug, Default)]
-pub struct Reader {
-    folder: Option<PathBuf>,
-    /// The files that there are, by their names; `None`: not looked yet.
-    names: Option<HashMap<String, Option<Arc<Kept>>>>,
-    /// When each file that was read was written.
-    read: HashMap<String, (SystemTime, u64, Option<Arc<Kept>>)>,
-}
-
-impl Reader {
-    /// Reads from this folder; `None`: nothing is kept.
-    pub fn new(folder: Option<PathBuf>) -> Reader {
-        Reader {
-            folder,
-            ..Reader::default()
-        }
-    }
-
-    /// Makes every file be looked at again.
-    pub fn look_again(&mut self) {
-        self.names = None;
-    }
-
-    /// What is kept of a session.
-    pub fn of(&mut self, agent: &str, session: &str) -> Option<Arc<Kept>> {
-        let folder = self.folder.as_deref()?;
-        let names = self.names.get_or_insert_with(|| list(folder));
-        let name = name(agent, session);
-        let seen = names.get_mut(&name)?;
-        if seen.is_none() {
-            let path = folder.join(&name);
-            let meta = files::look(&path).ok()?;
-            let stamp = (meta.modified().ok()?, meta.len());
-            let known = self.read.get(&name).filter(|it| (it.0, it.1) == stamp);
-            let kept = match known {
-                Some((_, _, kept)) => kept.clone(),
-                None => read(&path, agent, session).map(Arc::new),
-            };
-            self.read.insert(name, (stamp.0, stamp.1, kept.clone()));
-            *seen = kept;
-        }
-        seen.clone()
-    }
-}
-
-fn list(folder: &Path) -> HashMap<String, Option<Arc<Kept>>> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    // Others may have put more files there.
-    let ours = names.filter(|name| is_name(name)).take(2 * MOST_SESSIONS);
-    ours.map(|name| (name, None)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::thread;
-
-    fn said(session: &str, window: u64) -> Kept {
-        Kept {
-            agent: "claude-code".to_owned(),
-            session: session.to_owned(),
-            window: Some(window),
-            model: Some("claude-opus-5[1m]".to_owned()),
-            ..Kept::default()
-        }
-    }
-
-    #[test]
-    fn what_was_said_is_there_and_for_the_user_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = folder(&dir.path().join("state"));
-        assert_eq!(load(&folder, "claude-code", "a"), None);
-        save(&folder, &said("a", 200_000)).unwrap();
-        save(&folder, &said("a", 1_000_000)).unwrap();
-        assert_eq!(
-            load(&folder, "claude-code", "a"),
-            Some(said("a", 1_000_000))
-        );
-        assert_eq!(load(&folder, "cursor", "a"), None);
-        let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
-        assert_eq!(files.len(), 1);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-            assert_eq!(mode(&files[0].path()), 0o600);
-            assert_eq!(mode(&folder), 0o700);
-        }
-    }
-
-    #[test]
-    fn nothing_is_written_again_that_is_there() {
-        let dir = tempfile::tempdir().unwrap();
-        save(dir.path(), &said("a", 7_000)).unwrap();
-        let path = dir.path().join(name("claude-code", "a"));
-        let written = |path: &Path| {
-            let meta = fs::metadata(path).unwrap();
-            #[cfg(unix)]
-            return std::os::unix::fs::MetadataExt::ino(&meta);
-            #[cfg(not(unix))]
-            meta.modified().unwrap()
-        };
-        let before = written(&path);
-        save(dir.path(), &said("a", 7_000)).unwrap();
-        assert_eq!(written(&path), before);
-        save(dir.path(), &said("a", 8_000)).unwrap();
-        assert_ne!(written(&path), before);
-    }
-
-    #[test]
-    fn the_oldest_go() {
-        let dir = tempfile::tempdir().unwrap();
-        let start = SystemTime::now() - Duration::from_secs(100_000);
-        for n in 0..MOST_SESSIONS as u64 + 20 {
-            let file = fs::File::create(dir.path().join(format!("{n:016x}.json"))).unwrap();
-            file.set_modified(start + Duration::from_secs(n)).unwrap();
-        }
-        fs::write(dir.path().join("notes.txt"), "not ours").unwrap();
-        save(dir.path(), &said("new", 9_000)).unwrap();
-        let left = list(dir.path());
-        assert_eq!(left.len(), MOST_SESSIONS);
-        assert!(left.contains_key(&name("claude-code", "new")));
-        assert!(!left.contains_key(&format!("{:016x}.json", 3)));
-        assert!(dir.path().join("notes.txt").exists());
-    }
-
-    #[test]
-    fn many_at_once_leave_whole_files() {
-        let dir = tempfile::tempdir().unwrap();
-        thread::scope(|scope| {
-            for n in 0..16_u64 {
-                let folder = dir.path();
-                scope.spawn(move || {
-                    for turn in 0..20 {
-                        let session = format!("s{}", n % 4);
-                        save(folder, &said(&session, 2_000 + n * 100 + turn)).unwrap();
-                        assert!(load(folder, "claude-code", &session).is_some());
-                    }
-                });
-            }
-        });
-        let files = fs::read_dir(dir.path()).unwrap().count();
-        assert_eq!(files, 4, "nothing unfinished is left");
-    }
-
-    #[test]
-    fn a_reader_sees_what_has_changed() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut reader = Reader::new(Some(dir.path().to_path_buf()));
-        let window =
-            |reader: &mut Reader| reader.of("claude-code", "a").and_then(|kept| kept.window);
-        assert_eq!(window(&mut reader), None);
-        save(dir.path(), &said("a", 7_000)).unwrap();
-        assert_eq!(window(&mut reader), None, "it has looked");
-        reader.look_again();
-        assert_eq!(window(&mut reader), Some(7_000));
-        save(dir.path(), &said("a", 80_000)).unwrap();
-        reader.look_again();
-        assert_eq!(window(&mut reader), Some(80_000));
-        fs::write(dir.path().join(name("claude-code", "a")), "{").unwrap();
-        reader.look_again();
-        assert_eq!(window(&mut reader), None);
-        assert_eq!(Reader::default().of("claude-code", "a"), None);
-    }
 }

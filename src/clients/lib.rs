@@ -1,12 +1,19 @@
 //! The agents' own programs: what they pass to a status line or a hook, what of that is kept for the session, and the
 //! settings files in which ctxgauge is entered.
 //!
-//! - [`line`]: the JSON that a status line is given, in four dialects.
-//! - [`hook`]: the JSON that a hook is given, and what it may answer.
-//! - [`kept`]: what clients reported about a session that its log does not contain, in the state folder.
+//! - [`agent`]: the agents that do so.
+//! - [`line`]: the JSON that a status line is given, by four of them.
+//! - [`hook`]: the JSON that a hook is given, by six, and what it answers.
+//! - [`kept`], [`noted`]: what of it is kept for the session, each in a [`store`] in the state folder.
 //! - [`settings`]: the change to an agent's settings that enters ctxgauge, made and taken back.
 
+pub mod agent;
+mod fields;
 pub mod hook;
 pub mod kept;
 pub mod line;
+pub mod noted;
 pub mod settings;
+pub mod store;
+
+pub use fields::{LARGEST_INPUT, NoInput, is_id};

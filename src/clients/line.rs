@@ -4,48 +4,18 @@
 //! from the fields that only it has. The percentages in it are never used: Claude Code's is a whole number without the
 //! output, Copilot's is cumulative, Cursor's is all that it has.
 
+use super::agent::Agent;
+use super::fields::{NoInput, id, object, path, read_fields, tokens, window, word};
 use super::kept::Kept;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The most bytes of input that are read. The agents write a few kilobytes.
-pub const LARGEST_INPUT: u64 = 4 << 20;
-/// The smallest window that is believed, in tokens.
-const SMALLEST_WINDOW: u64 = 1_000;
-/// The largest number of tokens that is believed.
-const MOST_TOKENS: u64 = 1_000_000_000;
-/// The longest id, model or version that is taken, in bytes.
-const LONGEST_WORD: usize = 256;
-/// The longest path that is taken, in bytes.
-const LONGEST_PATH: usize = 4096;
-
-/// An agent that runs a command for its status line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-pub enum Dialect {
-    /// Claude Code.
-    ClaudeCode,
-    /// Cursor's command line.
-    Cursor,
-    /// Copilot's command line.
-    CopilotCli,
-    /// Qwen Code.
-    QwenCode,
-}
-
-impl Dialect {
-    /// The columns beside a status line that the client takes for itself. Claude Code 2.1.330 passes those of the terminal,
-    /// indents the line by two, and cuts what comes within two of the end.
-    pub fn margin(self) -> usize {
-        match self {
-            Dialect::ClaudeCode => 4,
-            Dialect::Cursor | Dialect::CopilotCli | Dialect::QwenCode => 0,
-        }
-    }
-
-    /// The agent's id, as in reports.
-    pub fn agent(self) -> &'static str {
-        self.into()
+/// The columns beside a status line that the client takes for itself. Claude Code 2.1.330 passes those of the terminal,
+/// indents the line by two, and cuts what comes within two of the end.
+pub fn margin(agent: Agent) -> usize {
+    match agent {
+        Agent::ClaudeCode => 4,
+        _ => 0,
     }
 }
 
@@ -69,7 +39,7 @@ pub enum Size {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
     /// Whose it is; `None`: of no agent that is known.
-    pub dialect: Option<Dialect>,
+    pub agent: Option<Agent>,
     /// The session's id.
     pub session: Option<String>,
     /// The path of the log.
@@ -90,67 +60,35 @@ pub struct Input {
     pub columns: Option<usize>,
 }
 
-/// Why there is no input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoInput {
-    /// There were no bytes.
-    #[error("standard input is empty: an agent passes JSON to its status line")]
-    Empty,
-    /// It ended within the JSON.
-    #[error("the JSON on standard input is cut")]
-    Cut,
-    /// It is something else.
-    #[error("standard input is not the JSON object that an agent passes to its status line")]
-    Other,
-}
-
-impl NoInput {
-    /// One word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            NoInput::Empty => "no input",
-            NoInput::Cut => "input cut",
-            NoInput::Other => "unknown input",
-        }
-    }
-}
-
 /// Reads what an agent passes to its status line. Fields of another type, and numbers that cannot be true, are left out.
 ///
 /// # Errors
 ///
 /// If it is no JSON object.
 pub fn read(input: &[u8]) -> Result<Input, NoInput> {
-    if input.trim_ascii().is_empty() {
-        return Err(NoInput::Empty);
-    }
-    match serde_json::from_slice(input) {
-        Ok(Value::Object(fields)) => Ok(of(&fields)),
-        Err(error) if error.is_eof() => Err(NoInput::Cut),
-        _ => Err(NoInput::Other),
-    }
+    Ok(of(&read_fields(input)?))
 }
 
 fn of(fields: &Map<String, Value>) -> Input {
     let context = object(fields, "context_window");
-    let dialect = dialect(fields, context);
+    let agent = agent(fields, context);
     let model = fields.get("model");
     let named = |name: &str| model.and_then(Value::as_object).and_then(|m| word(m, name));
     // Qwen Code has no other name for it.
-    let shown = || named("display_name").filter(|_| dialect == Some(Dialect::QwenCode));
+    let shown = || named("display_name").filter(|_| agent == Some(Agent::QwenCode));
     let model = named("id").or_else(shown);
     let workspace = object(fields, "workspace");
     let cwd = path(fields, "cwd").or_else(|| path(workspace?, "current_dir"));
     Input {
-        dialect,
-        session: word(fields, "session_id").filter(|id| is_id(id)),
+        agent,
+        session: id(fields, "session_id"),
         log: path(fields, "transcript_path"),
         cwd,
         model,
         version: word(fields, "version"),
         effort: object(fields, "effort").and_then(|effort| word(effort, "level")),
-        window: context.and_then(|context| window(context, dialect)),
-        size: dialect.and_then(|dialect| size(context?, dialect)),
+        window: context.and_then(|context| window_of(context, agent)),
+        size: agent.and_then(|agent| size(context?, agent)),
         columns: fields
             .get("render_width_chars")
             .and_then(|columns| usize::try_from(columns.as_u64()?).ok()),
@@ -158,7 +96,7 @@ fn of(fields: &Map<String, Value>) -> Input {
 }
 
 /// Whose fields these are.
-fn dialect(fields: &Map<String, Value>, context: Option<&Map<String, Value>>) -> Option<Dialect> {
+fn agent(fields: &Map<String, Value>, context: Option<&Map<String, Value>>) -> Option<Agent> {
     let has = |name: &str| context.is_some_and(|context| context.contains_key(name));
     let model = object(fields, "model");
     let model_has = |name: &str| model.is_some_and(|model| model.contains_key(name));
@@ -168,34 +106,33 @@ fn dialect(fields: &Map<String, Value>, context: Option<&Map<String, Value>>) ->
         || fields.contains_key("ai_used")
         || cost.is_some_and(|cost| cost.contains_key("total_premium_requests"))
     {
-        return Some(Dialect::CopilotCli);
+        return Some(Agent::CopilotCli);
     }
     let usage = context.and_then(|context| context.get("current_usage"));
     if usage.is_some_and(Value::is_number) || fields.contains_key("metrics") {
-        return Some(Dialect::QwenCode);
+        return Some(Agent::QwenCode);
     }
     if fields.contains_key("render_width_chars")
         || model_has("param_summary")
         || model_has("max_mode")
     {
-        return Some(Dialect::Cursor);
+        return Some(Agent::Cursor);
     }
     let is_claudes = context.is_some() || fields.contains_key("transcript_path");
-    (is_claudes && fields.contains_key("session_id")).then_some(Dialect::ClaudeCode)
+    (is_claudes && fields.contains_key("session_id")).then_some(Agent::ClaudeCode)
 }
 
-fn window(context: &Map<String, Value>, dialect: Option<Dialect>) -> Option<u64> {
-    let names: &[&str] = match dialect {
-        Some(Dialect::CopilotCli) => &["displayed_context_limit", "context_window_size"],
+fn window_of(context: &Map<String, Value>, agent: Option<Agent>) -> Option<u64> {
+    let names: &[&str] = match agent {
+        Some(Agent::CopilotCli) => &["displayed_context_limit", "context_window_size"],
         _ => &["context_window_size"],
     };
-    let mut sizes = names.iter().filter_map(|name| tokens(context, name));
-    sizes.find(|size| *size >= SMALLEST_WINDOW)
+    names.iter().find_map(|name| window(context, name))
 }
 
-fn size(context: &Map<String, Value>, dialect: Dialect) -> Option<Size> {
-    let size = match dialect {
-        Dialect::ClaudeCode => {
+fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
+    let size = match agent {
+        Agent::ClaudeCode => {
             let usage = object(context, "current_usage")?;
             let [input, written, cached] = [
                 "input_tokens",
@@ -209,14 +146,15 @@ fn size(context: &Map<String, Value>, dialect: Dialect) -> Option<Size> {
                 output: tokens(usage, "output_tokens"),
             }
         }
-        Dialect::QwenCode => Size::Reported {
+        Agent::QwenCode => Size::Reported {
             prompt: tokens(context, "current_usage")?,
             cached: 0,
             output: None,
         },
         // It is computed from the percentage.
-        Dialect::Cursor => Size::Estimated(tokens(context, "total_input_tokens")?),
-        Dialect::CopilotCli => Size::Estimated(tokens(context, "current_context_tokens")?),
+        Agent::Cursor => Size::Estimated(tokens(context, "total_input_tokens")?),
+        Agent::CopilotCli => Size::Estimated(tokens(context, "current_context_tokens")?),
+        _ => return None,
     };
     let is_some = match size {
         Size::Reported { prompt, .. } => prompt > 0,
@@ -233,55 +171,18 @@ pub fn logged_model(id: &str) -> &str {
     }
 }
 
-/// Whether a text can be a session's id: a path is none.
-pub fn is_id(id: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-    !id.is_empty() && id.len() <= LONGEST_WORD && id.chars().all(is_part) && !id.starts_with('.')
-}
-
-fn object<'v>(of: &'v Map<String, Value>, name: &str) -> Option<&'v Map<String, Value>> {
-    of.get(name).and_then(Value::as_object)
-}
-
-fn word(of: &Map<String, Value>, name: &str) -> Option<String> {
-    of.get(name).and_then(Value::as_str).and_then(short)
-}
-
-fn short(text: &str) -> Option<String> {
-    (!text.is_empty() && text.len() <= LONGEST_WORD).then(|| text.to_owned())
-}
-
-fn path(of: &Map<String, Value>, name: &str) -> Option<PathBuf> {
-    let text = of.get(name).and_then(Value::as_str)?;
-    let fits = !text.is_empty() && text.len() <= LONGEST_PATH && !text.contains('\0');
-    fits.then(|| PathBuf::from(text))
-}
-
-/// A number of tokens; a fraction is rounded.
-fn tokens(of: &Map<String, Value>, name: &str) -> Option<u64> {
-    let value = of.get(name)?;
-    let rounded = || {
-        let number = value.as_f64()?.round();
-        (0.0..=MOST_TOKENS as f64)
-            .contains(&number)
-            .then_some(number as u64)
-    };
-    let tokens = value.as_u64().or_else(rounded)?;
-    (tokens <= MOST_TOKENS).then_some(tokens)
-}
-
 impl Input {
     /// The input as what is kept of it; `None`: it names no session or says nothing that a log lacks.
     pub fn to_keep(&self) -> Option<Kept> {
         let is_some = self.window.is_some() || self.version.is_some() || self.effort.is_some();
         let kept = Kept {
-            agent: self.dialect?.agent().to_owned(),
+            agent: self.agent?.id().to_owned(),
             session: self.session.clone()?,
             window: self.window,
             model: self.model.clone(),
             version: self.version.clone(),
             effort: self.effort.clone(),
-            log: None,
+            ..Kept::default()
         };
         is_some.then_some(kept)
     }
@@ -290,6 +191,7 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::{MOST_TOKENS, SMALLEST_WINDOW};
     use proptest::prelude::*;
 
     const CLAUDE: &str = r#"{"session_id":"3f2a","transcript_path":"/h/.claude/projects/-p/3f2a.jsonl","cwd":"/p",
@@ -313,7 +215,7 @@ mod tests {
     fn four_dialects_are_told_apart_by_their_fields() {
         let of = |text: &str| read(text.as_bytes()).expect("an input");
         let claude = of(CLAUDE);
-        assert_eq!(claude.dialect, Some(Dialect::ClaudeCode));
+        assert_eq!(claude.agent, Some(Agent::ClaudeCode));
         assert_eq!(claude.window, Some(1_000_000));
         assert_eq!(
             claude.size,
@@ -329,7 +231,7 @@ mod tests {
             Some("claude-opus-5")
         );
         let qwen = of(QWEN);
-        assert_eq!(qwen.dialect, Some(Dialect::QwenCode));
+        assert_eq!(qwen.agent, Some(Agent::QwenCode));
         assert_eq!(qwen.log, None);
         assert_eq!(qwen.model.as_deref(), Some("qwen3-coder-plus"));
         let prompt = |size| match size {
@@ -338,14 +240,14 @@ mod tests {
         };
         assert_eq!(prompt(qwen.size), 89_915);
         let cursor = of(CURSOR);
-        assert_eq!(cursor.dialect, Some(Dialect::Cursor));
+        assert_eq!(cursor.agent, Some(Agent::Cursor));
         assert_eq!(cursor.size, Some(Size::Estimated(69_000)));
         assert_eq!((cursor.columns, claude.columns), (Some(80), None));
         let copilot = of(COPILOT);
-        assert_eq!(copilot.dialect, Some(Dialect::CopilotCli));
+        assert_eq!(copilot.agent, Some(Agent::CopilotCli));
         assert_eq!(copilot.window, Some(128_000));
         assert_eq!(copilot.size, Some(Size::Estimated(41_000)));
-        assert_eq!(Dialect::CopilotCli.agent(), "copilot-cli");
+        assert_eq!(Agent::CopilotCli.id(), "copilot-cli");
     }
 
     #[test]
@@ -356,21 +258,7 @@ mod tests {
             "null",
         );
         let input = read(before.as_bytes()).expect("an input");
-        assert_eq!(
-            (input.dialect, input.size),
-            (Some(Dialect::ClaudeCode), None)
-        );
-    }
-
-    #[test]
-    fn what_is_no_object_is_named() {
-        let of = |text: &str| read(text.as_bytes());
-        assert_eq!(of(""), Err(NoInput::Empty));
-        assert_eq!(of(" \n"), Err(NoInput::Empty));
-        for other in ["null", "[1]", "7", "\"x\"", "{]", "\u{feff}{}"] {
-            assert_eq!(of(other), Err(NoInput::Other), "{other}");
-        }
-        assert_eq!(of("{}"), Ok(Input::default()));
+        assert_eq!((input.agent, input.size), (Some(Agent::ClaudeCode), None));
     }
 
     #[test]
@@ -383,23 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_no_id() {
-        for id in [
-            "../../etc/passwd",
-            "/etc/passwd",
-            "a/b",
-            "..",
-            ".",
-            "a\\b",
-            "",
-            "a b",
-            "a\u{1b}[2J",
-        ] {
-            assert!(!is_id(id), "{id}");
-        }
-        assert!(is_id("3f2a1b00-0000-4000-8000-000000000001"));
+    fn a_path_is_no_session() {
         let text = CLAUDE.replace("\"session_id\":\"3f2a\"", "\"session_id\":\"../3f2a\"");
         assert_eq!(read(text.as_bytes()).expect("an input").session, None);
+        assert_eq!(read(b"{}"), Ok(Input::default()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::options::{Estimate, Logs, Only, Print, Shared};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use report::{agents, check};
+use report::{agents, records};
 use std::path::PathBuf;
 
 /// `ctxgauge agents`.
@@ -91,6 +91,6 @@ impl Check {
             (context.forced, context.formats) = (Some(format), vec![format]);
         }
         let style = call.style(&self.print);
-        check::run(&context, &self.file, self.records, style, call.out)
+        records::run(&context, &self.file, self.records, style, call.out)
     }
 }

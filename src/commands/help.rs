@@ -6,7 +6,8 @@ mod table;
 mod topics;
 
 use super::options::Shared;
-use super::{Call, Cli, Run, WrongUsage, locale};
+use super::exit::Exit;
+use super::{Call, Cli, Run, locale};
 use anyhow::{Result, bail};
 use assets::PAGES;
 use clap::builder::Styles;
@@ -105,7 +106,7 @@ fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
     })
 }
 
-fn no_topic(topic: &str) -> WrongUsage {
+fn no_topic(topic: &str) -> Exit {
     let program = Cli::command();
     let commands: Vec<&str> = program
         .get_subcommands()
@@ -115,7 +116,7 @@ fn no_topic(topic: &str) -> WrongUsage {
         Some(name) => format!("did you mean `ctxgauge help {name}`?"),
         None => "`ctxgauge help` lists the commands and topics".to_owned(),
     };
-    WrongUsage(format!("no command and no topic '{topic}'; {advice}"))
+    Exit::WrongUsage(format!("no command and no topic '{topic}'; {advice}"))
 }
 
 /// Styles are for terminals that have them, and for those who want them.

@@ -9,12 +9,11 @@ use std::path::Path;
 const LEAST_ALIKE: f64 = 0.7;
 
 /// What other programs call it, and what it is called here.
-const SYNONYMS: [(&str, &str); 5] = [
+const SYNONYMS: [(&str, &str); 4] = [
     ("sessions", "ls"),
     ("show", "report"),
     ("status", "ls"),
     ("version", "--version"),
-    ("check", "agents check"),
 ];
 
 /// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.
@@ -36,6 +35,14 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
         None => format!("the commands are {}", names.join(", ")),
     };
     Some(format!("no file and no command '{word}'; {advice}"))
+}
+
+/// Whether a hook was meant to be run.
+///
+/// `arguments` are those of the process, the program's own name first.
+pub fn is_hook(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    let word = first_word(&Cli::command(), arguments.into_iter().skip(1));
+    word.is_some_and(|word| word == "hook")
 }
 
 /// The name that is most like a word, if one is like it.

@@ -81,6 +81,14 @@ pub struct Print {
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = format_parser())]
     pub format: &'static OutputFormat,
+    /// Which signs to use.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
+/// What all commands have that print a report, whatever formats they have.
+#[derive(Debug, Args)]
+pub struct Plain {
     /// Same as `--format json`.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
@@ -100,7 +108,7 @@ fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
 }
 
 /// The format of this name; the default if there is none.
-fn named_format(name: &str) -> &'static OutputFormat {
+pub(super) fn named_format(name: &str) -> &'static OutputFormat {
     let named = FORMATS.iter().find(|format| format.name == name);
     named.unwrap_or(&FORMATS[0])
 }
@@ -108,16 +116,28 @@ fn named_format(name: &str) -> &'static OutputFormat {
 impl Print {
     /// Takes the options given before the command.
     pub(super) fn add(&mut self, before: &mut Shared) {
+        self.plain.add(before);
+    }
+
+    /// The style that was asked for.
+    pub(super) fn style(&self, env: &Env) -> Style {
+        self.plain.style(self.format, env)
+    }
+}
+
+impl Plain {
+    /// Takes the options given before the command.
+    pub(super) fn add(&mut self, before: &mut Shared) {
         self.ascii |= std::mem::take(&mut before.ascii);
         self.fresh |= std::mem::take(&mut before.fresh);
     }
 
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
-    pub(super) fn style(&self, env: &Env) -> Style {
+    pub(super) fn style(&self, format: &'static OutputFormat, env: &Env) -> Style {
         let format = if self.json {
             named_format("json")
         } else {
-            self.format
+            format
         };
         let charset = if self.ascii || (format.for_people && locale::is_ascii(env)) {
             Charset::Ascii
@@ -130,6 +150,15 @@ impl Print {
             columns: locale::columns(env).filter(|_| format.for_people),
         }
     }
+}
+
+/// Whether texts of logs are left out.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Redact {
+    /// Leave out texts, titles, paths and what tools were called with, and replace ids and names of your own by
+    /// pseudonyms; numbers, roles and times stay. It is said how much was left out.
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// Arguments of the commands on many sessions.

@@ -1,6 +1,6 @@
 //! `ctxgauge report`.
 
-use super::options::{Estimate, Logs, Print, Shared};
+use super::options::{Estimate, Logs, Print, Redact, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -14,7 +14,7 @@ pub struct Report {
     /// project in the working directory.
     pub path: Option<PathBuf>,
     /// Keep running, and report again whenever the session has changed.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "redact")]
     pub follow: bool,
     /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
     /// Without PATH, any of this machine.
@@ -26,6 +26,9 @@ pub struct Report {
     /// How to estimate.
     #[command(flatten)]
     pub estimate: Estimate,
+    /// What to leave out.
+    #[command(flatten)]
+    pub redact: Redact,
     /// How to write it.
     #[command(flatten)]
     pub print: Print,
@@ -40,10 +43,13 @@ impl Run for Report {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
-        let context = match &self.path {
+        let mut context = match &self.path {
             Some(_) => setup.context(&self.logs.only, &self.estimate)?,
             None => setup.context_of(&[], &self.logs, &self.estimate)?,
         };
+        if self.redact.redact {
+            context.redactor = Some(setup.redactor(&context)?);
+        }
         let asked = Asked {
             path: self.path.as_deref(),
             session: self.session.as_deref(),

@@ -1,6 +1,6 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
-use super::WrongUsage;
+use super::exit::Exit;
 use super::mistakes::nearest;
 use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
@@ -14,6 +14,7 @@ use ingest::discover::roots::{SearchRoot, usual};
 use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
+use report::redact::{Known, Redactor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -153,7 +154,7 @@ impl Setup {
         let mut rules = self.rules()?;
         rules.estimator = estimate.estimator.unwrap_or_default();
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
-        let wrong = |error: anyhow::Error| WrongUsage(error.to_string());
+        let wrong = |error: anyhow::Error| Exit::WrongUsage(error.to_string());
         let forced = named.transpose().map_err(wrong)?;
         let folders = &self.user.folders;
         let cache = folders.cache_folder().filter(|_| self.config.cache);
@@ -169,6 +170,7 @@ impl Setup {
             cache,
             now: jiff::Timestamp::now,
             patience: Patience::default(),
+            redactor: None,
         })
     }
 
@@ -190,6 +192,19 @@ impl Setup {
             context.roots = given.collect();
         }
         Ok(context)
+    }
+
+    /// What leaves the texts of logs out of reports that are made in this context.
+    pub(super) fn redactor(&self, context: &ReportContext) -> Result<Arc<Redactor>> {
+        let known = Known {
+            rules: &config::rules()?,
+            tools: assets::tools().collect(),
+        };
+        Ok(Arc::new(Redactor::new(
+            known,
+            &context.rules,
+            &self.formats,
+        )))
     }
 
     /// The same, of the arguments of a command on many sessions.

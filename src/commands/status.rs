@@ -34,7 +34,7 @@ pub struct Status {
 
 impl Run for Status {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let (setup, mut troubles) = configuration(call)?;
+        let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
         let context = context(&setup)?;

@@ -3,13 +3,15 @@
 //! An agent runs it again and again and shows what it prints. It therefore always prints a line and ends with 0; what is
 //! wrong is a word in the line and a sentence on standard error.
 
+use super::chained::Chained;
 use super::locale;
 use super::setup::Setup;
 use super::{Call, Run};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use clients::line::{Dialect, Input, LARGEST_INPUT, NoInput, read};
-use files::paths::Env;
+use clients::line::{Input, margin, read};
+use clients::{LARGEST_INPUT, NoInput};
+use files::paths::{Env, User};
 use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
@@ -19,6 +21,9 @@ use std::io::{self, IsTerminal};
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
 pub struct StatusLine {
+    /// Run this status line of another tool too, with the same input, and print its lines first.
+    #[arg(long, value_name = "COMMAND")]
+    pub chain: Option<String>,
     /// How it looks.
     #[command(flatten)]
     pub looks: Looks,
@@ -52,12 +57,18 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let input = read_input();
-        let (setup, mut troubles) = configuration(call)?;
+        let bytes = read_standard_input();
+        let input = bytes.as_deref().map_err(|no| *no).and_then(read);
+        // It runs meanwhile.
+        let agent = input.as_ref().ok().and_then(|input| input.agent);
+        let chained = self.chain.as_deref();
+        let chained =
+            chained.map(|command| Chained::start(command, bytes.unwrap_or_default(), agent));
+        let (setup, mut troubles) = configuration(call.setup(), call.user)?;
         let (mut look, wrong) = self.looks.look(&setup, &call.user.env);
         troubles.extend(wrong);
         if let Ok(input) = &input {
-            let margin = input.dialect.map_or(0, Dialect::margin);
+            let margin = input.agent.map_or(0, margin);
             let inside = look
                 .columns
                 .map(|columns| columns.saturating_sub(margin).max(1));
@@ -75,28 +86,38 @@ impl Run for StatusLine {
                 (Shown::nothing(&context), Input::default())
             }
         };
+        match chained.map(|chained| chained?.finish()) {
+            Some(Ok(lines)) => call.out.write_all(&lines)?,
+            Some(Err(error)) => {
+                writeln!(
+                    call.err,
+                    "ctxgauge: the chained status line is not shown: {error}"
+                )?;
+            }
+            None => {}
+        }
         print(&shown, &input, &troubles, &look, call)
     }
 }
 
-/// What the agent passes.
-fn read_input() -> Result<Input, NoInput> {
+/// What an agent passes on standard input.
+pub(super) fn read_standard_input() -> Result<Vec<u8>, NoInput> {
     let stdin = io::stdin();
     // Nobody will pass anything.
     if stdin.is_terminal() {
         return Err(NoInput::Empty);
     }
     let bytes = files::read_at_most(stdin.lock(), 0, LARGEST_INPUT);
-    read(&bytes.map_err(|_| NoInput::Other)?)
+    bytes.map_err(|_| NoInput::Other)
 }
 
 /// The configuration or, where it is wrong, the usual one.
-pub(super) fn configuration(call: &mut Call<'_>) -> Result<(Setup, Vec<Trouble>)> {
-    match call.setup() {
+pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup, Vec<Trouble>)> {
+    match loaded {
         Ok(setup) => Ok((setup, Vec::new())),
         Err(error) => {
             let trouble = Trouble::new("configuration", format!("{error:#}"));
-            Ok((Setup::usual(call.user)?, vec![trouble]))
+            Ok((Setup::usual(user)?, vec![trouble]))
         }
     }
 }

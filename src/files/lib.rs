@@ -4,6 +4,7 @@
 //! link. Opening a pipe waits for a writer, and `/dev/zero` never ends. So each file is checked before it is opened
 //! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
+pub mod output;
 pub mod paths;
 mod pipe;
 #[cfg(any(test, feature = "testing"))]
@@ -206,6 +207,69 @@ pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
         open(&below(folder, &path)?)
     } else {
         open(&path)
+    }
+}
+
+/// The bytes of a file that was listed in a folder, at most `limit`, and what the system states about it: in as few calls
+/// as possible, since folders have thousands of small ones. If it is a link by now, it must not lead out of the folder.
+///
+/// # Errors
+///
+/// As [`open_part`] and [`read`].
+pub fn read_listed(
+    folder: &Path,
+    name: impl AsRef<Path>,
+    limit: u64,
+) -> io::Result<(Vec<u8>, Metadata)> {
+    let path = folder.join(name);
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = match options.open(&path) {
+        Ok(file) => file,
+        Err(_) => open(&below(folder, &path)?)?,
+    };
+    let meta = file.metadata()?;
+    check_is_file(&meta)?;
+    Ok((read_in_one(file, meta.len(), limit)?, meta))
+}
+
+/// The bytes of a file, at most `limit`, in one call if it has as many as are expected.
+fn read_in_one(mut file: File, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
+    if expected > limit {
+        return Err(too_large(limit));
+    }
+    // One byte more shows whether there are more.
+    let mut bytes = vec![0; usize::try_from(expected).unwrap_or(0) + 1];
+    let mut len = 0;
+    loop {
+        match file.read(&mut bytes[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+        if len as u64 == expected {
+            break;
+        }
+        if len == bytes.len() {
+            let more = limit.saturating_add(1).saturating_sub(len as u64);
+            file.take(more).read_to_end(&mut bytes)?;
+            len = bytes.len();
+            break;
+        }
+    }
+    bytes.truncate(len);
+    if len as u64 > limit {
+        Err(too_large(limit))
+    } else {
+        Ok(bytes)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What turns the bytes of a log into events.
 
 use super::sidecar::SidecarRecord;
+use kit::damage;
 use model::event::Sink;
 
 /// How a decoder took what is beside its log.
@@ -20,6 +21,18 @@ pub trait Decoder: Send {
     /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
     /// place.
     fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
+
+    /// Decodes of a line, which may be damaged, only what [concerns usage](model::event::Event::of_usage). What else it
+    /// emits is dropped. Such a reading passes over lines without a [mark](super::Format::usage_marks), unless the decoder
+    /// [needs](Decoder::needs) them.
+    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        self.read_line(&damage::line(line).0, out);
+    }
+
+    /// Whether a reading for usage needs this line although it has no mark.
+    fn needs(&self, _line: &[u8]) -> bool {
+        false
+    }
 
     /// Decodes a whole document.
     fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}

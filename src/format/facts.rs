@@ -165,7 +165,7 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     };
     format!(
         "{}, and no agent's format fits{nearest}; `ctxgauge agents` lists the agents, --agent NAME reads it as a log \
-         of that one, and `ctxgauge help custom-formats` says how to describe a format of your own",
+         of one, `ctxgauge help custom-formats` is about your own",
         describe(head)
     )
 }

@@ -24,6 +24,7 @@ pub use stores::{ChainSpec, FolderSpec, List, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{Billed, Node, Sink};
+pub use model::spent::Cached;
 use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -60,11 +61,16 @@ pub struct Format {
     /// Byte strings, one of which is in every line that can reset the context. They are used to find the
     /// last reset from the end of a log, and may be in other lines too.
     pub reset_marks: &'static [&'static str],
+    /// Byte strings, one of which is in every line that [`Decoder::read_usage`] needs; they may be in other lines too.
+    /// Empty: it is given all lines.
+    pub usage_marks: &'static [&'static str],
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.
     pub terms: &'static [Term],
     /// Whether the output in its usage is without reasoning, which is counted beside it.
     pub reasoning_beside_output: bool,
+    /// Whether the input in its usage holds what was cached.
+    pub cached: Cached,
     /// Whether the requests that compact are not in the log.
     pub hides_compactions: bool,
     /// Whether a log holds several sessions, none of them the parent of the others. Their order and
@@ -151,6 +157,7 @@ impl Format {
         store: &head::lines_or_document,
         list: None,
         reset_marks: &[],
+        usage_marks: &[],
         terms: &[
             ("input", |b| b.input),
             ("cached", |b| b.cache_read),
@@ -158,6 +165,7 @@ impl Format {
             ("reasoning", |b| b.reasoning),
         ],
         reasoning_beside_output: false,
+        cached: Cached::Within,
         hides_compactions: false,
         holds_several: false,
         same_id: SameId::SameName,

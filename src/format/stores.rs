@@ -92,6 +92,10 @@ pub struct TreeSpec {
     pub messages: fn(&Path) -> Option<PathBuf>,
     /// The folder of the parts, from the path of a message.
     pub parts: fn(&Path) -> Option<PathBuf>,
+    /// The id of the session that a part names as its own: several sessions may have messages of one id. `None`: none.
+    pub owner: fn(&[u8]) -> Option<&str>,
+    /// The longest part that says what a request cost, in bytes.
+    pub usage_part_bytes: u64,
 }
 
 impl PartialEq for TreeSpec {

@@ -3,7 +3,8 @@
 //! A cache is one file in the user's cache folder. It maps a log, by its [`LogKey`], to bytes that the caller made
 //! from it. The file begins with a version, a hash of all that its contents depend on (the program, the models
 //! table), and a checksum; a file that does not fit is ignored and replaced. It is replaced as a whole, so two
-//! programs at once lose at most what the other has added. It contains no text of a log.
+//! programs at once lose at most what the other has added. Of texts it contains
+//! only what sessions are called.
 //!
 //! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or

@@ -299,7 +299,7 @@ mod tests {
             };
             assert_eq!(reset.cause.name(), "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
-            let before = &session.requests()[reset.request - 1];
+            let before = &session.requests().at(reset.request - 1);
             assert!(before.prompt < trigger, "it was not late");
             assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");
@@ -337,7 +337,7 @@ mod tests {
         let (sender, updates) = std::sync::mpsc::channel();
         for (log, session) in played().0.iter().enumerate() {
             for item in session.items() {
-                let Some(wanted) = TextRequest::of(file(log), item) else {
+                let Some(wanted) = TextRequest::of(file(log), &item) else {
                     continue;
                 };
                 assert!(holds(wanted.file));

@@ -16,6 +16,7 @@ use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
 use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
+use crate::source::tree::Owners;
 use crate::source::{self, Stamp, head};
 use copies::keep_one_copy;
 use files;
@@ -61,6 +62,8 @@ pub struct Scanner {
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
     folders: HashMap<(&'static str, PathBuf), Arc<dyn Store>>,
+    /// Folders that several logs share.
+    owners: Arc<Owners>,
     /// Sidecar files, by agent and folder.
     sidecars: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
     /// Gets each root before it is looked below.
@@ -105,6 +108,7 @@ impl Scanner {
             links: Links::default(),
             databases: HashMap::new(),
             folders: HashMap::new(),
+            owners: Arc::default(),
             sidecars: HashMap::new(),
             announce: Box::new(|_| ()),
         }
@@ -183,7 +187,7 @@ impl Scanner {
             if let Some(folder) = self.folders.get(&key) {
                 return Ok(Some((*format, claim, Arc::clone(folder))));
             }
-            let Some(folder) = store::open(claim.store, at) else {
+            let Some(folder) = store::open(claim.store, at, &self.owners) else {
                 continue;
             };
             let head = match folder.head() {
@@ -512,7 +516,8 @@ impl<'s> Walk<'s> {
         if let StoreKind::Database(spec) = claim.store {
             return self.add_database(&at.path, file, format, spec);
         }
-        let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
+        let Some(store) = store.or_else(|| store::open(claim.store, &at, &self.scanner.owners))
+        else {
             return;
         };
         let stamp = match claim.store {

@@ -29,6 +29,8 @@ pub struct Lanes {
     coverage: Coverage,
     /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
     is_final: bool,
+    /// Whether previews are left in the log.
+    leaves_previews: bool,
     /// Whether only the sizes of the sessions are wanted.
     folds: bool,
     /// Entries since memory was looked for.
@@ -48,6 +50,7 @@ impl Lanes {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
+            leaves_previews: false,
             folds: false,
             since: 0,
             is_full: false,
@@ -66,6 +69,15 @@ impl Lanes {
     pub fn finally(mut self) -> Lanes {
         self.is_final = true;
         self.lanes.values_mut().for_each(Session::forget_past);
+        self
+    }
+
+    /// The same, of a log that can be read again: the sessions may [leave previews](Session::leave_previews) there.
+    #[must_use]
+    pub(crate) fn leaving_previews(mut self) -> Lanes {
+        self.leaves_previews = true;
+        let sessions = self.lanes.values_mut();
+        sessions.for_each(Session::leave_previews);
         self
     }
 
@@ -102,6 +114,9 @@ impl Lanes {
             session.coverage = self.coverage;
             if self.is_final {
                 session.forget_past();
+            }
+            if self.leaves_previews {
+                session.leave_previews();
             }
             if self.folds {
                 session.fold();

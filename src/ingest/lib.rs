@@ -13,7 +13,7 @@
 //! | overseer | starts another worker when one does not come back from a file |
 //!
 //! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
-//! [`reader::each_event`] without a thread. What a log is kept in is a [`log::Store`].
+//! [`reader::each_usage`] without a thread. What a log is kept in is a [`log::Store`].
 //!
 //! The rooms, each of which uses those above it:
 //!
@@ -46,6 +46,7 @@ pub mod lanes;
 pub mod lines;
 pub mod log;
 pub mod patience;
+pub mod previews;
 mod problem;
 pub mod reader;
 mod room;

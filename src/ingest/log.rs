@@ -8,7 +8,7 @@ use super::source::file_system::{FileSystem, Local, Location};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
 use format::Format;
-use model::event::{Entry, Measure};
+use model::event::{Entry, Measure, Unmeasured};
 use model::fleet::{FileFacts, FileId};
 use model::session::Coverage;
 use model::text::TextRequest;
@@ -48,6 +48,17 @@ impl LogFile {
     /// Its state files, none of them given to a decoder yet.
     pub(crate) fn states(&self) -> States {
         States::new(self.format, self.location())
+    }
+
+    /// The entries that concern usage among those of all records.
+    pub(crate) fn usage_of_all(&self, give: &mut OnEntry<'_>) -> io::Result<()> {
+        self.store.entries(self, &Unmeasured, &mut |entries| {
+            entries
+                .into_iter()
+                .filter_map(Entry::of_usage)
+                .for_each(&mut *give);
+            ControlFlow::Continue(())
+        })
     }
 
     /// Where it is.
@@ -116,9 +127,19 @@ pub trait Store: Send + Sync {
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
 
-    /// Whether the log is all in one file, so that its stamp shows every change of it. Ask when it has been read: its
-    /// content may refer to others.
-    fn is_one_file(&self) -> bool {
+    /// The stamp of all its files, which shows every change of it; `None`: there is no other than [`Store::stamp`].
+    fn stamp_of_all(&self) -> io::Result<Option<Stamp>> {
+        Ok(None)
+    }
+
+    /// Whether [`Store::stamp_of_all`], or the stamp of its one file, shows every change of it. Ask when it has been read:
+    /// its content may refer to other files.
+    fn is_stamped_whole(&self) -> bool {
+        false
+    }
+
+    /// Whether its entries can be read again, in the same order and at the same places, without holding all of it.
+    fn can_be_passed_over(&self) -> bool {
         false
     }
 
@@ -167,6 +188,12 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
+    /// All entries of the log that [concern usage](model::event::Event::of_usage), an incomplete last record's too. By
+    /// default all records are decoded.
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+        log.usage_of_all(give)
+    }
+
     /// All entries, in batches, until `give` breaks.
     fn entries(
         &self,
@@ -191,6 +218,9 @@ pub trait Store: Send + Sync {
         }
     }
 }
+
+/// What is called with the entries of a log, one by one.
+pub type OnEntry<'f> = dyn FnMut(Entry) + 'f;
 
 /// How much of a log's end is read for a status line.
 #[derive(Debug, Clone, Copy)]
@@ -337,6 +367,14 @@ impl Reading {
         let Reading { lanes, mut cursor } = self;
         cursor.read_once();
         let lanes = lanes.finally();
+        Reading { lanes, cursor }
+    }
+
+    /// The same reading of a log that can be read again: its sessions may leave previews there.
+    #[must_use]
+    pub(crate) fn leaving_previews(self) -> Reading {
+        let Reading { lanes, cursor } = self;
+        let lanes = lanes.leaving_previews();
         Reading { lanes, cursor }
     }
 

@@ -2,8 +2,8 @@
 
 use super::lanes::Sessions;
 use super::lines::Progress;
-use super::log::{LogFile, Reading, Recent};
-use model::event::{ByLength, Entry, Event, Measure, Unmeasured};
+use super::log::{LogFile, OnEntry, Reading, Recent};
+use model::event::{ByLength, Entry, Measure};
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -24,6 +24,23 @@ pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io
     read_through(|| Reading::once(log, rules), measure)
 }
 
+/// The same, for reports that read [`previews`](super::previews) again.
+pub fn read_for_report(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Sessions> {
+    let begin = || {
+        let reading = Reading::once(log, rules);
+        if log.store.can_be_passed_over() {
+            reading.leaving_previews()
+        } else {
+            reading
+        }
+    };
+    read_through(begin, measure)
+}
+
 fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<Sessions> {
     let mut tries = 0;
     loop {
@@ -41,12 +58,10 @@ fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Resul
     }
 }
 
-/// Reads a whole log and passes on its events, with nothing measured, keeping nothing.
-pub fn each_event(log: &LogFile, give: &mut dyn FnMut(Event)) -> io::Result<()> {
-    log.store.entries(log, &Unmeasured, &mut |entries| {
-        entries.into_iter().for_each(|entry| give(entry.event));
-        ControlFlow::Continue(())
-    })
+/// Reads of a whole log only what [concerns usage](model::event::Event::of_usage), and passes that on: for totals, which need none of
+/// its texts.
+pub fn each_usage(log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+    log.store.usage(log, give)
 }
 
 /// The entries of the first `most` records of a log, to show how it is read.

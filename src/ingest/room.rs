@@ -3,7 +3,6 @@
 //! Where an allocation fails, the program ends at once, and nothing of it can restore the terminal. So readers look
 //! ahead: under a limit of the address space a log that is too large is an error, and what was read of it is freed.
 
-use std::collections::TryReserveError;
 use std::hint::black_box;
 use std::io;
 
@@ -15,7 +14,7 @@ const SPARE_BYTES: usize = 40 << 20;
 pub(crate) const ENTRIES_PER_CHECK: usize = 1024;
 
 /// Whether memory is left, and `reserve` can have what it wants of it.
-pub(crate) fn is_left(reserve: impl FnOnce() -> Result<(), TryReserveError>) -> bool {
+pub(crate) fn is_left<E>(reserve: impl FnOnce() -> Result<(), E>) -> bool {
     let mut rest: Vec<u8> = Vec::new();
     let is_left = reserve().is_ok() && rest.try_reserve_exact(SPARE_BYTES).is_ok();
     black_box(&rest);

@@ -1,10 +1,11 @@
 //! A format for tests: lines such as `{"toy":7}`, each a request of that many tokens.
 //!
-//! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
+//! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` and `{"title":"…"}` a fact, `{"side":"…"}` a
 //! message of a sub-agent, `{"hang":1}` is read only when a test allows it; anything else cannot be read. A document is a list of such lines in `[…]`, a
 //! folder `parts` has one in each file `part-<number>.json`.
 
 pub(super) mod made;
+pub(super) mod usage;
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::facts::EACH_LINE;
@@ -228,6 +229,9 @@ impl ToyDecoder {
                 cwd: Some(cwd.into()),
                 ..Meta::default()
             };
+            out.push(Lane::Main, place, None, Event::Meta(Box::new(meta)));
+        } else if let Some(title) = value["title"].as_str() {
+            let meta = Meta::of_title(Some(title.into()));
             out.push(Lane::Main, place, None, Event::Meta(Box::new(meta)));
         } else {
             out.push(Lane::Main, place, None, Event::Unreadable("no toy".into()));

@@ -22,7 +22,7 @@ use super::discover::{Found, Scanner};
 use super::problem;
 use crate::delivery::Delivery;
 use crate::discover::registry::Registries;
-use crate::discover::settings::SettingsReader;
+use crate::discover::settings::{SettingsReader, Whose};
 use crate::log::{Reading, file_id};
 use crate::sync::lock;
 use crate::worker::inbox::{Wake, Wanted};
@@ -339,7 +339,7 @@ impl Worker {
                             is_passed_over: false,
                             not_before: None,
                             refused: false,
-                            cwd: None,
+                            whose: Whose::default(),
                             overrides: Arc::default(),
                             running: None,
                         },
@@ -512,7 +512,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         self.reporter.at(&known.log.facts.path);
-        let overrides = self.settings.of(&known.log, known.cwd.as_deref());
+        let overrides = self.settings.of(&known.log, &known.whose);
         if overrides == known.overrides {
             return ControlFlow::Continue(());
         }

@@ -37,7 +37,9 @@ record! {
 /// The names of the tools that were called, by call, and what else earlier records say of later ones.
 #[derive(Debug, Clone, Default)]
 pub struct ToolNames {
+    /// Of the newest calls, and of those before them: a result comes soon after its call.
     by_call: HashMap<Key, Arc<str>>,
+    by_older_call: HashMap<Key, Arc<str>>,
     names: Names,
     /// How the model counts images, once it is named.
     pub images: Option<Formula>,
@@ -49,6 +51,9 @@ impl ToolNames {
     /// Remembers the tool of a call, if the call has an id.
     pub fn insert(&mut self, call: Option<&str>, tool: &str) {
         if let Some(call) = call {
+            if self.by_call.len() >= MOST_CALLS {
+                self.by_older_call = std::mem::take(&mut self.by_call);
+            }
             self.by_call.insert(Key::of(call), self.names.share(tool));
         }
     }
@@ -92,9 +97,14 @@ impl ToolNames {
 
     /// The tool of a call.
     pub fn get(&self, call: Option<&str>) -> Option<&str> {
-        self.by_call.get(&Key::of(call?)).map(|tool| &**tool)
+        let call = Key::of(call?);
+        let older = || self.by_older_call.get(&call);
+        self.by_call.get(&call).or_else(older).map(|tool| &**tool)
     }
 }
+
+/// At least so many of the newest calls are remembered.
+const MOST_CALLS: usize = if cfg!(test) { 2 } else { 1 << 14 };
 
 /// The part of the exchange that a message is which the model did not write.
 pub fn part_of(items: &[NewItem]) -> Part {

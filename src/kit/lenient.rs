@@ -55,7 +55,7 @@ impl Text<'_> {
 
     /// The string as a time.
     pub fn time(&self) -> Option<Timestamp> {
-        self.get()?.parse().ok()
+        crate::date::parse(self.get()?)
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod bodies;
 pub mod damage;
+mod date;
 pub mod genai;
 pub mod image;
 pub mod lenient;

@@ -1,5 +1,6 @@
 //! Times as programs of all kinds write them.
 
+use super::date::parse;
 use super::lenient::{At, Field, Raw, scan};
 use jiff::Timestamp;
 
@@ -15,7 +16,7 @@ impl Field<'_> for Time {
 
 fn time(raw: Raw<'_>) -> Option<Timestamp> {
     if let Some(text) = scan::string(raw.get()) {
-        return text.parse().ok().or_else(|| civil(&text));
+        return parse(&text).or_else(|| civil(&text));
     }
     let number: f64 = raw.get().parse().ok()?;
     let seconds = [1.0, 1e3, 1e6]

@@ -89,7 +89,7 @@ fn largest(of: &Found<'_>, which: &Largest) -> Value {
     let carried = Carried::by(session, requests);
     let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
-        let item = &session.items()[ix];
+        let item = &session.items().at(ix);
         let tool = item.tool.as_deref();
         which.role.is_none_or(|role| item.role == role)
             && which.tool.as_deref().is_none_or(|name| tool == Some(name))
@@ -107,7 +107,7 @@ fn largest(of: &Found<'_>, which: &Largest) -> Value {
     items.truncate(which.most);
     let item = |ix: ItemIx| {
         let mut part = parts::item(session, &carried, &repeated, ix);
-        let held = session.items()[ix].requests_held(requests);
+        let held = session.items().at(ix).presence().requests_held(requests);
         part.insert("requests_held".into(), held.into());
         part.retain(|_, value| !value.is_null());
         part
@@ -135,7 +135,7 @@ fn what_if(of: &Found<'_>, ids: Vec<ItemIx>) -> Result<Value, String> {
     let absent: Vec<ItemIx> = ids
         .iter()
         .copied()
-        .filter(|ix| !session.items()[*ix].in_context())
+        .filter(|ix| !session.items().at(*ix).in_context())
         .take(NAMED_IDS)
         .collect();
     let side = |used: u64, headroom: Option<u64>, left: Value, row: &WhatIf| {
@@ -195,7 +195,7 @@ fn coming(of: &Found<'_>) -> Value {
 fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
-    let request = TextRequest::of(of.follower.file(), &items[part.id]);
+    let request = TextRequest::of(of.follower.file(), &items.at(part.id));
     let mut request = request.ok_or("the log has no text of this item")?;
     request.page = u32::try_from(part.from / PAGE_BYTES).unwrap_or(u32::MAX);
     let page = of

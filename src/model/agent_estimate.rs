@@ -76,15 +76,19 @@ impl Logged {
 
     /// The agent's number, if it is about the present context.
     pub(super) fn current(&self, ledger: &Ledger) -> Option<AgentEstimate> {
-        let newer = ledger.requests().get(self.requests..)?;
+        let requests = ledger.requests();
+        if self.requests > requests.len() {
+            return None;
+        }
+        let mut newer = requests.from(self.requests);
         let is_current = self.resets == ledger.resets().len()
-            && newer.iter().all(|request| request.key == self.request);
+            && newer.all(|request| request.key() == self.request);
         let reported = ledger
             .request_of(self.request)
             .and_then(|ix| ledger.requests().get(ix));
         is_current.then_some(match reported {
             Some(request) => AgentEstimate {
-                ours: request.prompt,
+                ours: request.prompt(),
                 source: Source::Reported,
                 ..self.estimate
             },

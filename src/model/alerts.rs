@@ -57,15 +57,31 @@ struct Row {
     command: Vec<String>,
 }
 
-/// One share or several.
+/// Shares of the trigger in the configuration: one or several.
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,
     expecting = "expected a share of the trigger, above 0 and up to 1 (0.8 is 80 %), or a list of such shares"
 )]
-enum Shares {
+pub enum Shares {
+    /// One.
     One(f64),
+    /// Several.
     Several(Vec<f64>),
+}
+
+impl Shares {
+    /// All of them, each once, the smallest first; `None`: one is not above 0 and up to 1.
+    pub fn in_order(self) -> Option<Vec<f64>> {
+        let mut shares = match self {
+            Shares::One(share) => vec![share],
+            Shares::Several(shares) => shares,
+        };
+        let are_shares = shares.iter().all(|share| *share > 0.0 && *share <= 1.0);
+        shares.sort_by(f64::total_cmp);
+        shares.dedup();
+        are_shares.then_some(shares)
+    }
 }
 
 impl Default for Shares {
@@ -78,17 +94,11 @@ impl TryFrom<Row> for Alerts {
     type Error = &'static str;
 
     fn try_from(row: Row) -> Result<Alerts, Self::Error> {
-        let mut shares = match row.share {
-            Shares::One(share) => vec![share],
-            Shares::Several(shares) => shares,
-        };
-        if !shares.iter().all(|share| *share > 0.0 && *share <= 1.0) {
+        let Some(shares) = row.share.in_order() else {
             return Err(
                 "each `share` of [alerts] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %",
             );
-        }
-        shares.sort_by(f64::total_cmp);
-        shares.dedup();
+        };
         if row
             .command
             .first()

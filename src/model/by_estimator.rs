@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::context::{Basis, Context, Share};
 use super::estimator::Estimator;
-use super::history::{Item, Request, RequestIx};
+use super::history::{ItemRef, RequestIx};
 use super::past::Unlogged;
 use super::state::State;
 use super::{Kind, Role};
@@ -15,12 +15,12 @@ mod rfc029;
 pub(super) use measure::{Measured, schema_framing};
 
 /// The request whose reported output an item is part of.
-pub(super) fn reported_output(state: &State, item: &Item) -> Option<RequestIx> {
-    let request = state.ledger().request_of(item.output_of?)?;
-    state.requests()[request].output.map(|_| request)
+pub(super) fn reported_output(state: &State, item: &ItemRef<'_>) -> Option<RequestIx> {
+    let request = state.ledger().request_of(item.output_of()?)?;
+    state.requests().at(request).output().map(|_| request)
 }
 
-pub(super) fn has_reported_output(state: &State, item: &Item) -> bool {
+pub(super) fn has_reported_output(state: &State, item: &ItemRef<'_>) -> bool {
     reported_output(state, item).is_some()
 }
 
@@ -49,19 +49,19 @@ impl State {
             .filter(|_| estimator.builds_on_report());
         let facts = self.past().facts_at(&content.inputs);
         let mut roles = [Share::default(); 5];
-        let mut before = None;
+        let mut before: Option<ItemRef<'_>> = None;
         for (ix, tokens, source) in &content.items {
-            let item = &self.items()[*ix];
-            let share = &mut roles[item.role.index()];
+            let item = self.items().at(*ix);
+            let share = &mut roles[item.role().index()];
             share.items += 1;
-            let is_known = source.is_known() && self.holds(estimator, item, anchor);
-            if is_known && self.is_anchored(item, anchor) {
+            let is_known = source.is_known() && self.holds(estimator, &item, anchor);
+            if is_known && self.is_anchored(&item, anchor) {
                 share.known += tokens;
             } else {
-                let reported = reported_output(self, item).filter(|request| {
+                let reported = reported_output(self, &item).filter(|request| {
                     source.is_known() && *request < content.inputs.requests as usize
                 });
-                let measured = Measured::of(item, before, facts.model.as_deref());
+                let measured = Measured::of(&item, before.as_ref(), facts.model.as_deref());
                 share.estimated += price(estimator, &measured, anchor, reported.map(|_| *tokens));
             }
             before = Some(item);
@@ -90,7 +90,7 @@ impl State {
     }
 
     /// Whether an estimator takes an item's tokens from the anchor's report.
-    fn holds(&self, estimator: Estimator, item: &Item, anchor: Option<RequestIx>) -> bool {
+    fn holds(&self, estimator: Estimator, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
         estimator.takes_outputs()
             || anchor.is_some_and(|anchor| self.ledger().was_sent(item, anchor))
     }
@@ -99,24 +99,26 @@ impl State {
     fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
         match estimator {
             Estimator::O200kTools | Estimator::Delta => {
-                let so_far = &self.items()[..content.so_far];
-                let calls = so_far.iter().filter(|i| i.kind == Kind::ToolCall);
-                let called: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
-                let here = content.items.iter().map(|(ix, ..)| &self.items()[*ix].size);
+                let so_far = self.items().to(content.so_far);
+                let calls = so_far.filter(|item| item.kind() == Kind::ToolCall);
+                let called: HashSet<&str> = calls.filter_map(|item| item.tool()).collect();
+                let here = content.items.iter();
+                let here = here.map(|(ix, ..)| self.items().at(*ix).size());
                 let offered = here.map(|size| i128::from(size.tools)).sum();
                 capped(schema_framing(offered, called.len() as i128))
             }
             Estimator::LastTotal => {
-                let so_far = &self.requests()[..content.inputs.requests as usize];
+                let mut so_far = self.requests().to(content.inputs.requests as usize);
                 so_far
-                    .last()
+                    .next_back()
                     .map_or(0, |last| last.total().min(LARGEST_ITEM))
             }
             Estimator::Cumulative => {
                 let reset = (content.inputs.resets as usize).checked_sub(1);
                 let start = reset.map_or(0, |ix| self.resets()[ix].request);
-                let requests = self.requests().get(start..content.inputs.requests as usize);
-                let totals = requests.unwrap_or_default().iter().map(Request::total);
+                let end = content.inputs.requests as usize;
+                let requests = self.requests().between(start, end);
+                let totals = requests.map(|request| request.total());
                 totals.fold(0, u64::saturating_add).min(LARGEST_ITEM)
             }
             _ => 0,

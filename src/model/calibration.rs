@@ -20,7 +20,7 @@ use self::judge::DECISIVE_MARGIN;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 pub use super::expected::Expected;
-use super::history::Item;
+use super::history::ItemRef;
 use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;
 use super::{Kind, Role};
@@ -38,12 +38,12 @@ pub struct Sample {
 
 impl Sample {
     /// The sample of an item.
-    pub fn of(item: &Item) -> Sample {
+    pub fn of(item: &ItemRef<'_>) -> Sample {
         Sample {
-            role: item.role,
-            kind: item.kind,
-            size: item.size,
-            class: Class::of(item.kind, item.tool.as_deref()),
+            role: item.role(),
+            kind: item.kind(),
+            size: item.size(),
+            class: Class::of(item.kind(), item.tool()),
         }
     }
 

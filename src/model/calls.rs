@@ -4,7 +4,7 @@
 use super::Kind;
 use super::event::Key;
 use super::session::Session;
-use crate::history::{Item, ItemIx};
+use crate::history::{ItemIx, ItemRef};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -36,9 +36,9 @@ impl Calls {
     pub fn of(session: &Session) -> Calls {
         let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
-        for (ix, item) in items.filter(|(_, item)| item.kind == Kind::ToolCall) {
-            if let Some(call) = item.call
-                && subject(&item.preview).is_some()
+        for (ix, item) in items.filter(|(_, item)| item.kind() == Kind::ToolCall) {
+            if let Some(call) = item.call()
+                && subject(item.preview()).is_some()
             {
                 calls.entry(call).or_insert(ix);
             }
@@ -49,12 +49,12 @@ impl Calls {
     /// The subject of the call that a tool's result belongs to, from the beginning of its arguments: at
     /// most [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are
     /// relative to it.
-    pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<Cow<'s, str>> {
-        if result.kind != Kind::ToolResult {
+    pub fn subject<'s>(&self, session: &'s Session, result: &ItemRef<'_>) -> Option<Cow<'s, str>> {
+        if result.kind() != Kind::ToolResult {
             return None;
         }
-        let call = session.items().get(*self.0.get(&result.call?)?)?;
-        let subject = subject(&call.preview)?;
+        let call = session.items().get(*self.0.get(&result.call()?)?)?;
+        let subject = subject(call.preview())?;
         let below = session
             .meta
             .cwd
@@ -160,7 +160,7 @@ mod tests {
             .node("5", vec![piece("a", Kind::ToolResult, "1 use std")])
             .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
         let calls = Calls::of(&log.session);
-        let expected = |ix: usize| calls.subject(&log.session, &log.session.items()[ix]);
+        let expected = |ix: usize| calls.subject(&log.session, &log.session.items().at(ix));
         assert_eq!(expected(4).as_deref(), Some("src/db.rs"));
         assert_eq!(expected(5).as_deref(), Some("cargo test"));
     }

@@ -32,12 +32,12 @@ impl<'s> Carried<'s> {
         let mut paid = vec![Paid::default()];
         let mut sum = Paid::default();
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
-        for request in &session.requests()[..requests] {
-            let row = request.model.as_deref().and_then(|id| {
+        for request in session.requests().to(requests) {
+            let row = request.model().and_then(|id| {
                 let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
                 *row
             });
-            let price = row.map(|row| row.cached_read(request.prompt));
+            let price = row.map(|row| row.cached_read(request.prompt()));
             match price {
                 Some(price) => sum.usd += price,
                 None => sum.unpriced += 1,
@@ -53,14 +53,20 @@ impl<'s> Carried<'s> {
 
     /// Tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
-        let held = self.session.items()[ix].requests_held(self.requests);
+        let held = self
+            .session
+            .items()
+            .at(ix)
+            .presence()
+            .requests_held(self.requests);
         tokens.saturating_mul(held as u64)
     }
 
     /// The same in US dollars; `None`: a model that read it has no price in the table.
     pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
         let mut dollars = 0.0;
-        for span in self.session.items()[ix].spans_held(self.requests) {
+        let presence = self.session.items().at(ix).presence();
+        for span in presence.spans_held(self.requests) {
             let (from, to) = (self.paid[span.start], self.paid[span.end]);
             if from.unpriced != to.unpriced {
                 return None;

@@ -16,10 +16,12 @@ mod walk;
 
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
-use super::small::MaybeIx;
-use link::{Held, Link};
+use super::key_index::KeyIndex;
+use super::rows::Rows;
+use super::small::{NoMemory, short};
+use link::{Held, Link, Listed};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap, TryReserveError};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use walk::Walked;
 
@@ -36,24 +38,30 @@ pub(super) struct BranchChange {
 }
 
 /// The ends of the list of nodes that hold a request's output.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Outputs {
-    first: MaybeIx,
-    last: MaybeIx,
+#[derive(Debug, Clone, Copy)]
+struct Response {
+    request: Key,
+    first: u32,
+    last: u32,
 }
 
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
-    nodes: Vec<Link>,
-    held: Held,
+    nodes: Rows<Link>,
+    /// The items of nodes whose items do not follow each other.
+    listed: Listed,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
-    by_key: HashMap<Key, NodeIx>,
+    #[serde(skip)]
+    by_key: KeyIndex,
     /// The nodes of each request's output.
-    outputs: HashMap<Key, Outputs>,
+    #[serde(skip)]
+    responses: Vec<Response>,
+    #[serde(skip)]
+    by_request: KeyIndex,
     /// The live branch's nodes, in the order of the log.
-    path: Vec<NodeIx>,
+    path: Vec<u32>,
     /// The record that the next one follows.
     tip: Option<NodeIx>,
     /// Whether a record has a parent that was written after it.
@@ -69,58 +77,82 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn find(&self, key: Key) -> Option<NodeIx> {
-        self.by_key.get(&key).copied()
+        self.by_key.find(key, |node| self.nodes.get(node)?.key())
+    }
+
+    /// Notes that the newest node has this key.
+    fn note_key(&mut self, key: Key) {
+        let nodes = &self.nodes;
+        let key_of = |node: usize| nodes.get(node)?.key();
+        self.by_key.insert(key, nodes.len() - 1, key_of);
     }
 
     /// The live branch's nodes, in the order of the log.
-    pub(super) fn live(&self) -> &[NodeIx] {
-        &self.path
+    pub(super) fn live(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = NodeIx> + ExactSizeIterator + Clone {
+        self.path.iter().map(|node| *node as NodeIx)
+    }
+
+    /// How many nodes of the live branch are before this one.
+    pub(super) fn live_before(&self, node: NodeIx) -> usize {
+        self.path.partition_point(|live| (*live as NodeIx) < node)
     }
 
     /// The live branch's nodes from this one on.
-    pub(super) fn live_from(&self, node: NodeIx) -> &[NodeIx] {
+    pub(super) fn live_from(&self, node: NodeIx) -> impl Iterator<Item = NodeIx> {
         // Searched from the end: what is asked for is recent.
-        let older = |live: &NodeIx| *live < node;
+        let older = |live: &u32| (*live as NodeIx) < node;
         let from = self.path.iter().rposition(older).map_or(0, |ix| ix + 1);
-        &self.path[from..]
+        self.path[from..].iter().map(|node| *node as NodeIx)
     }
 
     pub(super) fn is_live(&self, node: NodeIx) -> bool {
-        self.nodes[node].live
+        self.nodes.at(node).is_live()
     }
 
     /// Whether a node is not part of the chain: no record follows it.
     fn is_beside(&self, node: NodeIx) -> bool {
-        matches!(self.nodes[node].part, Part::Front | Part::Beside)
+        matches!(self.nodes.at(node).part(), Part::Front | Part::Beside)
     }
 
     /// The last node of the chain on the live branch.
     fn last_of_chain(&self) -> Option<NodeIx> {
-        let mut newest_first = self.path.iter().rev().copied();
+        let mut newest_first = self.live().rev();
         newest_first.find(|ix| !self.is_beside(*ix))
     }
 
-    pub(super) fn items(&self, node: NodeIx) -> impl DoubleEndedIterator<Item = ItemIx> + '_ {
-        self.held.of(node)
+    pub(super) fn items(
+        &self,
+        node: NodeIx,
+    ) -> impl DoubleEndedIterator<Item = ItemIx> + Clone + '_ {
+        self.nodes.items(node, &self.listed)
     }
 
     pub(super) fn request_of(&self, node: NodeIx) -> Option<Key> {
-        self.nodes[node].request
+        let response = self.nodes.at(node).response()?;
+        Some(self.responses.get(response)?.request)
+    }
+
+    /// The index of a request's output.
+    fn response(&self, request: Key) -> Option<usize> {
+        let key_of = |ix: usize| Some(self.responses.get(ix)?.request);
+        self.by_request.find(request, key_of)
     }
 
     /// Whether a user turn begins with a node.
     pub(super) fn begins_turn(&self, node: NodeIx) -> bool {
-        let link = &self.nodes[node];
+        let link = self.nodes.at(node);
         link.turn && link.part != Part::Output
     }
 
     pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
-        self.held.add(node, item);
+        self.nodes.hold(node, item, &mut self.listed);
     }
 
     /// If a node is a reset's: the nodes that it kept.
     fn kept_by(&self, node: NodeIx) -> Option<&[NodeIx]> {
-        let kept = self.nodes[node].reset.then(|| self.resets.get(&node))?;
+        let kept = self.nodes.at(node).reset.then(|| self.resets.get(&node))?;
         kept.map(|kept| &**kept)
     }
 
@@ -129,11 +161,15 @@ impl Chain {
     }
 
     /// Makes room for this many more nodes.
-    pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), TryReserveError> {
+    pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), NoMemory> {
         self.nodes.try_reserve(nodes)?;
         self.path.try_reserve(nodes)?;
-        self.by_key.try_reserve(nodes)?;
-        self.outputs.try_reserve(nodes)
+        self.responses.try_reserve(nodes)?;
+        let (nodes_of, responses) = (&self.nodes, &self.responses);
+        let key_of = |node: usize| nodes_of.get(node)?.key();
+        self.by_key.try_reserve(nodes, key_of)?;
+        let request_of = |ix: usize| Some(responses.get(ix)?.request);
+        self.by_request.try_reserve(nodes, request_of)
     }
 
     /// The number of its nodes, live or not.
@@ -147,13 +183,18 @@ impl Chain {
 
     /// The first node of a request's output.
     pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
-        self.outputs.get(&request)?.first.get()
+        Some(self.responses.get(self.response(request)?)?.first as NodeIx)
     }
 
     /// The nodes of a request's output, live or not, in the order of the log.
     pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
-        let next = |node: &NodeIx| self.nodes[*node].next_output.get();
-        std::iter::successors(self.start_of(request), next)
+        self.outputs_from(self.start_of(request))
+    }
+
+    /// The nodes of a response from this one on.
+    fn outputs_from(&self, node: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
+        let next = |node: &NodeIx| self.nodes.at(*node).next_output.get();
+        std::iter::successors(node, next)
     }
 
     /// Adds a record. Costs the same whatever the length of the branch, unless the record begins
@@ -174,34 +215,28 @@ impl Chain {
             // whole past: the record follows the one before it.
             Parent::Key(key) => self.find(key).or(self.tip),
         };
+        let is_beside = matches!(part, Part::Front | Part::Beside);
+        let response = request.map(|request| self.add_output(request, ix));
         self.nodes.push(Link {
-            parent: follows.into(),
+            key,
+            parent: follows.filter(|_| !is_beside).into(),
             part,
-            request,
+            response: response.into(),
             turn,
+            live: is_beside,
             ..Link::default()
         });
         if let Some(key) = key {
-            self.by_key.insert(key, ix);
+            self.note_key(key);
         }
-        if let Some(request) = request {
-            let Outputs { first, last } = self.outputs.entry(request).or_default();
-            match last.get() {
-                Some(before) => self.nodes[before].next_output = ix.into(),
-                None => *first = ix.into(),
-            }
-            *last = ix.into();
-        }
-        if self.is_beside(ix) {
-            self.nodes[ix].parent = None.into();
-            self.nodes[ix].live = true;
-            self.path.push(ix);
+        if is_beside {
+            self.path.push(short(ix));
             return None;
         }
         let goes_on = follows == self.tip || (follows.is_none() && self.path.is_empty());
         if goes_on || self.hangs_beside(ix) {
-            self.nodes[ix].live = true;
-            self.path.push(ix);
+            self.nodes.set_live(ix, true);
+            self.path.push(short(ix));
             // The conversation does not go on from a mere link that is not on the chain.
             if goes_on || part != Part::Link {
                 self.tip = Some(ix);
@@ -211,18 +246,38 @@ impl Chain {
         Some(self.walk(ix))
     }
 
+    /// Adds a node to a request's output. Returns its index.
+    fn add_output(&mut self, request: Key, node: NodeIx) -> usize {
+        if let Some(response) = self.response(request) {
+            let last = std::mem::replace(&mut self.responses[response].last, short(node));
+            let change = |link: &mut Link| link.next_output = node.into();
+            self.nodes.change(last as NodeIx, change);
+            return response;
+        }
+        let response = self.responses.len();
+        self.responses.push(Response {
+            request,
+            first: short(node),
+            last: short(node),
+        });
+        let responses = &self.responses;
+        let request_of = |ix: usize| Some(responses.get(ix)?.request);
+        self.by_request.insert(request, response, request_of);
+        response
+    }
+
     /// Whether a record belongs to the live branch though it does not follow the tip.
     fn hangs_beside(&self, ix: NodeIx) -> bool {
-        let node = &self.nodes[ix];
-        let Some(parent) = node.parent.get().filter(|parent| self.nodes[*parent].live) else {
+        let node = self.nodes.at(ix);
+        let Some(parent) = node.parent().filter(|parent| self.is_live(*parent)) else {
             return false;
         };
-        match node.part {
+        match node.part() {
             Part::Result | Part::Injected | Part::Link => true,
-            Part::Output => node.request.is_some_and(|request| {
-                let first = self.start_of(request);
-                self.nodes[parent].request == node.request
-                    || first.is_some_and(|first| first != ix && self.nodes[first].live)
+            Part::Output => node.response().is_some_and(|response| {
+                let first = self.responses[response].first as NodeIx;
+                self.nodes.at(parent).response() == Some(response)
+                    || (first != ix && self.is_live(first))
             }),
             Part::Input | Part::Front | Part::Beside => false,
         }
@@ -238,11 +293,11 @@ impl Chain {
                 parent => parent,
             },
         };
-        let is_new = new != self.nodes[ix].parent.get();
+        let is_new = new != self.nodes.at(ix).parent();
         // No record is its own ancestor. Ancestors are earlier records, unless a record was linked to a later one.
         let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
         if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
-            self.nodes[ix].parent = new.into();
+            self.nodes.change(ix, |link| link.parent = new.into());
             self.walked = None;
             self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
@@ -250,7 +305,7 @@ impl Chain {
 
     /// This node and its ancestors, up to the root.
     fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(from, |node| self.nodes[*node].parent.get())
+        std::iter::successors(from, |node| self.nodes.at(*node).parent())
     }
 
     /// Makes these nodes the live branch, its last node the tip.
@@ -258,17 +313,23 @@ impl Chain {
         path.sort_unstable();
         path.dedup();
         self.walked = None;
-        let old = std::mem::replace(&mut self.path, path);
-        let fresh = self.path.iter().copied();
-        let joined = fresh.filter(|ix| !self.nodes[*ix].live).collect();
-        for ix in &old {
-            self.nodes[*ix].live = false;
+        let old = std::mem::replace(&mut self.path, path.iter().copied().map(short).collect());
+        let fresh = path.iter().copied();
+        let joined: Vec<NodeIx> = fresh.filter(|ix| !self.is_live(*ix)).collect();
+        // Those that stay are not touched: most that leave are packed.
+        let mut stay = path.iter().copied().peekable();
+        let mut left = Vec::new();
+        for ix in old.into_iter().map(|ix| ix as NodeIx) {
+            while stay.next_if(|other| *other < ix).is_some() {}
+            if stay.peek() != Some(&ix) {
+                self.nodes.set_live(ix, false);
+                left.push(ix);
+            }
         }
-        for ix in &self.path {
-            self.nodes[*ix].live = true;
+        for ix in &joined {
+            self.nodes.set_live(*ix, true);
         }
         self.tip = self.last_of_chain();
-        let left = old.into_iter().filter(|ix| !self.nodes[*ix].live).collect();
         BranchChange { left, joined }
     }
 
@@ -276,7 +337,7 @@ impl Chain {
     pub(super) fn set_leaf(&mut self, key: Key, rewound: bool) -> Option<BranchChange> {
         let leaf = self.find(key)?;
         // Agents write the leaf as they go: one that is on the live branch changes nothing.
-        if self.nodes[leaf].live && !rewound {
+        if self.is_live(leaf) && !rewound {
             return None;
         }
         let change = self.walk(leaf);
@@ -285,7 +346,7 @@ impl Chain {
 
     /// The position of this key's record on the live branch.
     pub(super) fn position(&self, key: Key) -> Option<NodeIx> {
-        self.path.binary_search(&self.find(key)?).ok()
+        self.path.binary_search(&short(self.find(key)?)).ok()
     }
 
     /// Where on the live branch the n-th user turn from the end begins, with what the harness put in
@@ -294,31 +355,34 @@ impl Chain {
         if turns == 0 {
             return self.path.len();
         }
-        let positions = self.path.iter().enumerate();
-        let begins = positions.filter(|(_, ix)| self.nodes[**ix].turn);
+        let positions = self.live().enumerate();
+        let begins = positions.filter(|(_, ix)| self.nodes.at(*ix).turn);
         // More turns than there are: the first one is the furthest back it goes.
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let first = begins.rev().take(turns).last();
         let mut from = first.map_or(self.path.len(), |(position, _)| position);
         while from > 0
-            && matches!(self.nodes[self.path[from - 1]].part, Part::Injected)
-            && self.path[..from - 1]
-                .iter()
-                .any(|ix| self.nodes[*ix].part == Part::Output)
+            && self.part_at(from - 1) == Part::Injected
+            && (0..from - 1).any(|at| self.part_at(at) == Part::Output)
         {
             from -= 1;
         }
         from
     }
 
+    /// What part of the exchange a node of the live branch is.
+    fn part_at(&self, position: usize) -> Part {
+        self.nodes.at(self.path[position] as NodeIx).part()
+    }
+
     /// Takes all from this position on off the live branch.
     pub(super) fn cut(&mut self, position: usize) -> BranchChange {
         let cut = self.path.split_off(position.min(self.path.len()));
-        let (beside, left): (Vec<NodeIx>, Vec<NodeIx>) =
-            cut.into_iter().partition(|ix| self.is_beside(*ix));
-        self.path.extend(beside);
+        let cut = cut.into_iter().map(|ix| ix as NodeIx);
+        let (beside, left): (Vec<NodeIx>, Vec<NodeIx>) = cut.partition(|ix| self.is_beside(*ix));
+        self.path.extend(beside.into_iter().map(short));
         for ix in &left {
-            self.nodes[*ix].live = false;
+            self.nodes.set_live(*ix, false);
         }
         self.note_cut(&left);
         self.tip = self.last_of_chain();
@@ -340,16 +404,17 @@ impl Chain {
             Kept::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             Kept::Range { first, last } => self.range(*first, *last),
         };
-        let front = |ix: &&NodeIx| self.nodes[**ix].part == Part::Front;
-        path.extend(self.path.iter().filter(front));
+        let front = |ix: &NodeIx| self.nodes.at(*ix).part() == Part::Front;
+        path.extend(self.live().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {
+            key,
             reset: true,
             ..Link::default()
         });
         self.resets.insert(ix, path.as_slice().into());
         if let Some(key) = key {
-            self.by_key.insert(key, ix);
+            self.note_key(key);
         }
         path.push(ix);
         self.set_path(path)
@@ -357,38 +422,39 @@ impl Chain {
 
     /// Forgets by which keys records are found: none will follow.
     pub(super) fn forget_keys(&mut self) {
-        self.by_key = HashMap::new();
+        self.by_key = KeyIndex::default();
         self.walked = None;
     }
 
     /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added
     /// afterwards.
     pub(super) fn keep_only_live(&mut self, items: impl Iterator<Item = Range<ItemIx>>) {
-        let kept = self.path.iter().map(|old| Link {
+        let kept = self.live().map(|old| Link {
+            key: None,
             parent: None.into(),
+            response: None.into(),
             next_output: None.into(),
+            held: Held::default(),
             reset: false,
-            ..self.nodes[*old].clone()
+            ..self.nodes.at(old).clone()
         });
-        let nodes: Vec<Link> = kept.collect();
-        let mut held = Held::default();
-        for (node, items) in items.enumerate() {
-            items.for_each(|item| held.add(node, item));
-        }
+        let nodes: Rows<Link> = kept.collect();
         *self = Chain {
-            path: (0..nodes.len()).collect(),
+            path: (0..short(nodes.len())).collect(),
             tip: nodes.len().checked_sub(1),
             nodes,
-            held,
             ..Chain::default()
         };
+        for (node, items) in items.enumerate() {
+            items.for_each(|item| self.hold(node, item));
+        }
     }
 
     fn range(&self, first: Key, last: Option<Key>) -> Vec<NodeIx> {
         let to = last.and_then(|key| self.find(key)).unwrap_or(usize::MAX);
         let from = self.find(first).unwrap_or(usize::MAX);
-        let live = self.path.iter().copied();
-        live.filter(|ix| (from..=to).contains(ix) && !self.is_beside(*ix))
+        self.live()
+            .filter(|ix| (from..=to).contains(ix) && !self.is_beside(*ix))
             .collect()
     }
 }

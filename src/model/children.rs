@@ -38,8 +38,11 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
             key,
             used: child.context().used,
             requests: child.requests().len(),
-            prompts: sum(child.requests().iter().map(|request| request.prompt)),
-            outputs: sum(child.requests().iter().filter_map(|request| request.output)),
+            prompts: sum(child.requests().iter().map(|request| request.prompt())),
+            outputs: sum(child
+                .requests()
+                .iter()
+                .filter_map(|request| request.output())),
             result: result_of(of, child),
         })
         .collect()
@@ -52,15 +55,16 @@ const MIN_MATCH: usize = 24;
 fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
     let last = child.items().iter().rev();
     let mut said =
-        last.filter(|item| item.role == super::Role::Assistant && item.kind == Kind::Text);
-    let said = &*said.next()?.preview;
+        last.filter(|item| item.role() == super::Role::Assistant && item.kind() == Kind::Text);
+    let said = said.next()?.preview();
     if said.len() < MIN_MATCH {
         return None;
     }
     parent.items().iter().position(|item| {
-        item.kind == Kind::ToolResult
-            && (item.preview.starts_with(said)
-                || (item.preview.len() >= MIN_MATCH && said.starts_with(&*item.preview)))
+        let preview = item.preview();
+        item.kind() == Kind::ToolResult
+            && (preview.starts_with(said)
+                || (preview.len() >= MIN_MATCH && said.starts_with(preview)))
     })
 }
 

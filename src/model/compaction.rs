@@ -1,9 +1,10 @@
 //! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
+use super::hooked::{self, HookedCompaction};
 use super::session::Session;
 use super::{Gone, Kind, Source};
-use crate::history::{Item, Left, PastReset, RequestIx, SizedItem};
+use crate::history::{ItemRef, Left, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -48,7 +49,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             first,
             end,
             dropped,
-        } = Stay::of(resets, item);
+        } = Stay::of(resets, &item);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
@@ -61,11 +62,11 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for away in absences(resets, item) {
+        for away in absences(resets, &item) {
             stays(away.start.max(first)..away.end.min(end), -1);
         }
-        if item.kind == Kind::Summary
-            && let Some(reset) = summarised_by(session, item, first)
+        if item.kind() == Kind::Summary
+            && let Some(reset) = summarised_by(session, &item, first)
         {
             done[reset].summary.get_or_insert((ix, tokens, source));
         }
@@ -84,13 +85,19 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     done
 }
 
+/// The compactions that hooks of the agent noted and its log does not have.
+pub fn unlogged(session: &Session) -> Vec<&HookedCompaction> {
+    let at = session.resets().iter().filter_map(|reset| reset.at);
+    hooked::unlogged(&session.overrides().hooked, &at.collect::<Vec<_>>())
+}
+
 /// All that a reset took out of the context, and all that stayed in it, the largest first.
 pub fn contents(session: &Session, reset: usize) -> (Vec<SizedItem>, Vec<SizedItem>) {
     let resets = session.resets();
     let (mut left, mut kept) = (Vec::new(), Vec::new());
     for (ix, item) in session.items().iter().enumerate() {
-        let stay = Stay::of(resets, item);
-        let is_away = || absences(resets, item).any(|away| away.contains(&reset));
+        let stay = Stay::of(resets, &item);
+        let is_away = || absences(resets, &item).any(|away| away.contains(&reset));
         let items = if stay.dropped == Some(reset) {
             &mut left
         } else if (stay.first..stay.end).contains(&reset) && !is_away() {
@@ -118,10 +125,10 @@ struct Stay {
 }
 
 impl Stay {
-    fn of(resets: &[PastReset], item: &Item) -> Stay {
-        let first = resets.partition_point(|reset| item.place >= reset.place);
+    fn of(resets: &[PastReset], item: &ItemRef<'_>) -> Stay {
+        let first = resets.partition_point(|reset| item.place() >= reset.place);
         let dropped = dropped_by(resets, item, first);
-        let end = match (dropped, item.left) {
+        let end = match (dropped, item.left()) {
             (Some(reset), _) => reset,
             (None, Some(left)) => from(resets, left.request),
             (None, None) => resets.len(),
@@ -135,8 +142,11 @@ impl Stay {
 }
 
 /// The resets during which an item was out of the context, and came back.
-fn absences(resets: &[PastReset], item: &Item) -> impl Iterator<Item = Range<usize>> {
-    let away = item.away.iter();
+fn absences<'r>(
+    resets: &'r [PastReset],
+    item: &ItemRef<'r>,
+) -> impl Iterator<Item = Range<usize>> + use<'r> {
+    let away = item.presence().away.iter();
     away.map(|away| from(resets, away.from)..from(resets, away.to))
 }
 
@@ -172,12 +182,12 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
 
 /// The reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
-fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
+fn dropped_by(resets: &[PastReset], item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let Left {
         request,
         why,
         record,
-    } = item.left?;
+    } = item.left()?;
     if !matches!(why, Gone::Compaction | Gone::Clear) {
         return None;
     }
@@ -192,7 +202,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 }
 
 /// The reset that a summary belongs to: the last one before it, of those directly before its first request.
-fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
+fn summarised_by(session: &Session, item: &ItemRef<'_>, first_after: usize) -> Option<usize> {
     let request = item.entered().unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
@@ -286,7 +296,7 @@ mod tests {
 
         /// What each reset did: items that left, the largest, items kept, the summary.
         fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
-            let name = |ix: ItemIx| &*self.0.items()[ix].preview;
+            let name = |ix: ItemIx| self.0.items().at(ix).preview();
             compactions(&self.0)
                 .iter()
                 .map(|c| {
@@ -316,7 +326,7 @@ mod tests {
         );
         let (left, kept) = contents(&log.0, 0);
         let names = |items: Vec<SizedItem>| -> Vec<String> {
-            let names = items.iter().map(|(ix, ..)| &log.0.items()[*ix].preview);
+            let names = items.iter().map(|(ix, ..)| log.0.items().at(*ix).preview());
             names.map(ToString::to_string).collect()
         };
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The sums over the items of a context.
 
-use super::history::{Item, SizedItem};
+use super::history::{ItemRef, SizedItem};
 use super::past::Inputs;
 use super::pictures::Media;
 
@@ -44,12 +44,12 @@ pub(super) struct Contribution {
 
 impl ContextSums {
     /// Adds what is in the context of an item, or takes it out: then `sign` is below 0.
-    pub(super) fn add(&mut self, item: &Item, part: Contribution, sign: i128) {
+    pub(super) fn add(&mut self, item: &ItemRef<'_>, part: Contribution, sign: i128) {
         if !part.is_here {
             return;
         }
         let tokens = i128::from(part.tokens) * sign;
-        let [all, known, items] = &mut self.roles[item.role.index()];
+        let [all, known, items] = &mut self.roles[item.role().index()];
         *all += tokens;
         *items += sign;
         if part.is_anchored {

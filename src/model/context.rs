@@ -11,7 +11,7 @@ use super::pictures::Media;
 use super::state::State;
 use super::{Role, Source};
 use crate::estimator::Estimator;
-use crate::history::{Coverage, Item, ItemIx, RequestIx};
+use crate::history::{Coverage, ItemIx, ItemRef, RequestIx};
 use crate::window::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -118,8 +118,8 @@ impl State {
     }
 
     /// The items in the context now with their sizes, in the order of the log.
-    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> {
-        self.alive().into_iter().map(|ix| {
+    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> + Clone {
+        self.alive_items().map(|ix| {
             let (tokens, source) = self.tokens(ix);
             (ix, tokens, source)
         })
@@ -131,7 +131,7 @@ impl State {
         if context.estimated == 0 {
             return self.coverage >= Coverage::Epoch || self.has_all_that_left();
         }
-        let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
+        let is_counted = |ix: &ItemIx| self.items().at(*ix).size().counted;
         let mut estimated = self.ledger().estimated();
         let has_uncounted = self.folded().is_some_and(|folded| folded.has_uncounted);
         self.coverage == Coverage::Whole && !has_uncounted && estimated.all(|ix| is_counted(&ix))
@@ -166,7 +166,7 @@ impl State {
             .map_or_else(ContextSums::default, |folded| folded.sums);
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
-            let item = &self.items()[*ix];
+            let item = &self.items().at(*ix);
             let part = self.part(item, *tokens, *source, anchor);
             let is_here = true;
             tally.add(item, Contribution { is_here, ..part }, 1);
@@ -177,18 +177,19 @@ impl State {
     /// What an item of this size counts for now.
     pub(super) fn part(
         &self,
-        item: &Item,
+        item: &ItemRef<'_>,
         tokens: u64,
         source: Source,
         anchor: Option<RequestIx>,
     ) -> Contribution {
+        let size = item.size();
         Contribution {
             tokens,
             is_here: item.in_context(),
             is_known: source.is_known(),
             is_anchored: source.is_known() && self.is_anchored(item, anchor),
-            is_counted: item.size.counted || item.size.local == 0,
-            pictures: Media::of(&item.size),
+            is_counted: size.counted || size.local == 0,
+            pictures: Media::of(&size),
         }
     }
 
@@ -284,12 +285,12 @@ impl State {
 
     /// Whether the settled number of an item in the context is part of what the anchor reported. One that
     /// was settled by a request on a branch that was left is not.
-    pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
+    pub(super) fn is_anchored(&self, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
-            let request = &self.requests()[anchor];
+            let request = &self.requests().at(anchor);
             // When it left, if it did, may have been found out later.
             self.ledger().was_sent(item, anchor)
-                || (request.output.is_some() && item.output_of == Some(request.key))
+                || (request.output().is_some() && item.output_of() == Some(request.key()))
         })
     }
 }

@@ -5,17 +5,20 @@
 
 mod billed;
 mod capture;
+mod reset;
 mod sink;
 mod size;
 
 use super::{Gone, Kind, Role, Source};
 pub use billed::Billed;
 use jiff::Timestamp;
+pub use reset::{Cause, CauseSource, Kept, Reset};
 use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
 pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use strum::FromRepr;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
@@ -127,6 +130,14 @@ pub struct Entry {
     pub event: Event,
 }
 
+impl Entry {
+    /// The same with [`Event::of_usage`].
+    pub fn of_usage(self) -> Option<Entry> {
+        let event = self.event.of_usage()?;
+        Some(Entry { event, ..self })
+    }
+}
+
 /// What can happen to a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -145,6 +156,8 @@ pub enum Event {
         billed: Billed,
         /// Whether it is the cost of several requests, of which the log has no others' numbers.
         is_sum: bool,
+        /// The model that answered; `None`: that of the conversation.
+        model: Option<Box<str>>,
     },
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
@@ -211,6 +224,29 @@ pub enum Event {
 }
 
 impl Event {
+    /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
+    /// ([`Event::Usage`], [`Event::Billed`]), that one was written ([`Event::Node`]), that the context was compacted
+    /// ([`Event::Reset`]), and which model answers from there on ([`Event::Meta`]).
+    pub fn of_usage(self) -> Option<Event> {
+        match self {
+            Event::Billed { .. } => Some(self),
+            Event::Meta(meta) => {
+                let model = Meta::of_model(Some(meta.model?));
+                Some(Event::Meta(Box::new(model)))
+            }
+            Event::Usage(usage) if usage.source.is_known() => Some(Event::Usage(usage)),
+            Event::Node(node) if node.part == Part::Output => {
+                let node = Node::output(None, Some(node.request?), Vec::new());
+                Some(Event::Node(Box::new(node)))
+            }
+            Event::Reset(reset) if reset.gone == Gone::Compaction => {
+                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+                Some(Event::Reset(Box::new(reset)))
+            }
+            _ => None,
+        }
+    }
+
     /// The content of a node leaves.
     pub fn cleared_node(key: Key) -> Event {
         Event::Cleared {
@@ -241,10 +277,10 @@ pub struct Meta {
     /// The session's id, as the agent writes it.
     pub id: Option<Box<str>>,
     /// A title that the agent or the user chose, or a sub-agent's type.
-    #[serde(skip)]
+    #[serde(with = "crate::stored::name")]
     pub title: Option<Box<str>>,
     /// The beginning of the first prompt.
-    #[serde(skip)]
+    #[serde(with = "crate::stored::name")]
     pub prompt: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,
@@ -323,7 +359,7 @@ pub enum Parent {
 }
 
 /// What part of the exchange a node is. Decides which nodes belong to a branch beside its chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, FromRepr)]
 pub enum Part {
     /// A link of the conversation's chain, not in the context.
     #[default]
@@ -453,95 +489,4 @@ impl Usage {
             ..Usage::reported(request, prompt)
         }
     }
-}
-
-/// A compaction or clear.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reset {
-    /// The id of the reset's own record; later records hang below it.
-    pub key: Option<Key>,
-    /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
-    pub gone: Gone,
-    /// What caused it.
-    pub cause: Cause,
-    /// The size before, as the agent logs it.
-    pub before: Option<u64>,
-    /// The size after, as the agent logs it. Not always comparable with a prompt.
-    pub after: Option<u64>,
-    /// What stays, verbatim.
-    pub kept: Kept,
-}
-
-impl Reset {
-    /// A reset without an id and without sizes.
-    pub fn new(gone: Gone, cause: Cause, kept: Kept) -> Reset {
-        Reset {
-            key: None,
-            gone,
-            cause,
-            before: None,
-            after: None,
-            kept,
-        }
-    }
-}
-
-/// What caused a compaction or clear.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
-    /// The agent compacted by itself, at its trigger.
-    Automatic,
-    /// The user asked for it.
-    Manual,
-    /// The log does not have it: the session decides by the agent's own count, see
-    /// [`crate::own_count`].
-    Unlogged,
-    /// Anything else, as the log or its decoder names it.
-    Other(Box<str>),
-}
-
-impl Cause {
-    /// The cause that a log or its decoder names so, which may be the name of an automatic or manual one.
-    pub fn named(name: &str) -> Cause {
-        match name {
-            "auto" => Cause::Automatic,
-            "manual" => Cause::Manual,
-            "" | "unknown" => Cause::Unlogged,
-            other => Cause::Other(other.into()),
-        }
-    }
-
-    /// The cause's name, as reports write it.
-    pub fn name(&self) -> &str {
-        match self {
-            Cause::Automatic => "auto",
-            Cause::Manual => "manual",
-            Cause::Unlogged => "unknown",
-            Cause::Other(name) => name,
-        }
-    }
-}
-
-/// All items from this node on leave; without such a node, nothing does.
-impl From<Option<Key>> for Kept {
-    fn from(first: Option<Key>) -> Kept {
-        first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None })
-    }
-}
-
-/// What a reset leaves in the context.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Kept {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// The content of these nodes leaves.
-    Nodes(Vec<Key>),
-    /// All from the first to the last of these on the live branch; no `last`: to its end.
-    Range {
-        /// The first node that stays.
-        first: Key,
-        /// The last node that stays.
-        last: Option<Key>,
-    },
 }

@@ -13,7 +13,7 @@ use super::session::Session;
 use super::window::set::SetWindows;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
-use crate::history::Item;
+use crate::history::ItemRef;
 use jiff::Timestamp;
 pub use live::{LIVE_SECONDS, Live};
 pub use rows::{Candidate, Families, Row};
@@ -71,7 +71,7 @@ pub enum Update {
         /// The new entries, in order.
         entries: Vec<Entry>,
     },
-    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no texts.
+    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no long ones.
     Titles {
         /// The file.
         file: FileId,
@@ -368,11 +368,11 @@ impl Fleet {
                 session
                     .items()
                     .iter()
-                    .filter(|item| item.role == Role::User)
+                    .filter(|item| item.role() == Role::User)
             };
             let mut texts = facts.into_iter().flatten();
             texts.any(|text| contains(text, word))
-                || typed().any(|item| contains(&item.preview, word))
+                || typed().any(|item| contains(item.preview(), word))
         })
     }
 
@@ -461,10 +461,11 @@ fn first_user_text(session: &Session) -> Option<&str> {
     const ITEMS_SEARCHED: usize = 64;
     let mut first = session.items().iter().take(ITEMS_SEARCHED);
     // Some logs have only the length of a text.
-    let said =
-        |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;
+    let said = |item: &ItemRef<'_>| {
+        item.role() == Role::User && item.kind() == Kind::Text && item.size().bytes > 0
+    };
     let said = first.find(said);
-    said.map(|item| &*item.preview)
+    said.map(|item| item.preview())
 }
 
 fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {

@@ -1,7 +1,7 @@
 //! How a context has grown from request to request, by the agent's own count. A long session keeps it: one more request is
 //! one more step.
 
-use super::history::{Request, RequestIx};
+use super::history::{RequestIx, RequestList};
 use super::own_count::{Counting, Counts};
 use super::state::State;
 use jiff::Timestamp;
@@ -63,16 +63,16 @@ impl Counts<'_> {
 }
 
 /// The step that led to a request, whose agent counted these prompts.
-fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
+fn step(all: &RequestList, prompts: &[u64], ix: RequestIx) -> Option<GrowthStep> {
     let request = all.get(ix)?;
-    let previous = request.previous?;
+    let previous = request.previous()?;
     let before = all.get(previous)?;
     let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
     let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
     Some(GrowthStep {
         tokens: tokens(ix)? - tokens(previous)?,
-        turns: f64::from(request.turn.saturating_sub(before.turn)),
-        seconds: Option::zip(request.at, before.at)
+        turns: f64::from(request.turn().saturating_sub(before.turn())),
+        seconds: Option::zip(request.at(), before.at())
             .map(|(at, before)| seconds(at) - seconds(before)),
     })
 }
@@ -143,7 +143,7 @@ impl RunningGrowth {
     /// Adds a request that will not change any more.
     fn add(&mut self, ix: RequestIx, state: &State) {
         let requests = state.requests();
-        self.prompts.push(self.counting.count(&requests[ix]));
+        self.prompts.push(self.counting.count(&requests.at(ix)));
         let step = step(requests, &self.prompts, ix);
         if ix < self.epoch {
             self.growth.earlier.extend(step)
@@ -161,7 +161,7 @@ impl RunningGrowth {
         let requests = state.requests();
         let newest = requests.len().saturating_sub(1);
         let mut counting = self.counting;
-        self.prompts.push(counting.count(&requests[newest]));
+        self.prompts.push(counting.count(&requests.at(newest)));
         let step = step(requests, &self.prompts, newest);
         self.prompts.pop();
         self.growth.steps.extend(step);
@@ -174,11 +174,13 @@ impl RunningGrowth {
         answer
     }
 
-    /// Whether it is worth keeping: the session is long, and something was requested since its last reset.
+    /// Whether it is worth keeping: the session is long, something was requested since its last reset, and it was not read
+    /// to be asked once.
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);
-        requests >= LONG_SESSION && epoch < requests
+        let is_asked_again = !state.ledger().items().forgets_sizes();
+        requests >= LONG_SESSION && epoch < requests && is_asked_again
     }
 
     /// The median of the sizes and of this one.

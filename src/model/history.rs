@@ -1,13 +1,20 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
-use super::event::{Billed, Cause, Key, NewItem, Place};
+mod item_ref;
+mod item_row;
+mod presence;
+mod request_row;
+
+use super::event::{Billed, Cause, CauseSource, Key, NewItem, Place, Usage};
 use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
-use super::{Gone, Kind, Source};
+use super::{Gone, Source};
 use derive_more::Deref;
+pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
+pub use presence::Presence;
+pub use request_row::{RequestList, RequestRef};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -106,7 +113,7 @@ impl Item {
 
     /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
     pub fn is_prefix(&self) -> bool {
-        matches!(self.kind, Kind::Prompt | Kind::ToolList)
+        self.kind.is_prefix()
     }
 
     /// Whether it is in the context now.
@@ -114,64 +121,19 @@ impl Item {
         self.left.is_none()
     }
 
-    /// The number of requests whose prompt held it, of `requests` so far.
-    pub fn requests_held(&self, requests: usize) -> usize {
-        self.spans_held(requests).map(|span| span.len()).sum()
-    }
-
-    /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
-    pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> {
-        let left = self
-            .left
-            .map_or(requests, |left| left.request.min(requests));
-        let away = self
-            .away
-            .iter()
-            .map(|away| (away.from, away.to))
-            .chain([(left, left)]);
-        away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
-            let span = (*start).min(left)..from.min(left);
-            *start = to.max(*start);
-            Some(span)
-        })
-        .filter(|span| !span.is_empty())
-    }
-
-    /// Whether it was in the prompt of this request.
-    pub fn held_by(&self, request: RequestIx) -> bool {
-        self.was_sent_with(request) && self.left.is_none_or(|left| left.request > request)
-    }
-
-    /// Whether it was in the prompt of this request, unless it had left for good.
-    pub(super) fn was_sent_with(&self, request: RequestIx) -> bool {
-        self.entered().is_some_and(|from| from <= request)
-            && !self
-                .away
-                .iter()
-                .any(|away| (away.from..away.to).contains(&request))
-    }
-
-    /// Whether it was thinking that had been stripped when this record had been read.
-    pub(super) fn is_stripped_at(&self, record: u32) -> bool {
-        let away = self.away.iter();
-        let mut away = away.filter(|away| (away.gone..away.back).contains(&record));
-        let left = self.left.filter(|left| left.record <= record);
-        match left {
-            Some(left) => left.why == Gone::Stripped,
-            None => away.any(|away| away.why == Gone::Stripped),
+    /// When it was in the context.
+    pub fn presence(&self) -> Presence<'_> {
+        Presence {
+            entered: self.entered(),
+            left: self.left,
+            away: &self.away,
+            record: self.record,
         }
     }
-
-    /// Whether it was in the context when this record had been read.
-    pub(super) fn in_context_at(&self, record: u32) -> bool {
-        self.record <= record
-            && self.left.is_none_or(|left| left.record > record)
-            && !self
-                .away
-                .iter()
-                .any(|away| (away.gone..away.back).contains(&record))
-    }
 }
+
+/// The preview of an item of which the log shows nothing.
+pub(super) const NOT_LOGGED: &str = "(not in the log)";
 
 /// One call to the model, with what the provider reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -211,7 +173,7 @@ pub struct Request {
     /// Which generation of settled numbers its own belong to; `None`: it settled none.
     pub(super) generation: Option<u32>,
     /// The report it was settled against; `None`: the first after a reset.
-    pub(super) previous: Option<RequestIx>,
+    pub(super) previous: MaybeIx,
 }
 
 /// An agent's own counts around a compaction, in tokens.
@@ -227,6 +189,19 @@ pub struct Counted {
 }
 
 impl Request {
+    /// Takes in another report of it. Numbers only rise. Returns whether the prompt rose, and whether the output did.
+    pub(super) fn merge(&mut self, usage: &Usage) -> (bool, bool) {
+        let rises = usage.prompt > self.prompt;
+        if rises {
+            self.prompt = usage.prompt;
+            self.cached = self.cached.max(usage.cached);
+        }
+        let grows = usage.output > self.output || usage.reasoning > self.reasoning;
+        self.output = self.output.max(usage.output);
+        self.reasoning = self.reasoning.max(usage.reasoning);
+        (rises, grows)
+    }
+
     /// The prompt and the output as the provider itself counts it.
     pub(super) fn total(&self) -> u64 {
         self.prompt.saturating_add(self.output_as_billed())
@@ -255,6 +230,8 @@ pub struct PastReset {
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
+    /// How that is known.
+    pub cause_source: CauseSource,
     /// The model at that time.
     #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,

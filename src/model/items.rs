@@ -7,8 +7,7 @@ use super::calibration::Sample;
 use super::calibrations::Calibrations;
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Place};
-use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
-use super::names::Names;
+use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, RequestIx};
 use super::small::{MaybeIx, RareList};
 use super::{Gone, Kind, Source};
 use crate::small::short;
@@ -45,7 +44,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, item: &Item, tokens: i128) {
+    fn add(&mut self, item: &ItemRef<'_>, tokens: i128) {
         self.all += tokens;
         if item.is_prefix() {
             self.prefix += tokens;
@@ -56,9 +55,7 @@ impl Tally {
 /// All items of a session, in the order of the log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Items {
-    list: Vec<Item>,
-    #[serde(skip)]
-    tools: Names,
+    list: ItemList,
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
     record: u32,
@@ -84,6 +81,12 @@ pub(super) struct Items {
     newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
     older_sizes: Vec<OlderSize>,
+    /// Whether no sizes before the present one are kept.
+    #[serde(skip)]
+    forgets_sizes: bool,
+    /// Whether previews of packed items are left in the log.
+    #[serde(skip)]
+    leaves_previews: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
@@ -113,15 +116,17 @@ impl Items {
         }
     }
 
-    pub(super) fn all(&self) -> &[Item] {
+    pub(super) fn all(&self) -> &ItemList {
         &self.list
     }
 
     /// The items, to be changed behind the sums' back.
     #[cfg(test)]
-    pub(super) fn all_mut(&mut self) -> &mut [Item] {
+    pub(super) fn change_all(&mut self, mut change: impl FnMut(&mut Item)) {
         self.touched.forget_all();
-        &mut self.list
+        for ix in 0..self.list.len() {
+            self.list.change(ix, &mut change);
+        }
     }
 
     pub(super) fn calibrations(&self) -> &Calibrations {
@@ -149,8 +154,8 @@ impl Items {
     }
 
     pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
-        let item = &self.list[ix];
-        if let Some(known) = self.sizes_by_hash.get(&item.hash)
+        let item = &self.list.at(ix);
+        if let Some(known) = self.sizes_by_hash.get(&item.hash())
             && known.of != ix
             && is_content(item)
         {
@@ -162,9 +167,8 @@ impl Items {
 
     /// The size of an item, and how it is known.
     pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        self.list[ix]
-            .settled
-            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
+        let settled = self.list.at(ix).settled();
+        settled.unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
     /// Tokens of all items in the context, and the part of them that is system prompt and tool lists.
@@ -172,7 +176,7 @@ impl Items {
         let estimated = self.estimated.unwrap_or_else(|| {
             let mut sum = Tally::default();
             for ix in self.unsettled() {
-                sum.add(&self.list[ix], i128::from(self.tokens(ix).0));
+                sum.add(&self.list.at(ix), i128::from(self.tokens(ix).0));
             }
             sum
         });
@@ -187,13 +191,10 @@ impl Items {
     /// The settled tokens of the items in the context before this node. Costs what comes
     /// from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
-        let later = chain
-            .live_from(node)
-            .iter()
-            .flat_map(|node| chain.items(*node));
+        let later = chain.live_from(node).flat_map(|node| chain.items(node));
         let settled = later.filter_map(|ix| {
-            let item = &self.list[ix];
-            let (tokens, _) = item.settled.filter(|_| item.in_context())?;
+            let item = &self.list.at(ix);
+            let (tokens, _) = item.settled().filter(|_| item.in_context())?;
             Some(i128::from(tokens))
         });
         u64::try_from(self.settled.all - settled.sum::<i128>()).unwrap_or(u64::MAX)
@@ -202,7 +203,7 @@ impl Items {
     /// The items in the context that no report has settled.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
         let pending = self.pending.iter().map(|it| it.item as ItemIx);
-        pending.filter(|ix| self.list[*ix].settled.is_none())
+        pending.filter(|ix| self.list.at(*ix).settled().is_none())
     }
 
     /// Adds an item to the context.
@@ -215,8 +216,8 @@ impl Items {
         output_of: Option<Key>,
     ) -> ItemIx {
         let ix = self.list.len();
-        logged.tool = logged.tool.map(|tool| self.tools.share(&tool));
-        self.list.push(Item {
+        logged.tool = logged.tool.map(|tool| self.list.names_mut().share(&tool));
+        let is_packed = self.list.push(Item {
             place,
             at: at.into(),
             logged,
@@ -229,9 +230,12 @@ impl Items {
             record: self.record,
             node: short(node),
         });
+        if is_packed && self.leaves_previews {
+            self.list.leave_previews();
+        }
         self.enlist(ix);
         self.tally(ix, 1);
-        if self.list[ix].kind == Kind::Thinking {
+        if self.list.at(ix).kind() == Kind::Thinking {
             let at = self.thoughts_before(node + 1);
             self.thoughts.insert(at, ix);
         }
@@ -240,22 +244,22 @@ impl Items {
 
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
     fn enlist(&mut self, ix: ItemIx) {
-        let item = &self.list[ix];
-        if item.settled.is_none() || item.entered.is_none() {
+        let item = &self.list.at(ix);
+        if item.settled().is_none() || item.entered().is_none() {
             self.pending.insert(OfNode::new(ix, item));
         }
-        if item.ephemeral {
+        if item.is_ephemeral() {
             self.ephemeral.push(ix);
         }
-        if item.kind == Kind::Thinking {
+        if item.kind() == Kind::Thinking {
             self.thinking.insert(OfNode::new(ix, item));
         }
     }
 
     /// Adds an item in the context to the sums (1), or takes it out (-1).
     fn tally(&mut self, ix: ItemIx, sign: i128) {
-        let item = &self.list[ix];
-        if let Some((tokens, _)) = item.settled {
+        let item = &self.list.at(ix);
+        if let Some((tokens, _)) = item.settled() {
             self.settled.add(item, sign * i128::from(tokens));
         } else if let Some(mut estimated) = self.estimated {
             estimated.add(item, sign * i128::from(self.tokens(ix).0));
@@ -265,24 +269,24 @@ impl Items {
 
     /// An item leaves the context, unless it has left; `request` is the first one without it.
     pub(super) fn leave(&mut self, ix: ItemIx, why: Gone, request: RequestIx) {
-        if !self.list[ix].in_context() {
+        if !self.list.at(ix).in_context() {
             return;
         }
-        if self.list[ix].settled.is_none() {
+        if self.list.at(ix).settled().is_none() {
             self.keep_previous(ix);
         }
         self.work_out_one(ix);
         self.tally(ix, -1);
-        let item = &mut self.list[ix];
-        item.left = Some(Left {
+        let left = Left {
             request,
             record: self.record,
             why,
-        });
+        };
+        self.list.change(ix, |item| item.left = Some(left));
         self.touch(ix);
-        let item = &self.list[ix];
+        let item = &self.list.at(ix);
         self.pending.remove(&OfNode::new(ix, item));
-        if item.kind == Kind::Thinking {
+        if item.kind() == Kind::Thinking {
             self.thinking.remove(&OfNode::new(ix, item));
         }
         self.changes = self.changes.wrapping_add(1);
@@ -291,39 +295,41 @@ impl Items {
     /// An item that has left turns out to have left before this request.
     pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
-        if let Some(left) = &mut self.list[ix].left {
-            left.request = left.request.min(request);
-        }
+        self.list.change(ix, |item| {
+            if let Some(left) = &mut item.left {
+                left.request = left.request.min(request);
+            }
+        });
     }
 
     /// An item that left with its branch is in the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
-        let item = &self.list[ix];
+        let item = &self.list.at(ix);
         let with_branch =
             |left: &Left| matches!(left.why, Gone::Rewind | Gone::Compaction | Gone::Clear);
-        if item.left.is_some_and(|left| with_branch(&left)) {
+        if item.left().is_some_and(|left| with_branch(&left)) {
             self.restore(ix, request);
         }
     }
 
     /// An item that left is in the context again; `request` is the next one.
     pub(super) fn restore(&mut self, ix: ItemIx, request: RequestIx) {
-        let item = &mut self.list[ix];
-        if item.left.is_none() {
+        if self.list.at(ix).in_context() {
             return;
         }
         self.work_out();
-        let Some(left) = self.list[ix].left.take() else {
-            return;
-        };
         self.stripped.remove(&ix);
-        let item = &mut self.list[ix];
-        item.away.push(Away {
-            from: left.request,
-            to: request,
-            gone: left.record,
-            why: left.why,
-            back: self.record,
+        let back = self.record;
+        self.list.change(ix, |item| {
+            if let Some(left) = item.left.take() {
+                item.away.push(Away {
+                    from: left.request,
+                    to: request,
+                    gone: left.record,
+                    why: left.why,
+                    back,
+                });
+            }
         });
         self.returned.insert(ix);
         self.touch(ix);
@@ -337,30 +343,30 @@ impl Items {
         if self.is_rescaled(ix) {
             self.work_out();
         }
-        if self.list[ix].settled == settled {
+        if self.list.at(ix).settled() == settled {
             return;
         }
         self.keep_previous(ix);
         self.touch(ix);
-        if !self.list[ix].in_context() {
-            self.list[ix].settled = settled;
+        if !self.list.at(ix).in_context() {
+            self.list.set_settled(ix, settled);
             return;
         }
         self.tally(ix, -1);
-        self.list[ix].settled = settled;
+        self.list.set_settled(ix, settled);
         self.tally(ix, 1);
-        let item = &self.list[ix];
+        let item = &self.list.at(ix);
         if let Some((tokens, Source::Derived | Source::Reported)) = settled
             && is_content(item)
         {
             let known = ContentSize { of: ix, tokens };
-            let before = self.sizes_by_hash.insert(item.hash, known);
+            let before = self.sizes_by_hash.insert(item.hash(), known);
             if before.is_none_or(|before| before.tokens != tokens) {
                 self.forget_estimates();
             }
         }
-        let item = &self.list[ix];
-        if settled.is_some() && !item.entered.is_none() {
+        let item = &self.list.at(ix);
+        if settled.is_some() && item.entered().is_some() {
             self.pending.remove(&OfNode::new(ix, item))
         } else {
             self.pending.insert(OfNode::new(ix, item))
@@ -392,12 +398,9 @@ impl Items {
         for OfNode { item, .. } in sent {
             let ix = item as ItemIx;
             self.touch(ix);
-            let item = &mut self.list[ix];
-            if item.entered.is_none() {
-                item.entered = request.into();
-                self.newest_sent.items.push(ix);
-            }
-            match (item.settled, item.size.reported) {
+            self.note_entered(ix, request);
+            let item = self.list.at(ix);
+            match (item.settled(), item.size().reported) {
                 (Some(_), _) => {}
                 (None, 0) => fresh.push(ix),
                 (None, tokens) => self.set_settled(ix, Some((tokens.into(), Source::Reported))),
@@ -409,9 +412,12 @@ impl Items {
     /// An item turns out to have been in the prompt of this request, the newest one.
     pub(super) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
-        let item = &mut self.list[ix];
-        if item.entered.is_none() {
-            item.entered = request.into();
+        self.note_entered(ix, request);
+    }
+
+    fn note_entered(&mut self, ix: ItemIx, request: RequestIx) {
+        if self.list.at(ix).entered().is_none() {
+            self.list.change(ix, |item| item.entered = request.into());
             self.newest_sent.items.push(ix);
         }
     }
@@ -427,16 +433,18 @@ impl Items {
             all.collect()
         };
         for ix in sent {
-            let item = &mut self.list[ix];
+            let item = self.list.at(ix);
             if item.entered() != Some(request) || !item.in_context() {
                 continue;
             }
-            item.entered = MaybeIx::default();
+            self.list
+                .change(ix, |item| item.entered = MaybeIx::default());
             self.touch(ix);
-            let item = &self.list[ix];
+            let item = &self.list.at(ix);
             self.pending.insert(OfNode::new(ix, item));
             // An output keeps what was reported for it.
-            if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
+            if !matches!(item.settled(), Some((_, Source::Reported))) && item.output_of().is_none()
+            {
                 self.set_settled(ix, None);
             }
         }
@@ -445,13 +453,15 @@ impl Items {
             self.touched.forget_all();
         }
         for ix in &self.returned {
-            let item = &mut self.list[*ix];
-            if item.in_context() && (item.node as NodeIx) < start {
-                for away in item.away.iter_mut() {
-                    if (away.from..away.to).contains(&request) {
-                        away.to = request;
+            let item = self.list.at(*ix);
+            if item.in_context() && item.node() < start {
+                self.list.change(*ix, |item| {
+                    for away in item.away.iter_mut() {
+                        if (away.from..away.to).contains(&request) {
+                            away.to = request;
+                        }
                     }
-                }
+                });
             }
         }
     }
@@ -467,7 +477,10 @@ impl Items {
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
     /// what was settled before is to be settled again.
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
-        let samples: Vec<Sample> = items.iter().map(|ix| Sample::of(&self.list[*ix])).collect();
+        let samples: Vec<Sample> = items
+            .iter()
+            .map(|ix| Sample::of(&self.list.at(*ix)))
+            .collect();
         self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
     }
@@ -486,8 +499,12 @@ impl Items {
     /// kept, so the first call of a record counts.
     fn keep_previous(&mut self, ix: ItemIx) {
         let until = self.record;
-        let item = &self.list[ix];
-        if item.record == until || item.previous.is_some_and(|size| size.until == until) {
+        let item = &self.list.at(ix);
+        if item.record() == until || item.previous().is_some_and(|size| size.until == until) {
+            return;
+        }
+        self.changes = self.changes.wrapping_add(1);
+        if self.forgets_sizes {
             return;
         }
         let (tokens, source) = self.tokens(ix);
@@ -496,9 +513,9 @@ impl Items {
             source,
             tokens,
         };
-        self.changes = self.changes.wrapping_add(1);
         let has_room = self.older_sizes.len() < self.most_history();
-        if let Some(older) = self.list[ix].previous.replace(size)
+        let older = self.list.change(ix, |item| item.previous.replace(size));
+        if let Some(older) = older
             && has_room
         {
             self.older_sizes.push(OlderSize {
@@ -506,6 +523,22 @@ impl Items {
                 size: older,
             });
         }
+    }
+
+    /// Leaves previews of packed items in the log, but for the first.
+    pub(super) fn leave_previews(&mut self) {
+        self.leaves_previews = true;
+    }
+
+    /// Keeps no sizes before the present one from here on: nobody will ask for them.
+    pub(super) fn forget_sizes(&mut self) {
+        self.forgets_sizes = true;
+        self.older_sizes = Vec::new();
+    }
+
+    /// Whether no sizes before the present one are kept.
+    pub(super) fn forgets_sizes(&self) -> bool {
+        self.forgets_sizes
     }
 
     /// How many previous sizes are kept.
@@ -536,7 +569,9 @@ impl Items {
 
     /// The record of the newest of the first items; 0: there are none.
     pub(super) fn newest_record(&self, so_far: usize) -> u32 {
-        let newest = self.list[..so_far].last().map_or(0, |item| item.record);
+        let newest = so_far
+            .checked_sub(1)
+            .map_or(0, |ix| self.list.at(ix).record());
         if so_far == self.list.len() {
             newest.max(self.newest_forgotten)
         } else {
@@ -546,8 +581,8 @@ impl Items {
 }
 
 /// Whether an item is a tool result whose size depends on its content alone, not on its framing.
-fn is_content(item: &Item) -> bool {
-    item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
+fn is_content(item: &ItemRef<'_>) -> bool {
+    item.kind() == Kind::ToolResult && item.size().local >= LEAST_CONTENT
 }
 
 /// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,

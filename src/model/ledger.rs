@@ -14,6 +14,7 @@
 //! tokenizer or about thinking: then all since the last reset is settled again (`again`).
 
 mod again;
+mod branch;
 mod by_agent;
 mod cost;
 mod fresh;
@@ -26,13 +27,14 @@ mod shares;
 mod tests;
 mod thinking;
 
-use super::chain::{BranchChange, Chain, NodeIx};
+use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
+use super::history::{ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
-use super::{Gone, Kind, Role, Source};
+use super::{Kind, Role, Source};
 use crate::history::Coverage;
+use crate::key_index::KeyIndex;
 use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits};
 use fresh::Fresh;
 use late::Late;
@@ -46,9 +48,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     items: Items,
-    requests: Vec<Request>,
+    requests: RequestList,
     resets: Vec<PastReset>,
-    by_request: HashMap<Key, RequestIx>,
+    #[serde(skip)]
+    by_request: KeyIndex,
+    /// The one that can be found though the others were forgotten.
+    kept_request: Option<RequestIx>,
     /// The newest usable report on the live branch since the last reset.
     anchor: Option<RequestIx>,
     /// The newest node at which a request was settled.
@@ -133,15 +138,17 @@ impl Ledger {
         &mut self.items
     }
 
-    pub(super) fn requests(&self) -> &[Request] {
+    pub(super) fn requests(&self) -> &RequestList {
         &self.requests
     }
 
     /// The requests, to be changed without settling anything.
     #[cfg(test)]
-    pub(super) fn requests_mut(&mut self) -> &mut [Request] {
+    pub(super) fn change_requests(&mut self, mut change: impl FnMut(&mut Request)) {
         self.corrections += 1;
-        &mut self.requests
+        for ix in 0..self.requests.len() {
+            self.requests.change(ix, &mut change);
+        }
     }
 
     /// How often the numbers of a request that is not the newest were corrected.
@@ -154,14 +161,15 @@ impl Ledger {
     }
 
     /// The resets, to be changed without anything leaving.
-    #[cfg(test)]
     pub(super) fn resets_mut(&mut self) -> &mut [PastReset] {
         &mut self.resets
     }
 
     /// The request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
-        self.by_request.get(&key).copied()
+        let key_of = |ix: usize| Some(self.requests.get(ix)?.key());
+        let kept = || self.kept_request.filter(|ix| key_of(*ix) == Some(key));
+        self.by_request.find(key, key_of).or_else(kept)
     }
 
     /// Unlogged text that comes and goes.
@@ -181,13 +189,13 @@ impl Ledger {
 
     /// Whether an item was in the prompt of this request, by both the order of reports and of records:
     /// a report may come late.
-    pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
-        item.held_by(request) && (item.node as usize) < self.requests[request].start
+    pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
+        item.presence().held_by(request) && item.node() < self.requests.at(request).start()
     }
 
     /// Whether an item that was in the context at some time since had been sent with this request by then.
-    pub(super) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
-        item.was_sent_with(request) && (item.node as usize) < self.requests[request].start
+    pub(super) fn was_sent(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
+        item.presence().was_sent_with(request) && item.node() < self.requests.at(request).start()
     }
 
     /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
@@ -200,15 +208,19 @@ impl Ledger {
             chain.last()
         });
         let ix = self.requests.len();
-        self.by_request.insert(key, ix);
         self.requests.push(Request { start, ..report });
+        let requests = &self.requests;
+        let key_of = |ix: usize| Some(requests.get(ix)?.key());
+        self.by_request.insert(key, ix, key_of);
         self.note_prompt(ix);
         self.late.begin_response();
         if start < self.newest_start || !chain.is_live(start) {
             return;
         }
         self.newest_start = start;
-        self.requests[ix].previous = self.anchor;
+        let previous = self.anchor.into();
+        self.requests
+            .change(ix, |request| request.previous = previous);
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, chain);
@@ -228,26 +240,23 @@ impl Ledger {
         chain: &mut Chain,
         coverage: Coverage,
     ) {
-        let request = &mut self.requests[ix];
-        request.place = place;
-        request.billed = request.billed.max(usage.billed);
-        let output = request.output.max(usage.output);
-        let reasoning = request.reasoning.max(usage.reasoning);
-        let prompt = request.prompt.max(usage.prompt);
-        if self.anchor != Some(ix) {
-            return; // it has been settled by the next report
+        // Otherwise it has been settled by the next report.
+        let is_newest = self.anchor == Some(ix);
+        let (rises, grows) = self.requests.change(ix, |request| {
+            request.place = place;
+            request.billed = request.billed.max(usage.billed);
+            if is_newest {
+                request.merge(usage)
+            } else {
+                (false, false)
+            }
+        });
+        if !is_newest {
+            return;
         }
-        let rises = prompt != request.prompt;
-        if rises {
-            request.prompt = prompt;
-            request.cached = request.cached.max(usage.cached);
-        }
-        let grows = output != request.output || reasoning != request.reasoning;
         if (rises || grows) && ix + 1 < self.requests.len() {
             self.corrections = self.corrections.wrapping_add(1);
         }
-        let request = &mut self.requests[ix];
-        (request.output, request.reasoning) = (output, reasoning);
         if rises {
             self.note_prompt(ix);
         }
@@ -259,7 +268,10 @@ impl Ledger {
 
     /// Another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
-        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
+        if let Some(ix) = self
+            .anchor
+            .filter(|ix| self.requests.at(*ix).key() == request)
+        {
             self.late.note(false, true);
             if !self.late.is_long_response() {
                 self.late.has_output();
@@ -271,13 +283,13 @@ impl Ledger {
     /// Settles what a request's prompt held.
     fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
         self.take_back_agents();
-        let start = self.requests[ix].start;
+        let start = self.requests.at(ix).start();
         let fresh = self.items.send(ix, start);
         self.settled.put(ix, &fresh);
         let held = self.items.settled_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
-        let prompt = self.requests[ix].prompt;
-        let is_whole = self.requests[ix].is_whole;
+        let prompt = self.requests.at(ix).prompt();
+        let is_whole = self.requests.at(ix).is_whole;
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
@@ -305,10 +317,12 @@ impl Ledger {
             }
             return self.set_system(ix, system, chain);
         };
-        let unlogged = self.requests[anchor].system;
+        let unlogged = self.requests.at(anchor).system();
         let expected = self.items.expected(unlogged + held, &fresh);
         let expected = self.with_returning(expected);
-        self.requests[ix].predicted = Some(self.recurring.foresee(expected));
+        let predicted = Some(self.recurring.foresee(expected));
+        self.requests
+            .change(ix, |request| request.predicted = predicted);
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
         if self.judge_pictures(&fresh, rest) {
@@ -317,10 +331,10 @@ impl Ledger {
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let tolerance = calibration.tolerance(sum, fresh.len());
-        let key = self.requests[ix].key;
+        let key = self.requests.at(ix).key();
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
-        let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
+        let items = fresh.iter().map(|ix| self.items.all().at(*ix));
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
         let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
@@ -341,10 +355,11 @@ impl Ledger {
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
-        let request = &mut self.requests[ix];
-        request.system = system;
-        request.generation = Some(self.generation);
-        if chain.is_live(request.start) {
+        let generation = Some(self.generation);
+        self.requests.change(ix, |request| {
+            (request.system, request.generation) = (system, generation);
+        });
+        if chain.is_live(self.requests.at(ix).start()) {
             self.anchors.insert(ix);
         }
     }
@@ -355,14 +370,14 @@ impl Ledger {
         let Some(anchor) = self.anchor else {
             return;
         };
-        let Request { start, system, .. } = self.requests[anchor];
-        let is_before = |ix: &&ItemIx| (self.items.all()[**ix].node as usize) < start;
+        let Request { start, system, .. } = *self.requests.at(anchor);
+        let is_before = |ix: &&ItemIx| self.items.all().at(**ix).node() < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
-        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
+        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
         let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
         let settled = replaced
             .iter()
-            .filter_map(|ix| self.items.all()[*ix].settled);
+            .filter_map(|ix| self.items.all().at(*ix).settled());
         let room = system.saturating_add(settled.map(|(tokens, _)| tokens).sum());
         let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum = estimates.iter().sum::<f64>().round() as u64;
@@ -377,10 +392,12 @@ impl Ledger {
             self.revealed.insert(*ix);
         }
         let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
-        self.requests[anchor].system = room - given;
+        let system_now = room - given;
+        self.requests
+            .change(anchor, |request| request.system = system_now);
         self.void_later(anchor);
         if self.prefix == Some(system) {
-            self.prefix = Some(room - given);
+            self.prefix = Some(system_now);
         }
     }
 
@@ -410,7 +427,7 @@ impl Ledger {
     /// Settles a request's own output: thinking takes what was reported for it, the rest shares the
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
     fn settle_output(&mut self, ix: RequestIx, chain: &mut Chain) {
-        let request = &self.requests[ix];
+        let request = self.requests.at(ix);
         let Some(output) = request.output else {
             return;
         };
@@ -420,15 +437,15 @@ impl Ledger {
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
-            .partition(|ix| self.items.all()[*ix].in_context());
-        let left = |ix: &ItemIx| self.items.all()[*ix].left;
+            .partition(|ix| self.items.all().at(*ix).in_context());
+        let left = |ix: &ItemIx| self.items.all().at(*ix).left();
         // The log shows the output, but it was taken back out: nothing of it is to be settled.
         if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
         let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
             .into_iter()
-            .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
+            .partition(|ix| self.items.all().at(*ix).kind() == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, chain));
             // Without any of its output, the log shows nothing of what the client has.
@@ -456,13 +473,14 @@ impl Ledger {
     /// What a request settled was settled otherwise: later requests, on branches that were left, held it too, and
     /// do not add up any more.
     fn void_later(&mut self, ix: RequestIx) {
-        for request in &mut self.requests[ix + 1..] {
-            request.generation = None;
+        for later in ix + 1..self.requests.len() {
+            self.requests
+                .change(later, |request| request.generation = None);
         }
     }
 
     fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, chain: &mut Chain) -> ItemIx {
-        let request = &self.requests[ix];
+        let request = self.requests.at(ix);
         let (key, place, at) = (request.key, request.place, request.at);
         let item = NewItem {
             role: Role::Assistant,
@@ -470,7 +488,7 @@ impl Ledger {
             tool: None,
             call: None,
             size: Size::default(),
-            preview: "(not in the log)".into(),
+            preview: NOT_LOGGED.into(),
             hash: 0,
             ephemeral: false,
             nth: u32::MAX,
@@ -482,45 +500,6 @@ impl Ledger {
         item
     }
 
-    /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
-    /// and the anchor is the newest request that is still on it.
-    pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
-        let now = self.requests.len();
-        for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
-            self.items.leave(ix, why, now);
-        }
-        for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
-            self.items.come_back(ix, now);
-        }
-        for node in &change.left {
-            self.turns.remove(node);
-            if let Some(ix) = self.begun_at(*node, chain) {
-                self.anchors.remove(&ix);
-            }
-        }
-        for node in &change.joined {
-            if chain.begins_turn(*node) {
-                self.turns.insert(*node);
-            }
-            if let Some(ix) = self.begun_at(*node, chain)
-                && self.requests[ix].generation == Some(self.generation)
-            {
-                self.anchors.insert(ix);
-            }
-        }
-        let after = self.resets.last().map_or(0, |reset| reset.request);
-        self.anchor = self.anchors.range(after..).next_back().copied();
-        if let Some(ix) = self.anchor {
-            self.settle_output(ix, chain);
-        }
-    }
-
-    /// The request whose output begins with a node.
-    fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
-        let ix = self.request_of(chain.request_of(node)?)?;
-        (self.requests[ix].start == node).then_some(ix)
-    }
-
     /// No number settled so far holds any more.
     fn begin_generation(&mut self) {
         self.generation += 1;
@@ -529,7 +508,7 @@ impl Ledger {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
-        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
+        self.unlogged_before = self.anchor.map(|anchor| self.requests.at(anchor).system());
         self.recurring.forget_presence();
         self.resets.push(reset);
     }
@@ -562,31 +541,36 @@ impl Ledger {
         &mut self,
         chain: &Chain,
         request: Option<Key>,
-        stays: impl Fn(&Item) -> bool,
+        stays: impl Fn(&ItemRef<'_>) -> bool,
     ) -> Vec<Range<ItemIx>> {
-        for request in &mut self.requests {
-            request.start = chain.live().partition_point(|node| *node < request.start);
+        for ix in 0..self.requests.len() {
+            let start = self.requests.at(ix).start();
+            let start = chain.live_before(start);
+            self.requests.change(ix, |request| request.start = start);
         }
         self.requests.shrink_to_fit();
         self.settled = Fresh::default();
         self.turns = BTreeSet::new();
         self.anchors = BTreeSet::new();
-        self.by_request.retain(|key, _| Some(*key) == request);
-        self.by_request.shrink_to_fit();
+        self.kept_request = request.and_then(|key| self.request_of(key));
+        self.by_request = KeyIndex::default();
         // The lists of items, whose indices become others.
         (self.late, self.revealed) = Default::default();
         let nodes = self.items.keep(chain, stays);
         let kept = self.items.all().iter().enumerate();
-        let by_agent = kept.filter(|(_, item)| matches!(item.settled, Some((_, Source::Agent))));
+        let by_agent = kept.filter(|(_, item)| matches!(item.settled(), Some((_, Source::Agent))));
         self.by_agent = by_agent.map(|(ix, _)| ix).collect();
         nodes
     }
 }
 
 /// The items in the context now, in the order of the log.
-pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Item = ItemIx> + 'c {
-    let all = chain.live().iter().flat_map(|node| chain.items(*node));
-    all.filter(|ix| items.all()[*ix].in_context())
+pub(super) fn alive<'c>(
+    chain: &'c Chain,
+    items: &'c Items,
+) -> impl Iterator<Item = ItemIx> + Clone + 'c {
+    let all = chain.live().flat_map(|node| chain.items(node));
+    all.filter(|ix| items.all().at(*ix).in_context())
 }
 
 /// An output this much larger than its thinking needs no item of its own: framing.

@@ -19,6 +19,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+pub mod bounds;
 mod by_estimator;
 pub mod calibration;
 mod calibrations;
@@ -40,7 +41,9 @@ mod folded;
 pub mod forecast;
 mod growth;
 mod history;
+pub mod hooked;
 mod items;
+mod key_index;
 mod lazy;
 mod ledger;
 mod like_earlier;
@@ -56,9 +59,11 @@ mod properties;
 pub mod recurring;
 pub mod repeats;
 pub mod replay;
+pub mod rows;
 pub mod running;
 pub mod session;
 mod small;
+pub mod spent;
 pub mod state;
 mod stored;
 mod sums;
@@ -74,11 +79,22 @@ pub mod whatif;
 pub mod window;
 
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
+use strum::{FromRepr, IntoStaticStr};
 
 /// Who put an item into the context.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    FromRepr,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -118,7 +134,18 @@ impl Role {
 
 /// How a number is known.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    FromRepr,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -158,7 +185,18 @@ impl Source {
 
 /// What kind of content an item is.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    FromRepr,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -188,6 +226,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
+    pub(crate) fn is_prefix(self) -> bool {
+        matches!(self, Kind::Prompt | Kind::ToolList)
+    }
+
     /// The kind's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
@@ -196,7 +239,18 @@ impl Kind {
 
 /// Why an item is no longer in the context.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    FromRepr,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -20,7 +20,13 @@ impl State {
     /// nothing was said before.
     pub(super) fn note_beginning(&self) {
         let (earlier, items) = (&self.rules().earlier, self.items());
-        let [first] = self.requests() else { return };
+        let Some(first) = self
+            .requests()
+            .first()
+            .filter(|_| self.requests().len() == 1)
+        else {
+            return;
+        };
         if !earlier.is_kept() || !self.is_read_from_its_beginning() {
             return;
         }
@@ -30,16 +36,16 @@ impl State {
             .filter(|(_, item)| self.ledger().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
-            is_first &= item.output_of.is_none();
+            is_first &= item.output_of().is_none();
             if !item.is_prefix() {
                 said = said.saturating_add(self.tokens(ix).0);
             }
         }
-        if let Some(tokens) = first.prompt.checked_sub(said).filter(|_| is_first) {
+        if let Some(tokens) = first.prompt().checked_sub(said).filter(|_| is_first) {
             let beginning = self.like_its_beginning();
             let beginning = Beginning {
                 tokens,
-                model: first.model.as_deref().map(Into::into),
+                model: first.model().map(|model| (**model).into()),
                 ..beginning
             };
             earlier.note_beginning(&beginning);

@@ -6,6 +6,7 @@ use super::state::State;
 use super::window::{Limits, PastSize, Seen, WindowSource};
 use crate::content::Content;
 use crate::history::{PastReset, Request, RequestIx};
+use crate::rows::Iter;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -13,12 +14,15 @@ impl State {
     /// The window and the trigger as they were known right after this request: from what had been
     /// requested and compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
-        let requests = &self.requests()[..self.requests().len().min(request.saturating_add(1))];
+        let requests = self.requests().to(request.saturating_add(1));
         let resets = self
             .resets()
             .partition_point(|r| r.request < requests.len());
         let facts = ModelFacts {
-            model: requests.last().and_then(|r| r.model.clone()),
+            model: requests
+                .clone()
+                .next_back()
+                .and_then(|r| r.model().cloned()),
             ..self.facts()
         };
         let resets = &self.resets()[..resets];
@@ -33,7 +37,7 @@ impl State {
             model,
             ..self.facts()
         };
-        let sizes = Sizes::of(facts.model.as_ref(), self.requests(), self.resets());
+        let sizes = Sizes::of(facts.model.as_ref(), self.requests().iter(), self.resets());
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -41,7 +45,7 @@ impl State {
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
         let inputs = &content.inputs;
         let facts = self.past().facts_at(inputs);
-        let requests = &self.requests()[..inputs.requests as usize];
+        let requests = self.requests().to(inputs.requests as usize);
         let resets = &self.resets()[..inputs.resets as usize];
         let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
         self.limits_by(&facts, &sizes, || self.calibrated(content).low)
@@ -79,6 +83,9 @@ impl State {
     }
 }
 
+/// The requests so far.
+type Requests<'a> = Iter<'a, Request>;
+
 /// What the limits of a model are computed from: the sizes of past contexts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Sizes {
@@ -96,28 +103,29 @@ impl Sizes {
     pub(super) fn now(state: &State) -> Sizes {
         let model = state.model_shared();
         let largest = state.ledger().largest_prompt(model);
-        Sizes::new(model, largest, state.requests(), state.resets())
+        Sizes::new(model, largest, state.requests().iter(), state.resets())
     }
 
-    fn of(model: Option<&Arc<str>>, requests: &[Request], resets: &[PastReset]) -> Sizes {
-        let of_model = requests.iter().filter(|r| is_same(r.model.as_ref(), model));
-        let largest = of_model.map(|r| r.prompt).max().unwrap_or(0);
+    fn of(model: Option<&Arc<str>>, requests: Requests<'_>, resets: &[PastReset]) -> Sizes {
+        let of_model = requests.clone().filter(|r| is_same(r.model(), model));
+        let largest = of_model.map(|r| r.prompt()).max().unwrap_or(0);
         Sizes::new(model, largest, requests, resets)
     }
 
     fn new(
         model: Option<&Arc<str>>,
         largest: u64,
-        requests: &[Request],
+        mut requests: Requests<'_>,
         resets: &[PastReset],
     ) -> Sizes {
         let automatic =
             |r: &&PastReset| r.cause == Cause::Automatic && is_same(r.model.as_ref(), model);
-        let first = requests.get(resets.last().map_or(0, |reset| reset.request));
+        let has_requests = requests.len() > 0;
+        let first = requests.nth(resets.last().map_or(0, |reset| reset.request));
         Sizes {
-            has_requests: !requests.is_empty(),
+            has_requests,
             largest,
-            first: first.map(|request| request.prompt),
+            first: first.map(|request| request.prompt()),
             past: resets
                 .iter()
                 .filter(automatic)

@@ -1,7 +1,7 @@
 //! What the agent shows people about its context.
 
 use super::Kind;
-use super::history::{Item, ItemIx};
+use super::history::{ItemIx, ItemRef, Presence};
 use super::past::Inputs;
 use super::state::State;
 
@@ -12,20 +12,23 @@ impl State {
             .checked_sub(1)
             .and_then(|ix| self.resets().get(ix));
         let after = reset.map_or(0, |reset| reset.record);
-        let items = self.items().get(..so_far)?.iter().enumerate().rev();
-        let mut since = items.take_while(|(_, item)| item.record > after);
+        let items = self.items().to(so_far).enumerate().rev();
+        let mut since = items.take_while(|(_, item)| item.record() > after);
         let (ix, notice) = since.find(|(_, item)| item.is_notice())?;
         // A later number of the agent's own replaces it.
-        let outdated = self.past().estimate_record_at(inputs) > notice.record;
+        let outdated = self.past().estimate_record_at(inputs) > notice.record();
         (!outdated).then_some(ix)
     }
 }
 
-impl Item {
+impl ItemRef<'_> {
     /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
     pub fn is_notice(&self) -> bool {
-        let left = self.left.map(|left| left.record);
-        let gone = self.away.first().map(|away| away.gone).or(left);
-        self.kind == Kind::Reminder && gone == Some(self.record)
+        let Presence {
+            left, away, record, ..
+        } = self.presence();
+        let left = left.map(|left| left.record);
+        let gone = away.first().map(|away| away.gone).or(left);
+        self.kind() == Kind::Reminder && gone == Some(record)
     }
 }

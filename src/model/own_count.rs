@@ -5,7 +5,7 @@
 //! agent is in its policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use super::event::{Cause, Reset};
-use super::history::{Counted, Item, Request, RequestIx, SizedItem};
+use super::history::{Counted, ItemRef, RequestIx, RequestRef, SizedItem};
 use super::past::Inputs;
 use super::state::State;
 use super::window::{Base, CountRule, Limits, Seen};
@@ -45,21 +45,21 @@ impl State {
             _ => rule,
         };
         let (base, from) = self.base(rule, content)?;
-        let is_new = |item: &Item| match from {
+        let is_new = |item: &ItemRef<'_>| match from {
             From::Report(anchor) => {
-                let request = &self.requests()[anchor];
+                let request = &self.requests().at(anchor);
                 !item.is_prefix()
                     && !self.ledger().was_sent(item, anchor)
-                    && item.output_of != Some(request.key)
+                    && item.output_of() != Some(request.key)
             }
-            From::Estimate(record) => item.record > record,
+            From::Estimate(record) => item.record() > record,
             From::Nothing => true,
             From::NoText => !item.is_prefix(),
         };
-        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
+        let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
         let since = items
             .filter(|item| is_new(item))
-            .map(|item| rule.tokens(item))
+            .map(|item| rule.tokens(&item))
             .fold(0, u64::saturating_add);
         let (earlier_reasoning, not_sent) = if rule.earlier_reasoning {
             self.earlier_reasoning(rule, content)
@@ -103,27 +103,27 @@ impl State {
         let Some(last) = content.inputs.anchor() else {
             return 0;
         };
-        let Some(before) = self.requests()[last].previous else {
+        let Some(before) = self.requests().at(last).previous() else {
             return 0;
         };
-        let request = &self.requests()[before];
+        let request = &self.requests().at(before);
         let base = request.prompt.saturating_add(match rule.base {
             Base::Prompt => 0,
             _ => request.output.unwrap_or(0),
         });
-        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
-        let between: Vec<&Item> = items
+        let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
+        let between: Vec<ItemRef<'_>> = items
             .filter(|item| {
                 self.ledger().in_prompt(item, last)
                     && !self.ledger().in_prompt(item, before)
-                    && item.output_of != Some(request.key)
+                    && item.output_of() != Some(request.key)
             })
             .collect();
         // It counts before it takes in a message that begins a turn.
-        if between.iter().any(|item| begins_turn(item)) {
+        if between.iter().any(begins_turn) {
             return base;
         }
-        let since = between.into_iter().map(|item| rule.tokens(item));
+        let since = between.into_iter().map(|item| rule.tokens(&item));
         since.fold(base.saturating_add(reasoning), u64::saturating_add)
     }
 
@@ -161,10 +161,10 @@ impl State {
             Some((estimate.tokens, From::Estimate(record)))
         };
         let report = inputs.anchor().map(|anchor| {
-            let request = &self.requests()[anchor];
+            let request = &self.requests().at(anchor);
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
-                self.items()[*ix].output_of == Some(request.key) && !source.is_known()
+                self.items().at(*ix).output_of() == Some(request.key) && !source.is_known()
             };
             let output = match rule.base {
                 Base::Prompt => 0,
@@ -187,22 +187,22 @@ impl State {
     fn earlier_reasoning(&self, rule: CountRule, content: &Content) -> (u64, u64) {
         let reset = (content.inputs.resets as usize).checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
-        let so_far = &self.items()[..content.so_far];
+        let so_far = self.items().to(content.so_far);
         let now = self.ledger().items().newest_record(content.so_far);
-        let this_epoch = so_far.iter().enumerate().rev();
-        let mut this_epoch = this_epoch.take_while(|(_, item)| item.record > epoch);
+        let this_epoch = so_far.enumerate().rev();
+        let mut this_epoch = this_epoch.take_while(|(_, item)| item.record() > epoch);
         // What comes after the last boundary is of the running turn.
-        if !this_epoch.any(|(_, item)| begins_turn(item) && item.in_context_at(now)) {
+        if !this_epoch.any(|(_, item)| begins_turn(&item) && item.presence().in_context_at(now)) {
             return (0, 0);
         }
         let (mut sum, mut not_sent) = (0_u64, 0_u64);
-        for (ix, item) in this_epoch.filter(|(_, item)| item.kind == Kind::Thinking) {
-            let is_here = item.in_context_at(now);
-            if !is_here && !item.is_stripped_at(now) {
+        for (ix, item) in this_epoch.filter(|(_, item)| item.kind() == Kind::Thinking) {
+            let is_here = item.presence().in_context_at(now);
+            if !is_here && !item.presence().is_stripped_at(now) {
                 continue;
             }
-            let tokens = match (item.size.own_bytes, self.tokens(ix)) {
-                (Some(_), _) => rule.tokens(item),
+            let tokens = match (item.size().own_bytes, self.tokens(ix)) {
+                (Some(_), _) => rule.tokens(&item),
                 // The log does not have its text: the provider's number is the next best.
                 (None, (tokens, source)) if source.is_known() => tokens,
                 (None, _) => 0,
@@ -250,15 +250,14 @@ impl<'s> Counts<'s> {
     /// The counts of the first requests.
     pub(super) fn until(state: &'s State, requests: RequestIx) -> Counts<'s> {
         let mut counting = Counting::of(state);
-        let requests = state.requests().get(..requests);
-        let requests = requests.unwrap_or(state.requests());
+        let requests = state.requests().to(requests);
         let mut resets = state.resets().iter().peekable();
         let mut prompts = Vec::with_capacity(requests.len());
-        for (ix, request) in requests.iter().enumerate() {
+        for (ix, request) in requests.enumerate() {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
                 counting.reset();
             }
-            prompts.push(counting.count(request));
+            prompts.push(counting.count(&request));
         }
         Counts {
             state,
@@ -296,14 +295,14 @@ impl Counting {
     }
 
     /// The agent's own count of the next prompt.
-    pub(super) fn count(&mut self, request: &Request) -> u64 {
-        if request.turn != self.turn {
+    pub(super) fn count(&mut self, request: &RequestRef<'_>) -> u64 {
+        if request.turn() != self.turn {
             (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
-            self.turn = request.turn;
+            self.turn = request.turn();
         }
-        let prompt = request.prompt.saturating_add(self.earlier);
+        let prompt = request.prompt().saturating_add(self.earlier);
         if self.adds {
-            let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+            let reasoning = request.reasoning().unwrap_or(0).min(MOST_TOKENS);
             self.running = self.running.saturating_add(reasoning);
         }
         prompt.min(MOST_TOKENS)
@@ -328,8 +327,8 @@ enum From {
 
 impl CountRule {
     /// An item by this rule, in tokens.
-    fn tokens(self, item: &Item) -> u64 {
-        let size = &item.size;
+    fn tokens(self, item: &ItemRef<'_>) -> u64 {
+        let size = item.size();
         let by_formula = u64::from(size.fixed).saturating_mul(self.bytes_per_token);
         let length = match (self.base, size.own_bytes) {
             (Base::O200k, _) => return u64::from(size.local) + u64::from(size.fixed),
@@ -344,9 +343,8 @@ impl CountRule {
 }
 
 /// Whether reasoning before this item is of an earlier turn: a message of the user, or of another agent.
-fn begins_turn(item: &Item) -> bool {
-    (item.role, item.kind) == (Role::User, Kind::Text)
-        || item.tool.as_deref() == Some("agent_message")
+fn begins_turn(item: &ItemRef<'_>) -> bool {
+    (item.role(), item.kind()) == (Role::User, Kind::Text) || item.tool() == Some("agent_message")
 }
 
 #[cfg(test)]

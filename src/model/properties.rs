@@ -381,7 +381,7 @@ proptest! {
             session.apply(entry(event));
         }
         for prediction in predictions(&session) {
-            let held = session.items().iter().filter(|item| item.held_by(prediction.request));
+            let held = session.items().iter().filter(|item| item.presence().held_by(prediction.request));
             let chars: u64 = held.map(|item| u64::from(item.size.chars)).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
@@ -433,13 +433,13 @@ proptest! {
             session.apply(entry(event));
         }
         let mut size = sizes.iter().cycle();
-        for item in session.ledger_mut().items_mut().all_mut() {
+        session.ledger_mut().items_mut().change_all(|item| {
             item.settled = size.next().map(|tokens| (*tokens, Source::Shared));
-        }
-        for request in session.ledger_mut().requests_mut() {
+        });
+        session.ledger_mut().change_requests(|request| {
             request.prompt = *size.next().unwrap();
             request.system = *size.next().unwrap();
-        }
+        });
         for reset in session.ledger_mut().resets_mut() {
             reset.before = *size.next().unwrap();
             reset.after.get_or_insert(0);
@@ -483,7 +483,7 @@ pub(super) fn any_estimator() -> impl Strategy<Value = Estimator> {
     prop::sample::select(Estimator::ALL.to_vec())
 }
 
-fn entry(event: Event) -> Entry {
+pub(super) fn entry(event: Event) -> Entry {
     Entry {
         lane: Lane::Main,
         place: Place::default(),

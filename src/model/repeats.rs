@@ -2,8 +2,8 @@
 
 use super::Role;
 use super::session::Session;
-use crate::history::{Item, ItemIx, SizedItem};
-use std::collections::{BTreeMap, HashMap};
+use crate::history::{ItemIx, ItemRef, SizedItem};
+use std::collections::BTreeMap;
 
 /// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.
 const LEAST_TOKENS: u64 = 32;
@@ -26,18 +26,30 @@ impl Repeats {
 
 /// The repeats among items that are in the context together, in the order of the log.
 pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) -> Repeats {
-    let mut repeats = Repeats::default();
-    let mut first: HashMap<_, ItemIx> = HashMap::new();
+    // By hash: a map of the contents would take three times as much memory.
+    let mut large: Vec<(u64, ItemIx, u64)> = Vec::new();
     for (ix, tokens, _) in context {
-        let item = &session.items()[ix];
-        if tokens < LEAST_TOKENS || !is_all_text(item) {
-            continue;
+        let item = session.items().at(ix);
+        if tokens >= LEAST_TOKENS && is_all_text(&item) {
+            large.push((item.hash(), ix, tokens));
         }
-        let content = (item.role, item.kind, item.hash, item.size.bytes);
-        let same = *first.entry(content).or_insert(ix);
-        if same != ix {
-            repeats.of.insert(ix, same);
-            repeats.wasted = repeats.wasted.saturating_add(tokens);
+    }
+    large.sort_by_key(|(hash, ..)| *hash);
+    let mut repeats = Repeats::default();
+    for alike in large.chunk_by(|(a, ..), (b, ..)| a == b) {
+        let content = |ix: ItemIx| {
+            let item = session.items().at(ix);
+            (item.role(), item.kind(), item.size().bytes)
+        };
+        for (at, (_, ix, tokens)) in alike.iter().enumerate().skip(1) {
+            let mut earlier = alike[..at].iter();
+            if let Some((_, first, _)) =
+                earlier.find(|(_, first, _)| content(*first) == content(*ix))
+                && first != ix
+            {
+                repeats.of.insert(*ix, *first);
+                repeats.wasted = repeats.wasted.saturating_add(*tokens);
+            }
         }
     }
     repeats
@@ -45,9 +57,9 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
 
 /// Whether equal hashes mean equal content. For images and hidden content they mean equal sizes only.
 /// The model's own text does not count.
-fn is_all_text(item: &Item) -> bool {
-    let size = &item.size;
-    item.role != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
+fn is_all_text(item: &ItemRef<'_>) -> bool {
+    let size = item.size();
+    item.role() != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
 }
 
 #[cfg(test)]

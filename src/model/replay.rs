@@ -20,7 +20,7 @@ use super::past::{Inputs, Mark};
 use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
-use crate::history::{Item, ItemIx, RequestIx, SizedItem};
+use crate::history::{ItemIx, ItemRef, RequestIx, SizedItem};
 use jiff::Timestamp;
 
 /// What happened at a moment. If one record did several things, the first variant that applies.
@@ -80,29 +80,31 @@ impl Timeline {
     pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
         let mut marks = state.past().marks().iter().peekable();
-        let mut items = state.items().iter().enumerate().peekable();
+        let items = state.items().iter().enumerate();
+        let items = items.map(|(ix, item)| (ix, item.record(), item.place(), item.at()));
+        let mut items = items.peekable();
         // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
         let mut now = Moment::default();
         loop {
-            let came = items.peek().map(|(_, item)| item.record.max(floor));
+            let came = items.peek().map(|(_, came, ..)| (*came).max(floor));
             let marked = marks.peek().map(|mark| mark.record);
             let Some(record) = came.into_iter().chain(marked).min() else {
                 break;
             };
-            let first = items.next_if(|(_, item)| item.record <= record);
-            while items.next_if(|(_, item)| item.record <= record).is_some() {}
+            let first = items.next_if(|(_, came, ..)| *came <= record);
+            while items.next_if(|(_, came, ..)| *came <= record).is_some() {}
             let mark = marks.next_if(|mark| mark.record == record);
             let (place, at) = match (mark, first) {
                 (Some(mark), _) => (mark.place, mark.at),
-                (None, Some((_, item))) => (item.place, item.at()),
+                (None, Some((_, _, place, at))) => (place, at),
                 (None, None) => break,
             };
             let before = now;
             now = Moment {
                 place,
                 at: before.at.max(at),
-                what: first.map_or(What::Change, |(ix, _)| What::Item(ix)),
+                what: first.map_or(What::Change, |(ix, ..)| What::Item(ix)),
                 record,
                 ..before
             };
@@ -172,13 +174,13 @@ impl Timeline {
     }
 
     /// The moment at which an item was added.
-    pub fn of_item(&self, item: &Item) -> Option<usize> {
-        self.at_record(item.record)
+    pub fn of_item(&self, item: &ItemRef<'_>) -> Option<usize> {
+        self.at_record(item.record())
     }
 
     /// The moment at which an item left; `None`: it is in the context.
-    pub fn of_leaving(&self, item: &Item) -> Option<usize> {
-        self.at_record(item.left?.record)
+    pub fn of_leaving(&self, item: &ItemRef<'_>) -> Option<usize> {
+        self.at_record(item.left()?.record)
     }
 
     /// The moment at which a request was first reported.
@@ -196,7 +198,7 @@ impl Timeline {
     pub fn largest_growth(&self, state: &State) -> Option<usize> {
         let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = state.requests().get(request.previous?)?;
+            let before = state.requests().get(request.previous.get()?)?;
             let grown = request.prompt.checked_sub(before.prompt)?;
             (grown > 0).then_some((grown, ix))
         });
@@ -283,8 +285,8 @@ impl State {
         let record = moment.record;
         let items = self.items().iter().enumerate();
         items
-            .take_while(move |(_, item)| item.record <= record)
-            .filter(move |(_, item)| !item.in_context_at(record))
+            .take_while(move |(_, item)| item.record() <= record)
+            .filter(move |(_, item)| !item.presence().in_context_at(record))
             .map(|(ix, _)| ix)
     }
 
@@ -329,22 +331,22 @@ impl State {
 
     /// What the context was computed from after a record.
     fn content_at(&self, record: u32) -> Content {
-        let so_far = self.items().partition_point(|item| item.record <= record);
+        let so_far = self.items().partition_point(|item| item.record() <= record);
         let older = self.older_sizes_at(record, so_far);
         let mut items: Vec<SizedItem> = Vec::new();
         let mut in_order = true;
         let mut newest = 0;
-        for (ix, item) in self.items()[..so_far].iter().enumerate() {
-            if item.in_context_at(record) {
+        for (ix, item) in self.items().to(so_far).enumerate() {
+            if item.presence().in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
-                in_order &= newest <= item.node;
-                newest = item.node;
+                in_order &= newest <= item.node();
+                newest = item.node();
             }
         }
         // A record that was written again has its items at its first place.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
+            items.sort_by_key(|(ix, _, _)| self.items().at(*ix).node());
         }
         Content {
             items,
@@ -355,7 +357,7 @@ impl State {
 
     /// The size of an item after a record, as far as it was known at that time.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[OlderSize]) -> (u64, Source) {
-        let previous = self.items()[ix].previous;
+        let previous = self.items().at(ix).previous();
         let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };

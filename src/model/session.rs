@@ -10,11 +10,13 @@ mod restored;
 mod rewritten;
 mod trim;
 
-use super::event::{Cause, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
+use super::event::{Cause, CauseSource, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;
 pub use super::history::{
-    Away, Counted, Coverage, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
+    Away, Counted, Coverage, Item, ItemIx, ItemList, ItemRef, Left, PastReset, Request, RequestIx,
+    RequestList, RequestRef, SizedItem,
 };
+pub use super::small::NoMemory;
 use super::state::{Reported, State};
 use super::sums::RunningSums;
 use super::version;
@@ -24,7 +26,6 @@ use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;
 use serde::{Deserialize, Serialize};
-use std::collections::TryReserveError;
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
@@ -55,7 +56,13 @@ impl Session {
         self.state.replace_overrides(overrides);
         if self.stored.is_none() {
             self.state.note_settings();
+            self.state.note_hooked();
         }
+    }
+
+    /// What the agent's client said of it.
+    pub fn said(&self) -> Option<&Said> {
+        self.state.overrides().said.as_ref()
     }
 
     /// Sets the window that the agent's client says.
@@ -130,7 +137,7 @@ impl Session {
     /// # Errors
     ///
     /// There is not enough memory.
-    pub fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+    pub fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.state.try_reserve(records)
     }
 
@@ -191,7 +198,11 @@ impl Session {
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         self.state.work_out();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
-        let before = self.before_reset(&reset, place, at);
+        let before = PastReset {
+            // The log has only what is left.
+            cause_source: CauseSource::Inferred,
+            ..self.before_reset(&reset, place, at)
+        };
         self.state.retain(keys, before);
     }
 }

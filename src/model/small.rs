@@ -3,7 +3,18 @@
 use super::stored;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
+
+/// There is not enough memory.
+#[derive(Debug, Clone, Copy)]
+pub struct NoMemory;
+
+impl From<TryReserveError> for NoMemory {
+    fn from(_: TryReserveError) -> NoMemory {
+        NoMemory
+    }
+}
 
 /// An index in half the memory. No session has four billion of anything.
 pub(super) fn short(ix: usize) -> u32 {
@@ -19,10 +30,6 @@ impl MaybeIx {
 
     pub(super) fn get(self) -> Option<usize> {
         (self != MaybeIx::NONE).then_some(self.0 as usize)
-    }
-
-    pub(super) fn is_none(self) -> bool {
-        self == MaybeIx::NONE
     }
 }
 
@@ -45,6 +52,9 @@ impl From<usize> for MaybeIx {
     }
 }
 
+/// Stands before a number of nanoseconds below 0.
+const NO_MILLISECOND: u64 = 1_000;
+
 /// A time or none, in half the memory of an `Option`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
@@ -58,6 +68,27 @@ impl MaybeTime {
         second: 0,
         nanosecond: i32::MIN,
     };
+
+    /// Numbers that stand for it. Times of one log are near each other and mostly have no more than milliseconds.
+    pub(super) fn numbers(self) -> [u64; 3] {
+        let (second, nanosecond) = (self.second.cast_unsigned(), self.nanosecond);
+        match u64::try_from(nanosecond) {
+            Ok(nanosecond) => [second, nanosecond / 1_000_000, nanosecond % 1_000_000],
+            Err(_) => [second, NO_MILLISECOND, nanosecond.cast_unsigned().into()],
+        }
+    }
+
+    /// The time, or none, of such numbers.
+    pub(super) fn of_numbers([second, millisecond, nanosecond]: [u64; 3]) -> MaybeTime {
+        let nanosecond = match millisecond {
+            NO_MILLISECOND => nanosecond,
+            _ => millisecond * 1_000_000 + nanosecond,
+        };
+        MaybeTime {
+            second: second.cast_signed(),
+            nanosecond: (nanosecond as u32).cast_signed(),
+        }
+    }
 
     pub(super) fn get(self) -> Option<Timestamp> {
         Timestamp::new(self.second, self.nanosecond).ok()
@@ -138,7 +169,9 @@ mod tests {
     #[test]
     fn the_first_and_the_last_time_and_none_come_back() {
         for at in [None, Some(Timestamp::MIN), Some(Timestamp::MAX)] {
-            assert_eq!(MaybeTime::from(at).get(), at);
+            let time = MaybeTime::from(at);
+            assert_eq!(time.get(), at);
+            assert_eq!(MaybeTime::of_numbers(time.numbers()), time);
         }
     }
 
@@ -156,7 +189,9 @@ mod tests {
         #[test]
         fn times_and_indices_come_back(second in -99_999_999_999..99_999_999_999_i64, nanosecond in 0..1_000_000_000, ix in 0_u32..) {
             let at = Timestamp::new(second, nanosecond).unwrap();
-            prop_assert_eq!(MaybeTime::from(Some(at)).get(), Some(at));
+            let time = MaybeTime::from(Some(at));
+            prop_assert_eq!(time.get(), Some(at));
+            prop_assert_eq!(MaybeTime::of_numbers(time.numbers()), time);
             let ix = Some(ix as usize).filter(|ix| *ix < u32::MAX as usize);
             prop_assert_eq!(MaybeIx::from(ix).get(), ix);
         }

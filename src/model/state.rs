@@ -17,18 +17,19 @@ use super::calibrations::Calibrations;
 use super::chain::Chain;
 use super::event::{Meta, Place};
 use super::folded::Folded;
-use super::history::{Coverage, Item, ItemIx, PastReset, Request, RequestIx};
+use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
 use super::recurring::RecurringPart;
+use super::small::NoMemory;
 use super::window::{Overrides, Rules};
 use jiff::Timestamp;
 pub(super) use report::Reported;
 pub(super) use resets::Summary;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, TryReserveError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is known of a conversation's context, as its log was read so far.
@@ -121,12 +122,12 @@ impl State {
     }
 
     /// Every item that was ever in the context, in the order of the log.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &ItemList {
         self.ledger.items().all()
     }
 
     /// Every request that was reported, each once, in the order of the log.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &RequestList {
         self.ledger.requests()
     }
 
@@ -151,8 +152,8 @@ impl State {
     }
 
     /// The newest usable usage report on the live branch since the last reset.
-    pub fn anchor(&self) -> Option<&Request> {
-        self.ledger.anchor().map(|ix| &self.requests()[ix])
+    pub fn anchor(&self) -> Option<RequestRef<'_>> {
+        self.ledger.anchor().map(|ix| self.requests().at(ix))
     }
 
     /// The agent's own number for its context, if it is about the present one.
@@ -193,7 +194,7 @@ impl State {
     }
 
     /// Makes room for this many more records, in the lists that take the most memory.
-    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), TryReserveError> {
+    pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.chain.try_reserve(records)?;
         self.ledger.try_reserve(records)
     }
@@ -205,7 +206,7 @@ impl State {
 
     /// The items of a request's output, in the context or not.
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
-        let key = self.requests()[request].key;
+        let key = self.requests().at(request).key();
         let nodes = self.chain.outputs_of(key);
         nodes.flat_map(|node| self.chain.items(node))
     }
@@ -235,7 +236,11 @@ impl State {
 
     /// The items in the context now, in the order of the log.
     pub fn alive(&self) -> Vec<ItemIx> {
-        alive(&self.chain, self.ledger.items()).collect()
+        self.alive_items().collect()
+    }
+
+    pub(super) fn alive_items(&self) -> impl Iterator<Item = ItemIx> + Clone {
+        alive(&self.chain, self.ledger.items())
     }
 
     /// What a context is computed from now, besides the items in it.

@@ -1,6 +1,6 @@
 //! How the parts of a session are written to the cache and read from it.
 //!
-//! A stored session is a trimmed one without any text: see [`Session::to_stored`](super::session::Session::to_stored).
+//! A stored session is a trimmed one without any text but what it is called: see [`Session::to_stored`](super::session::Session::to_stored).
 
 use std::cell::Cell;
 
@@ -28,6 +28,33 @@ pub(super) mod text {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Box<str>, D::Error> {
         Box::<str>::deserialize(from)
+    }
+}
+
+/// What a session is called: its title, or the beginning of its first prompt. A longer text is none to be kept.
+pub(super) mod name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// The longest name that is kept, in bytes.
+    const LONGEST: usize = 240;
+
+    /// Whether it is kept.
+    pub(crate) fn is_kept(name: Option<&str>) -> bool {
+        name.is_none_or(|name| name.len() <= LONGEST)
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        name: &Option<Box<str>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let name = name.as_deref();
+        name.filter(|_| is_kept(name)).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Box<str>>, D::Error> {
+        Option::<Box<str>>::deserialize(from)
     }
 }
 

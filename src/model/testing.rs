@@ -8,6 +8,7 @@ use super::event::{
 use super::session::{Coverage, Session};
 use super::window::Rules;
 use super::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 /// Two models with prices, two policies, one of them the tested agent's.
@@ -58,6 +59,8 @@ pub struct Log {
     /// As it is now.
     pub session: Session,
     line: u64,
+    /// Whether its records have times: [`time_of`].
+    is_timed: bool,
 }
 
 impl Default for Log {
@@ -83,7 +86,19 @@ impl Log {
         rules.earlier = earlier.clone();
         let mut session = Session::new(agent, Arc::new(rules));
         session.coverage = Coverage::Whole;
-        Log { session, line: 0 }
+        Log {
+            session,
+            line: 0,
+            is_timed: false,
+        }
+    }
+
+    /// The same, and each record from now on has its time: [`time_of`].
+    pub fn timed(self) -> Log {
+        Log {
+            is_timed: true,
+            ..self
+        }
     }
 
     /// A record with this event.
@@ -97,7 +112,7 @@ impl Log {
         self.session.apply(Entry {
             lane: Lane::Main,
             place,
-            at: None,
+            at: time_of(self.line).filter(|_| self.is_timed),
             event,
         });
         self
@@ -121,8 +136,7 @@ impl Log {
         })))
     }
 
-    /// An item of this many tokens; its content is derived from that number.
-    /// A record with one item.
+    /// A record with one item of this many tokens; its content is derived from that number.
     pub fn item(self, key: &str, role: Role, kind: Kind, tokens: u64) -> Log {
         self.node(key, vec![new_item(role, kind, tokens)])
     }
@@ -168,6 +182,12 @@ impl Log {
             kept: Kept::Nothing,
         })))
     }
+}
+
+/// The time of a line: a second for each.
+pub fn time_of(line: u64) -> Option<Timestamp> {
+    let second = i64::try_from(line).ok()?;
+    Timestamp::from_second(1_700_000_000 + second).ok()
 }
 
 /// An item of this size, in tokens.

@@ -106,9 +106,22 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-/// Tokens in the configuration: `400_000`, or as people write them: `"400k"`.
+/// Tokens in the configuration and on the command line: `400_000`, or as people write them: `"400k"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens(pub u64);
+
+/// No size in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no number of tokens (150k, 150000)")]
+pub struct NoTokens;
+
+impl FromStr for Tokens {
+    type Err = NoTokens;
+
+    fn from_str(text: &str) -> Result<Tokens, NoTokens> {
+        tokens_within(text, 0.0).map(Tokens).ok_or(NoTokens)
+    }
+}
 
 impl<'de> Deserialize<'de> for Tokens {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Tokens, D::Error> {

@@ -87,35 +87,35 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
 /// that moment, `requests` is the number of requests by then. Results that had left by then count too.
 pub fn tools(
     session: &Session,
-    context: impl IntoIterator<Item = SizedItem>,
+    context: impl IntoIterator<Item = SizedItem, IntoIter: Clone>,
     requests: RequestIx,
 ) -> Vec<Tool> {
     let carried = Carried::by(session, requests);
-    let context: Vec<SizedItem> = context.into_iter().collect();
+    let context = context.into_iter();
     let mut held = vec![false; session.items().len()];
-    context.iter().for_each(|(ix, ..)| held[*ix] = true);
+    context.clone().for_each(|(ix, ..)| held[ix] = true);
     let is_live = requests >= session.requests().len();
     let gone = session.items().iter().enumerate().filter(|(ix, item)| {
-        item.role == Role::Tool
+        item.role() == Role::Tool
             && !held[*ix]
             // An item that came and left before the next request may belong to the time after.
-            && item.left.is_some_and(|left| left.request <= requests)
+            && item.left().is_some_and(|left| left.request <= requests)
             && (is_live || item.entered().is_some_and(|from| from < requests))
     });
     let gone = gone.map(|(ix, _)| {
         let (tokens, source) = session.tokens(ix);
         ((ix, tokens, source), 0)
     });
-    let here = context.into_iter().map(|item| (item, item.1));
+    let here = context.map(|item| (item, item.1));
 
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
-        let item = &session.items()[ix];
-        let is_schema = item.kind == Kind::ToolList && item.tool.is_some();
-        if item.role != Role::Tool && !is_schema {
+        let item = session.items().at(ix);
+        let is_schema = item.kind() == Kind::ToolList && item.tool().is_some();
+        if item.role() != Role::Tool && !is_schema {
             continue;
         }
-        let name = item.tool.as_deref().unwrap_or("unknown");
+        let name = item.tool().unwrap_or("unknown");
         let tool = by_name.entry(name).or_insert(Tool {
             name: name.into(),
             results: 0,

@@ -10,13 +10,8 @@ impl State {
             return false;
         };
         let mut newest = self.items().iter().rev();
-        let is_before = |first| {
-            self.chain()
-                .live()
-                .first()
-                .is_some_and(|node| *node < first)
-        };
-        newest.any(|item| item.output_of == Some(key))
+        let is_before = |first| self.chain().live().next().is_some_and(|node| node < first);
+        newest.any(|item| item.output_of() == Some(key))
             && self.chain().start_of(key).is_some_and(is_before)
     }
 

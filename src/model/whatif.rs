@@ -24,6 +24,7 @@ use crate::history::{ItemIx, RequestIx, SizedItem};
 use course::{Change, Course};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// One rule, and what it would have made of the session.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,7 +188,8 @@ impl Course {
     /// The course under a rule.
     fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
         let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
-        let mut messages: Vec<u64> = Vec::new();
+        // Those in the context.
+        let mut messages = 0..0;
         let mut row = WhatIf {
             whose,
             policy,
@@ -205,11 +207,11 @@ impl Course {
                 Change::By(grown) => size = size.saturating_add_signed(grown),
                 Change::To(left) => {
                     (size, user, counted) = (left, 0, 0);
-                    messages.clear();
+                    messages.start = messages.end;
                 }
             }
             user = user.saturating_add(step.user);
-            messages.extend(&step.messages);
+            messages.end = step.messages;
             row.largest = row.largest.max(size);
             if row.whose == Whose::Own {
                 counted = counted.saturating_add(step.counted);
@@ -241,7 +243,7 @@ impl Course {
     }
 
     /// The size after a compaction.
-    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Vec<u64>) -> u64 {
+    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Range<usize>) -> u64 {
         let history = size.saturating_sub(self.prefix);
         let (kept, summary) = match keeps {
             Keeps::Learned(after) => return *after,
@@ -249,8 +251,9 @@ impl Course {
             Keeps::Summary(summary) => (0, *summary),
             Keeps::Policy(policy, summary) => (policy.kept(history, user), *summary),
             Keeps::Messages(keep, summary) => {
-                messages.drain(..messages.len().saturating_sub(*keep));
-                let kept = messages.iter().copied().fold(0, u64::saturating_add);
+                messages.start = messages.start.max(messages.end.saturating_sub(*keep));
+                let kept = self.messages.get(messages.clone()).unwrap_or_default();
+                let kept = kept.iter().copied().fold(0, u64::saturating_add);
                 (kept.min(history), *summary)
             }
         };
@@ -267,8 +270,8 @@ fn limits(session: &Session, requests: RequestIx) -> Limits {
 
 /// A session to look up rules for: as its agent works today, whatever its version was.
 fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
-    let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
-    let model = last.map_or(session.model(), |last| last.model.as_deref());
+    let last = requests.checked_sub(1).map(|ix| session.requests().at(ix));
+    let model = last.map_or(session.model(), |last| last.model().map(|id| &**id));
     Seen {
         session: session.meta.id.as_deref(),
         ..Seen::new(session.agent, model, overrides)
@@ -277,7 +280,7 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
 
 /// What did take place.
 fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
-    let reported = &session.requests()[..course.requests];
+    let reported = session.requests().to(course.requests);
     let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
     let resets = session.resets().iter().enumerate();
@@ -291,7 +294,7 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
                 .map_or(reset.before, |(after, _)| after),
         })
         .collect();
-    let prompts = reported.iter().map(|request| request.prompt);
+    let prompts = reported.clone().map(|request| request.prompt());
     let before = compactions.iter().map(|done| done.before);
     WhatIf {
         whose: Whose::Real,
@@ -299,7 +302,9 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
         trigger: None,
         largest: prompts.clone().chain(before).max().unwrap_or(0),
         prompts: prompts.fold(0, u64::saturating_add),
-        over: reported.iter().position(|request| request.prompt > window),
+        over: reported
+            .clone()
+            .position(|request| request.prompt() > window),
         compactions,
     }
 }

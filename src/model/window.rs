@@ -8,6 +8,7 @@ mod overrides;
 mod pattern;
 mod policy;
 mod price;
+mod said;
 pub mod set;
 #[cfg(test)]
 mod tests;
@@ -16,11 +17,11 @@ mod trigger;
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
 pub use count_rule::{Base, CountRule};
-pub use overrides::{Compaction, ModelWindow, Overrides, Said};
-pub use pattern::matches;
-use pattern::matches_model;
+pub use overrides::{Compaction, ModelWindow, Overrides};
+pub use pattern::{matches, matches_model};
 pub use policy::Policy;
-pub use price::PriceRow;
+pub use price::{PriceRow, Prices};
+pub use said::{Breakdown, Said, SaidCompaction};
 pub use trigger::PastSize;
 
 use super::calibration::Tokenizer;
@@ -136,6 +137,8 @@ pub enum TriggerSource {
     Log,
     /// The user set the rule.
     Config,
+    /// The agent's client said it.
+    Client,
     /// The agent's settings change its rule.
     Settings,
     /// Where the session's own automatic compactions took place.
@@ -222,7 +225,9 @@ impl Limits {
     /// Why there is no trigger, if settings, config or policy exclude one.
     pub fn no_trigger(&self) -> Option<String> {
         match (self.trigger, self.trigger_source) {
-            (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
+            (None, source @ (TriggerSource::Settings | TriggerSource::Client)) => {
+                Some(format!("compaction is off ({})", source.name()))
+            }
             (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
             (None, TriggerSource::Refused) => Some(format!("compacts {} (policy)", self.policy)),
             (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {

@@ -1,6 +1,6 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
-use model::session::{Item, RequestIx};
+use model::session::{ItemRef, RequestIx};
 use model::tools::short_name;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
@@ -28,20 +28,26 @@ pub const fn sign(source: Source) -> &'static str {
 }
 
 /// The item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to print.
-pub fn label(item: &Item) -> Cow<'_, str> {
-    match item.tool.as_deref() {
+pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
+    match item.tool() {
         Some(tool) => short_name(tool).into(),
-        None => words(item.kind.name()).into(),
+        None => words(item.kind().name()).into(),
     }
 }
 
 /// The item's preview, without the tool's name that begins a call. This is log text: not safe to print.
 /// A note replaces hidden content, such as most thinking.
-pub fn preview(item: &Item) -> &str {
-    let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
-    let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));
-    match arguments.map_or(&*item.preview, str::trim_start) {
-        "" if item.size.opaque > 0 || item.size.reported > 0 => "(not in the log)",
+pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
+    preview_of(item, item.preview())
+}
+
+/// The same of this preview of the item.
+pub fn preview_of<'a>(item: &ItemRef<'_>, whole: &'a str) -> &'a str {
+    let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
+    let arguments = tool.and_then(|tool| whole.strip_prefix(tool)?.strip_prefix(' '));
+    let size = || item.size();
+    match arguments.map_or(whole, str::trim_start) {
+        "" if size().opaque > 0 || size().reported > 0 => "(not in the log)",
         preview => preview,
     }
 }
@@ -74,7 +80,7 @@ mod tests {
             ("Read", "Read"),
         ] {
             let log = Log::new().result("a", tool, 10);
-            assert_eq!(label(&log.session.items()[0]), shown);
+            assert_eq!(label(&log.session.items().at(0)), shown);
         }
     }
 
@@ -89,7 +95,7 @@ mod tests {
         };
         let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
         let log = Log::new().node("1", items);
-        let previews = [0, 1].map(|ix: usize| preview(&log.session.items()[ix]));
+        let previews = [0, 1].map(|ix: usize| preview(&log.session.items().at(ix)));
         assert_eq!(previews, ["(not in the log)", ""]);
     }
 }

@@ -13,7 +13,10 @@ pub mod sparkline;
 pub mod text;
 pub mod unknown;
 
+use model::event::CauseSource;
 use model::fleet::Live;
+use model::session::PastReset;
+use text::inert;
 
 /// Shown instead of a value that is not known.
 pub const NONE: &str = "—";
@@ -33,4 +36,13 @@ pub fn live_sign(live: Live) -> &'static str {
 /// The text, or [`NONE`].
 pub fn or_none(text: Option<String>) -> String {
     text.unwrap_or_else(|| NONE.to_owned())
+}
+
+/// What caused a compaction or clear, safe to print, with a note where a hook noted it.
+pub fn cause(reset: &PastReset) -> String {
+    let name = inert(reset.cause.name());
+    match reset.cause_source {
+        CauseSource::Hook => format!("{name}, hook"),
+        CauseSource::Log | CauseSource::Inferred => name.to_string(),
+    }
 }

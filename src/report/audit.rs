@@ -9,6 +9,7 @@ mod worst;
 pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{ChangedItem, Miss};
 
+use super::in_order::{Step, in_order};
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
@@ -23,16 +24,14 @@ use model::window::Rules;
 use progress::ProgressLine;
 use render::text::inert;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use summary::Tally;
 use tokens::Counter;
 
-/// How many threads read logs: the tokenizer keeps one busy, reading files the other.
-const THREADS: usize = 2;
+/// How many logs are replayed ahead of the one whose turn it is: what is kept of each is small.
+const AHEAD: usize = 256;
 
 /// The result of an audit: the schema `ctxgauge.audit/1`.
 #[derive(Serialize)]
@@ -107,9 +106,11 @@ pub fn run(
         ..Rules::clone(&context.rules)
     });
     line.draw(0)?;
-    replay(&found.files, &rules, estimator, worst, |step| {
+    let counter = Counter::with_cl100k();
+    let replay = |log: &LogFile| replay_one(log, &counter, &rules, estimator, worst);
+    in_order(&found.files, AHEAD, replay, |step| -> io::Result<()> {
         match step {
-            Step::Read => line.done += 1,
+            Step::Done => line.done += 1,
             Step::Next(log, Ok(sessions)) => results.add(log, sessions),
             Step::Next(log, Err(error)) => {
                 line.clear()?;
@@ -136,56 +137,6 @@ struct Replayed {
 
 type Outcome = io::Result<Vec<Replayed>>;
 
-/// What has happened to a log.
-enum Step<'l> {
-    /// One was read.
-    Read,
-    /// The next one in the order of the logs, and its result.
-    Next(&'l LogFile, Outcome),
-}
-
-/// Replays logs on several threads and passes the results on in the order of the logs, so that the same
-/// logs always lead to the same numbers.
-fn replay(
-    logs: &[LogFile],
-    rules: &Arc<Rules>,
-    estimator: Estimator,
-    worst: usize,
-    mut take: impl FnMut(Step<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    let counter = Counter::with_cl100k();
-    let next = AtomicUsize::new(0);
-    let work = |sender: SyncSender<(usize, Outcome)>| {
-        while let ix = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(log) = logs.get(ix)
-        {
-            let outcome = replay_one(log, &counter, rules, estimator, worst);
-            if sender.send((ix, outcome)).is_err() {
-                return;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let (sender, outcomes) = sync_channel(THREADS);
-        for _ in 0..THREADS {
-            let (work, sender) = (&work, sender.clone());
-            scope.spawn(move || work(sender));
-        }
-        drop(sender);
-        let mut early: HashMap<usize, Outcome> = HashMap::new();
-        let mut turn = 0;
-        for (ix, outcome) in outcomes {
-            early.insert(ix, outcome);
-            take(Step::Read)?;
-            while let Some(outcome) = early.remove(&turn) {
-                take(Step::Next(&logs[turn], outcome))?;
-                turn += 1;
-            }
-        }
-        Ok(())
-    })
-}
-
 fn replay_one(
     log: &LogFile,
     counter: &Counter,
@@ -198,7 +149,7 @@ fn replay_one(
         let trial = estimators::trial(session);
         let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
         let name = |request: RequestIx| {
-            let request = &session.requests()[request];
+            let request = &session.requests().at(request);
             let model = request.model.as_deref().unwrap_or("unknown");
             (request.key, model.to_owned())
         };

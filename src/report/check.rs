@@ -1,223 +1,195 @@
-//! The first records of a log as they are decoded: to try a mapping, or to see why a log is read as it is.
+//! Which sessions have passed the bounds that a user sets: for scripts, hooks and CI.
 
+mod github;
+mod json;
 mod text;
 
+use super::in_order::{Step, in_order};
 use super::json::document;
-use super::session::{find_one, unreadable};
-use super::{Output, Page, ReportContext, Style};
-use anyhow::{Context, Result};
-use ingest::reader::first_records;
-use model::Role;
-use model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
-use render::number::tokens;
-use serde::Serialize;
-use std::collections::HashMap;
-use std::fmt::Display;
+use super::redact::Reader;
+use super::session::{Asked, find, unreadable};
+use super::whole::Whole;
+use super::{Output, Page, ReportContext, Style, print_problems};
+use anyhow::{Context, Result, bail};
+use ingest::log::LogFile;
+use ingest::reader::read_once;
+use jiff::Timestamp;
+use model::bounds::{Bounds, Passed, passed};
+use model::fleet::{Fleet, SessionKey};
+use model::forecast::forecast;
 use std::io::{self, Write};
-use std::path::Path;
-use tokens::Counter;
+use std::path::PathBuf;
 
-/// What was decoded.
-#[derive(Default, Serialize)]
-pub struct Records {
+/// How many logs are read ahead of the one that is checked.
+const AHEAD: usize = 4;
+
+/// Which sessions are checked.
+#[derive(Debug, Clone, Copy)]
+pub enum Which<'a> {
+    /// All of the logs that were written to since this time; `None`: all.
+    All(Option<Timestamp>),
+    /// One.
+    One(Asked<'a>),
+}
+
+/// How the result is written.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// As all reports are.
+    Report(Style),
+    /// As annotations of a workflow on GitHub.
+    Annotations,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// No bound was passed.
+    Fine,
+    /// A bound was passed.
+    Passed,
+}
+
+/// The result of a check.
+#[derive(Default)]
+pub struct Check {
+    /// How many sessions were checked.
+    pub sessions: usize,
+    /// How many logs could not be read.
+    pub unreadable: usize,
+    /// The bounds that were passed, in the order of the logs.
+    pub passed: Vec<OfSession>,
+}
+
+/// A bound that a session has passed. Its texts are those of the log: not safe to print.
+pub struct OfSession {
     /// The agent's id.
     pub agent: &'static str,
-    /// The log's path.
+    /// Where its log is.
     pub path: String,
-    /// What the records contain, in the order of the log.
-    pub records: Vec<Row>,
-    /// How many items there are.
-    pub items: u64,
-    /// How many usage reports there are.
-    pub usage_reports: u64,
-    /// How many records were skipped.
-    pub skipped: u64,
-    /// How many records are of an unknown type.
-    pub unknown: u64,
-    /// How many lines could not be read.
-    pub unreadable: u64,
-    /// How many sessions the records belong to.
-    pub sessions: usize,
+    /// The session's id.
+    pub id: Option<String>,
+    /// The session's name, as the screens show it.
+    pub name: String,
+    /// What it has passed.
+    pub passed: Passed,
+    /// The largest item that is beyond, if items are bounded: its line in the log, and its tool or kind.
+    pub item: Option<(u64, String)>,
 }
 
-/// One item or event of a record.
-#[derive(Default, Serialize)]
-pub struct Row {
-    /// The first line of the record, 1-based.
-    pub line: u64,
-    /// What it is: `item`, `usage`, `compaction`.
-    pub event: &'static str,
-    /// More about it, in words.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub detail: String,
-    /// The item, if it is one.
-    #[serde(flatten)]
-    pub item: Option<Item>,
-}
-
-/// An item of a record.
-#[derive(Serialize)]
-pub struct Item {
-    /// Its role.
-    pub role: Role,
-    /// Its kind.
-    pub kind: &'static str,
-    /// The tool of a call or result.
-    pub tool: Option<Box<str>>,
-    /// Its size as counted here.
-    pub tokens: u64,
-    /// How it begins.
-    pub preview: String,
-}
-
-impl Output for Records {
+impl Output for Check {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         text::write(page, self)
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
-        document(out, "ctxgauge.check/1", self)
+        document(out, "ctxgauge.bounds/1", json::Body::new(self))
     }
 }
 
-/// Prints how the first records of a log, at most `limit`, are decoded.
+/// Checks sessions. What could not be read is printed on `err`.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is no log of a known format, or `out` cannot be written to.
+/// If there is no session, a path that the user named cannot be read, or `out` or `err` cannot be written to.
 pub fn run(
     context: &ReportContext,
-    path: &Path,
-    limit: usize,
-    style: Style,
+    bounds: &Bounds,
+    which: Which<'_>,
+    form: Form,
     out: &mut dyn Write,
-) -> Result<()> {
-    let log = find_one(context, path, None)?;
-    let entries = first_records(&log, &Counter::new(), limit).with_context(|| unreadable(&log))?;
-    let mut records = Records {
-        agent: log.format.id,
-        path: log.facts.path.display().to_string(),
-        ..Records::default()
+    err: &mut dyn Write,
+) -> Result<Verdict> {
+    let reader = Reader::counting(context);
+    let mut whole = Whole::new(context);
+    let mut check = Check::default();
+    let mut problems: Vec<(PathBuf, String)> = Vec::new();
+    match which {
+        Which::One(asked) => {
+            let (log, wanted) = find::find(context, &asked)?;
+            let read = || read_once(&log, &reader, &context.rules);
+            let sessions = context.patience.read(&log, read);
+            let fleet = whole.fleet(&log, sessions.with_context(|| unreadable(&log))?);
+            let key = find::find_session(&fleet, log.facts.file, wanted.as_deref())?;
+            check.add(context, bounds, &log, &fleet, key);
+        }
+        Which::All(since) => {
+            let found = context.find();
+            problems = found.problems;
+            let is_new = |log: &LogFile| since.is_none_or(|at| log.facts.modified >= Some(at));
+            let logs: Vec<LogFile> = found.files.into_iter().filter(is_new).collect();
+            let read = |log: &LogFile| {
+                let read = || read_once(log, &reader, &context.rules);
+                context.patience.read(log, read)
+            };
+            in_order(&logs, AHEAD, read, |step| {
+                let Step::Next(log, read) = step else {
+                    return Ok::<(), anyhow::Error>(());
+                };
+                match read {
+                    Ok(sessions) => {
+                        let fleet = whole.fleet(log, sessions);
+                        for row in fleet.recent() {
+                            check.add(context, bounds, log, &fleet, row.key);
+                        }
+                    }
+                    Err(error) => {
+                        problems.push((log.facts.path.to_path_buf(), error.to_string()));
+                    }
+                }
+                Ok(())
+            })?;
+            check.unreadable = problems.len();
+            print_problems(&problems, err)?;
+            if logs.is_empty() && problems.is_empty() && since.is_none() {
+                bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
+            }
+        }
+    }
+    let printed = match form {
+        Form::Report(style) => style.print(&check, out),
+        Form::Annotations => github::write(out, &check),
     };
-    let mut ids: HashMap<Lane, String> = HashMap::new();
-    let mut lane = Lane::Main;
-    for entry in &entries {
-        let line = entry.place.line;
-        if let Event::Meta(meta) = &entry.event {
-            ids.extend(meta.id.as_deref().map(|id| (entry.lane, id.to_owned())));
-        } else if lane != entry.lane {
-            let id = ids.get(&entry.lane).map_or("another", String::as_str);
-            records.push(line, "continues session", id.to_owned());
-        }
-        lane = entry.lane;
-        records.add(line, entry);
+    let printed = printed.and_then(|()| Ok(out.flush()?));
+    if !check.passed.is_empty() {
+        // Also if nobody reads which.
+        return Ok(Verdict::Passed);
     }
-    records.sessions = ids.len();
-    style.print(&records, out)
+    printed?;
+    context.check(&problems)?;
+    if check.sessions == 0 && !problems.is_empty() {
+        bail!("none of the logs could be read, see above");
+    }
+    Ok(Verdict::Fine)
 }
 
-impl Records {
-    fn push(&mut self, line: u64, event: &'static str, detail: String) {
-        self.records.push(Row {
-            line,
-            event,
-            detail,
-            item: None,
-        });
-    }
-
-    fn add(&mut self, line: u64, entry: &Entry) {
-        let (event, detail) = match &entry.event {
-            Event::Node(node) => {
-                self.items += node.items.len() as u64;
-                self.records.extend(node.items.iter().map(|item| Row {
-                    line,
-                    event: "item",
-                    detail: String::new(),
-                    item: Some(Item::new(item)),
-                }));
-                return;
-            }
-            Event::Meta(meta) => ("session", facts(meta)),
-            Event::Usage(usage) => {
-                self.usage_reports += 1;
-                ("usage", numbers(usage))
-            }
-            Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
-            Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
-            Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
-            Event::Summarised => (
-                "history",
-                "a summary in the place of earlier records".to_owned(),
-            ),
-            Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
-            Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
-            Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
-            Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
-                ("branch", "continues from an earlier record".to_owned())
-            }
-            Event::Sent { .. } => ("request", "holds other items than the records".to_owned()),
-            Event::Cleared { .. } => ("cleared", "contents removed".to_owned()),
-            Event::Skipped(why) => {
-                self.skipped += 1;
-                ("skipped", why.to_string())
-            }
-            Event::Unknown(kind) => {
-                self.unknown += 1;
-                ("unknown type", kind.to_string())
-            }
-            Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
-            Event::UnreadableUsage => ("unreadable usage", "not used".to_owned()),
-            Event::Damaged => ("damaged line", "some bytes are no text".to_owned()),
-            Event::Unreadable(why) => {
-                self.unreadable += 1;
-                ("unreadable", why.to_string())
-            }
+impl Check {
+    fn add(
+        &mut self,
+        context: &ReportContext,
+        bounds: &Bounds,
+        log: &LogFile,
+        fleet: &Fleet,
+        key: SessionKey,
+    ) {
+        let Some(session) = fleet.get(key) else {
+            return;
         };
-        self.push(line, event, detail);
-    }
-}
-
-impl Item {
-    fn new(item: &NewItem) -> Item {
-        Item {
-            role: item.role,
-            kind: item.kind.name(),
-            tool: item.tool.as_deref().map(Into::into),
-            tokens: u64::from(item.size.local) + u64::from(item.size.fixed),
-            preview: item.preview.to_string(),
+        self.sessions += 1;
+        let forecast = forecast(session, Some((context.now)()));
+        for passed in passed(bounds, session, &forecast) {
+            let item = passed.item.map(|ix| {
+                let item = session.items().at(ix);
+                (item.place().line, render::item::label(&item).into_owned())
+            });
+            self.passed.push(OfSession {
+                agent: session.agent,
+                path: log.facts.path.to_string_lossy().into_owned(),
+                id: session.meta.id.as_deref().map(str::to_owned),
+                name: fleet.name(key),
+                passed,
+                item,
+            });
         }
     }
-}
-
-fn facts(meta: &Meta) -> String {
-    let size = |n: Option<u64>| n.map(|n| tokens(n).into_boxed_str());
-    named([
-        ("id", meta.id.clone()),
-        ("parent", meta.parent.clone()),
-        ("title", meta.title.clone()),
-        ("cwd", meta.cwd.clone()),
-        ("model", meta.model.clone()),
-        ("version", meta.version.clone()),
-        ("window", size(meta.window)),
-        ("trigger", size(meta.trigger)),
-    ])
-}
-
-fn numbers(usage: &Usage) -> String {
-    named([
-        ("prompt", Some(usage.prompt)),
-        ("cached", Some(usage.cached)),
-        ("output", usage.output),
-        ("reasoning", usage.reasoning),
-    ])
-}
-
-/// The values that are known, each after its name.
-fn named<V: Display, const N: usize>(values: [(&str, Option<V>); N]) -> String {
-    let known: Vec<String> = values
-        .into_iter()
-        .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
-        .collect();
-    known.join(", ")
 }

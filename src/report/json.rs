@@ -53,6 +53,11 @@ impl Formatter for Inert {
     }
 }
 
+/// Writes a string, safe to print.
+pub(super) fn write_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+    Ok(text.serialize(&mut Serializer::with_formatter(out, Inert))?)
+}
+
 /// Appends the escape of a character. Outside of strings JSON is ASCII already.
 pub(super) fn ascii(c: char, out: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {

@@ -6,13 +6,19 @@
 pub mod agents;
 pub mod audit;
 pub mod check;
+pub mod export;
+pub mod hook;
+mod in_order;
 mod json;
 pub mod line;
 pub mod ls;
 pub mod models;
 pub mod patience;
+pub mod records;
+pub mod redact;
 pub mod session;
 mod text;
+mod whole;
 
 pub use text::page::Page;
 
@@ -24,6 +30,7 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
+use redact::Redactor;
 use render::text::inert;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -141,6 +148,8 @@ pub struct ReportContext {
     pub now: fn() -> Timestamp,
     /// How long the command has waited for databases.
     pub patience: Patience,
+    /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
+    pub redactor: Option<Arc<Redactor>>,
 }
 
 impl ReportContext {

@@ -8,7 +8,7 @@ mod fit;
 pub mod pane;
 mod session;
 pub mod template;
-mod values;
+pub(crate) mod values;
 
 pub use fit::{Colours, Fill};
 pub use session::{Shown, passed};
@@ -87,6 +87,19 @@ pub fn write(
     Ok(())
 }
 
+/// Values in a format that is known to be right, on one line without colours.
+pub(crate) fn words(format: &str, values: &Values) -> String {
+    let template = Template::read(format).unwrap_or_else(|_| Template::usual());
+    let how = (
+        Colours::None,
+        Fill {
+            high: 1.0,
+            full: 1.0,
+        },
+    );
+    lines(&template, values, None, None, how).join(" ")
+}
+
 fn ascii(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     for c in line.chars() {
@@ -100,6 +113,6 @@ fn ascii(line: &str) -> String {
 }
 
 /// A path in a sentence.
-fn named(path: &std::path::Path) -> String {
+pub(crate) fn named(path: &std::path::Path) -> String {
     format!("'{}'", inert(&path.to_string_lossy()))
 }

@@ -3,36 +3,45 @@
 mod gather;
 mod json;
 mod responses;
+mod spending;
 mod text;
 mod totals;
+mod wanted;
 
-pub use totals::Totals;
+pub(crate) use responses::{Cost, Responses};
+pub(crate) use spending::PriceList;
+pub use spending::Spending;
+pub(crate) use totals::in_all_logs;
+pub use totals::{Group, Totals};
+pub use wanted::{By, Sort, Wanted};
 
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::gather;
 use ingest::discover::registry::Registries;
-use ingest::discover::settings::SettingsReader;
+use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::lanes;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-use model::fleet::{FileId, Fleet, Update};
+use model::event::Lane;
+use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Whether a list ends with totals over all sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sums {
     /// Only the list, from the ends of the logs.
+    #[default]
     None,
     /// Reads all logs from beginning to end.
     Totals,
 }
 
-/// Whether the titles of sessions from the cache are read: it keeps no text.
+/// Whether the titles of sessions from the cache are read where they are too long for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Titles {
     /// They are not needed.
@@ -45,8 +54,14 @@ pub(crate) enum Titles {
 pub struct Sessions {
     /// The sessions.
     pub fleet: Fleet,
+    /// Those that are listed, in order.
+    pub rows: Vec<Row>,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
+    /// The parts of the totals, and what they are divided by.
+    pub groups: Option<(By, Vec<Group>)>,
+    /// What each session used, if totals were asked for.
+    pub spending: HashMap<SessionKey, Spending>,
     /// When they were listed.
     pub now: Timestamp,
 }
@@ -57,6 +72,10 @@ pub(crate) struct Read {
     pub(crate) fleet: Fleet,
     /// The log of each file of the fleet.
     pub(crate) logs: HashMap<FileId, LogFile>,
+    /// The totals, if they were asked for.
+    totals: Option<Totals>,
+    /// What each session used, if totals were asked for.
+    spending: HashMap<SessionKey, Spending>,
     /// What could not be read.
     problems: Vec<(PathBuf, String)>,
     /// The cache that could not be written, and why.
@@ -64,32 +83,47 @@ pub(crate) struct Read {
 }
 
 /// Reads the ends of all logs and, for totals, all of them.
-pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles: Titles) -> Read {
+pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> Read {
+    let mut totals = (wanted.sums == Sums::Totals).then(Totals::default);
+    let mut spending = HashMap::new();
+    let mut prices = PriceList::new(&context.rules);
     let found = context.find();
     let mut problems = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    let sums = if totals.is_some() {
-        Sums::Totals
-    } else {
-        Sums::None
-    };
     let mut settings = SettingsReader::new(context.user.clone());
     let mut registries = Registries::default();
     let now = (context.now)();
     let mut read: Vec<Option<io::Result<lanes::Sessions>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(context, (sums, titles), &found.files, |ix, gathered| {
-        read[ix] = Some(gathered.map(|gathered| {
-            let log = &found.files[ix];
-            match (totals.as_mut(), gathered.responses) {
-                (Some(totals), Ok(responses)) => totals.add(log.format, responses),
-                (_, Ok(_)) => {}
-                (_, Err(error)) => unread.push((ix, error)),
-            }
-            gathered.sessions
-        }));
-    });
+    let unwritten = gather(
+        context,
+        (wanted.sums, titles),
+        &found.files,
+        |ix, gathered| {
+            read[ix] = Some(gathered.map(|gathered| {
+                let log = &found.files[ix];
+                match (totals.as_mut(), gathered.responses) {
+                    (Some(totals), Ok(responses)) => {
+                        for cost in responses.costs.values() {
+                            let file = log.facts.file;
+                            let lane = cost.lane;
+                            let model = responses.model(cost);
+                            let of: &mut Spending =
+                                spending.entry(SessionKey { file, lane }).or_default();
+                            of.add(prices.spending(cost, log.format, model));
+                        }
+                        totals.add(log.format, responses, wanted, |lane| {
+                            project(&gathered.sessions, lane)
+                        });
+                    }
+                    (_, Ok(_)) => {}
+                    (_, Err(error)) => unread.push((ix, error)),
+                }
+                gathered.sessions
+            }));
+        },
+    );
     for (ix, error) in unread {
         let path = found.files[ix].facts.path.to_path_buf();
         problems.push((path, error.to_string()));
@@ -100,8 +134,7 @@ pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles:
         match read {
             Some(Ok(sessions)) => {
                 let main = lanes::main_session(&sessions);
-                let cwd = main.and_then(|session| session.meta.cwd.as_deref());
-                let overrides = settings.of(&log, cwd);
+                let overrides = settings.of(&log, &Whose::of(main));
                 let running = registries.of(&log);
                 fleet.apply(Update::Found(Box::new(log.facts.clone())));
                 fleet.apply(Update::Settings { file, overrides });
@@ -122,8 +155,22 @@ pub(crate) fn read(context: &ReportContext, totals: &mut Option<Totals>, titles:
     Read {
         fleet,
         logs,
+        totals,
+        spending,
         problems,
         unwritten,
+    }
+}
+
+/// The project of a session of a log; of a sub-agent without one, that of the main session.
+fn project(sessions: &lanes::Sessions, lane: Lane) -> &str {
+    let of = |lane| {
+        let session = sessions.iter().find(|(of, _)| *of == lane);
+        session.map_or("", |(_, session)| session.project())
+    };
+    match of(lane) {
+        "" => of(Lane::Main),
+        project => project,
     }
 }
 
@@ -145,11 +192,10 @@ impl Output for Sessions {
 pub fn run(
     context: &ReportContext,
     style: Style,
-    sums: Sums,
+    wanted: &Wanted,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let mut totals = (sums == Sums::Totals).then(Totals::default);
     let titles = if style.format.for_people {
         Titles::Read
     } else {
@@ -157,10 +203,12 @@ pub fn run(
     };
     let Read {
         fleet,
+        totals,
+        spending,
         problems,
         unwritten,
         ..
-    } = read(context, &mut totals, titles);
+    } = read(context, wanted, titles);
     print_problems(&problems, err)?;
     if let Some((path, error)) = unwritten {
         let what = format!("could not write the cache: {error}");
@@ -172,9 +220,14 @@ pub fn run(
             "no sessions found; `ctxgauge agents` lists the folders that are searched"
         )?;
     }
+    let groups = totals.as_ref().zip(wanted.by);
+    let groups = groups.map(|(totals, by)| (by, totals.groups(by, &context.rules)));
     let sessions = Sessions {
+        rows: wanted.rows(&fleet, &spending),
         fleet,
         totals,
+        groups,
+        spending,
         now: (context.now)(),
     };
     style.print(&sessions, out)?;

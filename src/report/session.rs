@@ -1,23 +1,26 @@
 //! Reports on one session: once, or each time that it has changed.
 
-mod find;
+pub(crate) mod find;
 pub(crate) mod json;
 pub mod parts;
+mod previews;
 pub(crate) mod text;
 
 use super::json::document;
+use super::redact::{LeftOut, Reader};
+use super::whole::Whole;
 use super::{Output, Page, ReportContext, Style};
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
-use find::{find, find_session, fleet_of, wait_for_one};
+use find::{find, find_session, wait_for_one};
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
-use ingest::discover::settings::SettingsReader;
 use ingest::log::LogFile;
-use ingest::reader::read_once;
+use ingest::reader::{read_for_report, read_once};
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
+use model::event::Lane;
 use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::{Coverage, Session};
@@ -42,6 +45,10 @@ pub struct Report<'a> {
     pub forecast: Result<Forecast, NoForecast>,
     /// How many other sessions the file holds, if its format allows several.
     pub others: usize,
+    /// The log that the session was read from, and its conversation there, where it may have left previews.
+    log: Option<(&'a LogFile, Lane)>,
+    /// What was left out, if that was asked for.
+    pub left_out: Option<LeftOut>,
 }
 
 impl<'a> Report<'a> {
@@ -52,6 +59,11 @@ impl<'a> Report<'a> {
             title: None,
             forecast: forecast(session, Some((context.now)())),
             others: 0,
+            log: None,
+            left_out: context
+                .redactor
+                .as_ref()
+                .map(|redactor| redactor.left_out()),
         }
     }
 }
@@ -92,38 +104,46 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let counter = Counter::for_estimator(context.rules.estimator);
+    let reader = Reader::counting(context);
     let (log, wanted, sessions) = if let Some((path, piped)) = piped(context, asked)? {
         let log = pipe::recognise(piped, &context.formats);
         let log = match log.with_context(|| format!("cannot read {}", name(path)))? {
             Ok(log) => log,
             Err(why) => bail!("{}: {why}", name(path)),
         };
-        let sessions = read_once(&log, &counter, &context.rules)?;
+        let sessions = read_once(&log, &reader, &context.rules)?;
         (log, asked.session.map(str::to_owned), sessions)
     } else {
         let (log, wanted) = find(context, asked)?;
         let sessions = context
             .patience
-            .read(&log, || read_once(&log, &counter, &context.rules))
+            .read(&log, || read_for_report(&log, &reader, &context.rules))
             .with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
     let file = log.facts.file;
-    let mut fleet = fleet_of(context, &log, sessions);
+    let mut whole = Whole::new(context);
+    let mut fleet = whole.named(&log, sessions);
     let key = find_session(&fleet, file, wanted.as_deref())?;
+    whole.redact(&log, &mut fleet);
     let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
-    let session = fleet.get_mut(key).context("the log holds no session")?;
-    let cwd = session.meta.cwd.as_deref();
-    session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, cwd));
-    let mut report = Report::new(context, session, &log.facts);
+    let found = fleet.get(key).zip(fleet.facts(key));
+    let (session, facts) = found.context("the log holds no session")?;
+    let mut report = Report::new(context, session, facts);
     report.title = title;
+    // What was left out is not read again.
+    report.log = context.redactor.is_none().then_some((&log, key.lane));
     if log.format.holds_several {
         report.others = others;
     }
     style.print(&report, out)?;
-    if let Some(folder) = &context.cache {
+    // What it showed of a model is not kept under a pseudonym.
+    if let Some(folder) = context
+        .cache
+        .as_ref()
+        .filter(|_| context.redactor.is_none())
+    {
         // Without it, only the guess for the first request of later sessions is worse.
         let _ = earlier::save(folder, &context.rules.earlier);
     }
@@ -343,7 +363,7 @@ const WAITING_UPDATES: usize = 256;
 const READER_CHECK: Duration = Duration::from_secs(1);
 
 /// The message for a log that was found and cannot be read.
-pub(super) fn unreadable(log: &LogFile) -> String {
+pub(crate) fn unreadable(log: &LogFile) -> String {
     let path = log.facts.path.display();
     format!("cannot read '{path}'; check that it still exists and that you may read it")
 }

@@ -357,7 +357,7 @@ impl App {
             .collect()
     }
 
-    /// The files that came from the cache, which has no texts, and whose titles the screen shows.
+    /// The files that came from the cache and whose titles the screen shows, where they are too long for it.
     pub fn lacking_titles(&self) -> Vec<FileId> {
         let is_column = columns::is_shown("title", self.ui.size.0);
         let rows = self.visible_lines().filter_map(Listed::session);

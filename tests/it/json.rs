@@ -1,6 +1,8 @@
 //! `assets/docs/json.md` names exactly the keys that reports have.
 
-use crate::support::{ctxgauge, documentation, is_beside_a_log, json_report, manifest_folder};
+use crate::support::{
+    ctxgauge, documentation, is_beside_a_log, json_report, manifest_folder, schema,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,15 +97,22 @@ fn reports_of_sessions_have_the_documented_keys() {
             reports.push(json_report(path));
         }
     });
-    // Known only while a session is active, only with another estimator, and only from settings.
+    // Known only while a session is active, only with another estimator, and only from settings or hooks.
     let rare = [
+        ".client",
+        "client",
+        "client.parts[]",
         "compaction.at_turn_end",
+        "compaction.unlogged",
+        "compaction.unlogged[]",
         "compaction.minutes_left",
         "compaction.trigger_setting",
         "context.estimator",
         "context.window_setting",
         "session.proven",
         "session.damaged",
+        ".left_out",
+        "left_out",
     ];
     check("ctxgauge.report/1", &reports, &rare);
 }
@@ -124,11 +133,10 @@ fn other_reports_have_the_documented_keys() {
         "sessions[].context.own_count",
         "sessions[].context.earlier_reasoning",
     ];
-    check(
-        "ctxgauge.ls/1",
-        &[output(&["ls", "--totals", claude, copilot])],
-        &rare,
-    );
+    let list = output(&["ls", "--totals", "--by", "day", claude, copilot]);
+    schema::check("ls-1.json", &list);
+    schema::check("ls-1.json", &output(&["ls", claude]));
+    check("ctxgauge.ls/1", &[list], &rare);
     let audit = output(&["audit", "--worst", "3", claude]);
     let rare = ["worst[].went[]"];
     check("ctxgauge.audit/1", &[audit], &rare);

@@ -262,6 +262,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         cache: None,
         now: jiff::Timestamp::now,
         patience: Patience::default(),
+        redactor: None,
     };
     let roots = vec![context.given(log.to_owned())];
     let setup = mcp::Setup {

@@ -1,6 +1,8 @@
 //! What the tests share.
 
+pub mod claude;
 mod program;
+pub mod schema;
 
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
@@ -23,6 +25,7 @@ pub fn json_report(path: &Path) -> Value {
         cache: None,
         now: jiff::Timestamp::now,
         patience: Patience::default(),
+        redactor: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");
     let style = Style {

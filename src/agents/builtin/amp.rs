@@ -12,7 +12,8 @@
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
 use format::{
-    ANTHROPIC, Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head,
+    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts,
+    head,
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::image;
@@ -41,6 +42,7 @@ pub static AMP: Format = Format {
     store: &|_| Some(StoreKind::Document),
     list: Some(List::Json("messages")),
     terms: ANTHROPIC,
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

@@ -18,16 +18,17 @@ mod canonical;
 mod registry;
 mod requests;
 mod settings;
+mod usage;
 mod wire;
 
 use format::{
-    ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder,
+    facts, head,
 };
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use kit::image;
-use kit::lenient::{self, Lost, Raw, Text};
-use memchr::memmem;
+use kit::lenient::{self, Lost, Text};
+use kit::{damage, image, text};
 use model::event::{
     Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
@@ -35,7 +36,7 @@ use model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{AboutAgent, Progress, Record, keys};
+use wire::{AboutAgent, Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -59,6 +60,7 @@ pub static CLAUDE_CODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
+    usage_marks: usage::MARKS,
     terms: ANTHROPIC,
     hides_compactions: true,
     settings: Some(&settings::SETTINGS),
@@ -78,6 +80,7 @@ pub static CLAUDE_CODE: Format = Format {
         system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
         system/agents_killed system/microcompact_boundary system/snip_boundary \
         system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 
@@ -125,6 +128,25 @@ struct ClaudeCodeDecoder {
     requests: Requests,
 }
 
+/// What shows which conversation of a file a record belongs to.
+struct Side {
+    key: Option<Key>,
+    parent: Option<Key>,
+    agent: Option<Key>,
+    is_subagents: bool,
+}
+
+impl Side {
+    fn of(record: &Record<'_>) -> Side {
+        Side {
+            key: record.uuid.key(),
+            parent: record.parent_uuid.key(),
+            agent: record.agent_id.key(),
+            is_subagents: record.is_sidechain == Some(true),
+        }
+    }
+}
+
 impl Decoder for ClaudeCodeDecoder {
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
         let text = kit::text(document);
@@ -143,9 +165,24 @@ impl Decoder for ClaudeCodeDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
-            out.set_lane(self.lane(&record));
+            out.set_lane(self.lane(&Side::of(&record)));
             self.meta(&record, out);
             self.record(&record, out);
+        }
+    }
+
+    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        if self.spend(&text(line), out).is_none() {
+            self.read_line(&damage::line(line).0, out);
+        }
+    }
+
+    fn needs(&self, line: &[u8]) -> bool {
+        // The records of sub-agents in their parent's file show whose the next ones are.
+        match self.of_subagent {
+            None => true,
+            Some(false) => usage::is_side(line),
+            Some(true) => false,
         }
     }
 }
@@ -193,7 +230,7 @@ impl ClaudeCodeDecoder {
                 out.skip(kind);
             }
             "progress" => {
-                bill_progress(record, out);
+                usage::bill_progress(record.data, out);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),
@@ -273,17 +310,16 @@ impl ClaudeCodeDecoder {
 
     /// The conversation a record belongs to. A file that begins with a sub-agent's record is that
     /// sub-agent's own.
-    fn lane(&mut self, record: &Record<'_>) -> Lane {
-        let Some(key) = record.uuid.key() else {
+    fn lane(&mut self, side: &Side) -> Lane {
+        let Some(key) = side.key else {
             return Lane::Main;
         };
-        let side = record.is_sidechain == Some(true);
-        let of_subagent = *self.of_subagent.get_or_insert(side);
-        if !side || of_subagent {
+        let of_subagent = *self.of_subagent.get_or_insert(side.is_subagents);
+        if !side.is_subagents || of_subagent {
             return Lane::Main;
         }
-        let inherited = || self.lanes.get(&record.parent_uuid.key()?).copied();
-        let lane = match record.agent_id.key() {
+        let inherited = || self.lanes.get(&side.parent?).copied();
+        let lane = match side.agent {
             Some(agent) => Lane::Side(agent),
             None => inherited().unwrap_or(Lane::Side(key)),
         };
@@ -348,10 +384,10 @@ impl ClaudeCodeDecoder {
         out: &mut Sink<'_>,
     ) -> Option<Usage> {
         let message = &record.message;
-        if message.model.get() == Some("<synthetic>") || record.is_api_error_message == Some(true) {
+        if usage::is_synthetic(message.model.get(), record.is_api_error_message) {
             return None;
         }
-        let request = request_key([&message.id, &record.request_id, &record.uuid])?;
+        let request = usage::request_key([&message.id, &record.request_id, &record.uuid])?;
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
@@ -417,28 +453,6 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
     }
     if node.items.is_empty() {
         CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
-    }
-}
-
-/// The key of a response, by the first of its ids that it has.
-fn request_key(ids: [&Text<'_>; 3]) -> Option<Key> {
-    ids.into_iter().find_map(Text::key)
-}
-
-/// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
-fn bill_progress(record: &Record<'_>, out: &mut Sink<'_>) {
-    let data = record.data.map_or("", Raw::get);
-    // Few of these records hold a response.
-    if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
-        return;
-    }
-    let Ok(Progress { message }) = lenient::parse::<Progress<'_>>(data, &Lost::default()) else {
-        return;
-    };
-    let bill = &message.message;
-    let request = request_key([&bill.id, &message.request_id, &message.uuid]);
-    if let (Some(request), Some(usage)) = (request, &bill.usage) {
-        out.billed(request, usage.billed());
     }
 }
 

@@ -22,7 +22,9 @@
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
 use format::is_uuid;
-use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
+use format::{
+    Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+};
 use jiff::Timestamp;
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Count, Lost, Text, record};
@@ -59,6 +61,7 @@ pub static DROID: Format = Format {
     ],
     states: |log| vec![log.with_extension("settings.json")],
     harmless: "agent_turn_outcome todo_state",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

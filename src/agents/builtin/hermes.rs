@@ -15,7 +15,7 @@
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::settings::{Settings, SettingsFile, tokens_of};
-use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use format::{Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::lenient::{Count, Raw, Reported, Text, record};
@@ -52,6 +52,7 @@ pub static HERMES: Format = Format {
         &[SettingsFile::Agent("config.yaml")],
         overrides,
     )),
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

@@ -34,7 +34,7 @@
 //!   that is missing, and where it is named.
 
 use format::names;
-use format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use format::{Cached, Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
 use kit::lenient::{self, Text, record};
 use model::event::{Key, Sink};
 use std::path::Path;
@@ -101,6 +101,7 @@ pub static KIMI: Format = Format {
         usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest \
         HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay \
         QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

@@ -19,7 +19,7 @@
 
 use super::pi::{PI, begins_with_a_header};
 use format::database::{DatabaseSpec, MAGIC, Schema};
-use format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
+use format::{Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
 use kit::lenient::{self, Count, Text, Window, record};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
@@ -64,6 +64,7 @@ pub static OPENCLAW: Format = Format {
         }
     },
     settings: Some(&settings::SETTINGS),
+    cached: Cached::Beside,
     ..PI
 };
 

@@ -34,8 +34,8 @@ mod wire;
 
 use format::database::MAGIC;
 use format::{
-    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, WITH_CACHE_AND_REASONING,
-    decoder, head,
+    Base, Cached, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier,
+    WITH_CACHE_AND_REASONING, decoder, head,
 };
 use kit::lenient;
 use message::History;
@@ -74,6 +74,7 @@ pub static OPENCODE: Format = Format {
     terms: WITH_CACHE_AND_REASONING,
     settings: Some(&settings::OPENCODE),
     harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 
@@ -97,6 +98,7 @@ pub static KILO: Format = Format {
         other => other,
     },
     settings: Some(&settings::KILO),
+    cached: Cached::Beside,
     ..OPENCODE
 };
 
@@ -196,7 +198,7 @@ impl Decoder for OpenCodeDecoder {
 impl OpenCodeDecoder {
     fn header(&mut self, session: &Info<'_>, out: &mut Sink<'_>) {
         out.set_time(session.time.begun());
-        self.history.made_at(session.time.begun());
+        self.history.is_of(session.id.get(), session.time.begun());
         let meta = Meta {
             id: session.id.boxed(),
             title: session.title.boxed(),

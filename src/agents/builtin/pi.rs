@@ -28,7 +28,7 @@ mod record;
 mod settings;
 mod system;
 
-use format::{Claim, Decoder, Facts, Format, Root, Tier, WITH_CACHE, decoder, facts, head};
+use format::{Cached, Claim, Decoder, Facts, Format, Root, Tier, WITH_CACHE, decoder, facts, head};
 use kit::image;
 use kit::lenient::{self, Piece, Pieces, utf16_length};
 use model::event::{
@@ -68,6 +68,7 @@ pub static PI: Format = Format {
     hides_compactions: true,
     settings: Some(&settings::SETTINGS),
     harmless: "thinking_level_change custom label bashExecution",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

@@ -25,8 +25,8 @@ mod user;
 
 use format::names;
 use format::{
-    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder, facts,
-    head,
+    Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, WITH_CACHE, decoder,
+    facts, head,
 };
 use kit::anthropic::{self, ToolNames};
 use kit::lenient::{self, Lost, Millis, Raw, Text, record};
@@ -77,6 +77,7 @@ pub static CLINE_TASKS: Format = Format {
     ],
     claims: &|path| claims(path, |name| !is_roo(name) && !is_kilo(name)),
     decoder: &decoder::<TaskDecoder>,
+    cached: Cached::Beside,
     ..COMMON
 };
 

@@ -14,7 +14,7 @@
 //! * Documents of other versions, up to 2025, are not read.
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
-use format::{ANTHROPIC, Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::image;
 use kit::lenient::scan::each_field;
@@ -52,6 +52,7 @@ pub static ZED: Format = Format {
     },
     terms: ANTHROPIC,
     harmless: "Resume",
+    cached: Cached::Beside,
     ..Format::DEFAULT
 };
 

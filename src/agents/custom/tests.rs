@@ -104,7 +104,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
 
 fn items_of(session: &Session) -> Vec<String> {
     let alive = session.alive();
-    let items = alive.iter().map(|ix| &session.items()[*ix]);
+    let items = alive.iter().map(|ix| session.items().at(*ix));
     items
         .map(|item| {
             let tool = item.tool.as_deref().unwrap_or_default();
@@ -316,7 +316,7 @@ fn what_requests_have_in_common_counts_once() {
         (&["u one", "a 1", "u two", "a 2", "u two"], Some("a 2")),
     ]);
     let session = read(format(REQUESTS), &log);
-    let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
+    let previews: Vec<&str> = session.items().iter().map(|item| item.preview()).collect();
     assert_eq!(previews, ["one", "1", "two", "2", "two", "2"]);
     assert_eq!(session.requests().len(), 3);
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
@@ -337,7 +337,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
         let session = read(format(REQUESTS), &requests(lists));
         let alive = session.alive().into_iter();
         let previews: Vec<String> = alive
-            .map(|ix| session.items()[ix].preview.to_string())
+            .map(|ix| session.items().at(ix).preview.to_string())
             .collect();
         (previews, session)
     };
@@ -350,7 +350,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
     let lists = lists.map(|(list, _)| (list, None));
     let (said, session) = previews(&lists);
     assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
-    let mut said = session.alive().into_iter().map(|ix| &session.items()[ix]);
+    let mut said = session.alive().into_iter().map(|ix| session.items().at(ix));
     assert!(said.all(|item| (item.role == Role::User) == item.output_of.is_none()));
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
 }
@@ -462,7 +462,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests()[1].place.line, 6);
+    assert_eq!(session.requests().at(1).place.line, 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -501,9 +501,9 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     let session = read(format(RECORDS), log);
     assert_eq!(session.context().known, 57);
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
-    let answer = &session.items()[1];
+    let answer = &session.items().at(1);
     assert_eq!(answer.kind, Kind::Text);
-    assert_eq!(answer.output_of, Some(session.requests()[0].key));
+    assert_eq!(answer.output_of, Some(session.requests().at(0).key));
 }
 
 /// Any JSON, with the keys of the mappings in it.

@@ -43,9 +43,11 @@ fn allowed(list: &str, field: &str) -> Option<Allowed> {
             "reserve" | "output" | "window_from" | "prefix" | "keep_recent" | "keep_user"
             | "restored" | "summary",
         ) => tokens,
-        ("price", "cached_read" | "cached_read_above") => {
-            Some((0.0..=1e6, "0 to 1,000,000 dollars for a million tokens"))
-        }
+        (
+            "price",
+            "input" | "cached_read" | "cached_read_above" | "cache_write" | "cache_write_hour"
+            | "output",
+        ) => Some((0.0..=1e6, "0 to 1,000,000 dollars for a million tokens")),
         ("price", "above") => tokens,
         ("tokenizer", "per_token") => Some((0.01..=100.0, "0.01 to 100")),
         ("tokenizer", "per_digit" | "per_mark") => Some((-100.0..=100.0, "-100 to 100")),

@@ -5,6 +5,7 @@ use crate::source::Stamp;
 use crate::source::file_system::Location;
 use format::Tier;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::Path;
 
 /// A log, its stamp, and the stamps of the sidecars that its decoder reads.
@@ -19,11 +20,30 @@ pub struct LogKey {
 }
 
 impl LogKey {
-    /// The key of a log with this stamp. `None`: what is read of it cannot be kept, since its stamp does not cover
-    /// all that it is read from, or may stay the same although it is written to.
+    /// The key of a log as it is now.
     ///
-    /// What was read of a log is kept only if its store [is one file](crate::log::Store::is_one_file).
+    /// # Errors
+    ///
+    /// If its files cannot be looked at.
+    pub fn now(log: &LogFile) -> io::Result<Option<LogKey>> {
+        let stamp = match log.store.stamp_of_all()? {
+            Some(stamp) => stamp,
+            None => log.store.stamp()?,
+        };
+        Ok(LogKey::with(log, stamp))
+    }
+
+    /// The key of a log with this stamp, or that of all its files. `None`: what is read of it cannot be kept, since its
+    /// stamp does not cover all that it is read from, or may stay the same although it is written to.
+    ///
+    /// What was read of a log is kept only if that stamp
+    /// [shows every change](crate::log::Store::is_stamped_whole).
     pub fn of(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
+        let stamp = log.store.stamp_of_all().ok()?.unwrap_or(stamp);
+        LogKey::with(log, stamp)
+    }
+
+    fn with(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
         // What the user's own mapping reads may change with the mapping.
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {
             return None;

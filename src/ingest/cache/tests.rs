@@ -292,7 +292,7 @@ fn mark(value: &mut serde_json::Value) {
 }
 
 #[test]
-fn no_text_of_a_log_is_in_it() {
+fn no_text_of_a_log_is_in_it_but_what_its_sessions_are_called() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let look = |root: PathBuf| {
         let roots = vec![SearchRoot::Given(root)];
@@ -301,7 +301,7 @@ fn no_text_of_a_log_is_in_it() {
             .files
     };
     let rules = Arc::<Rules>::default();
-    let (mut marked, mut seen) = (0, 0);
+    let (mut marked, mut seen, mut names) = (0, 0, 0);
     for log in look(fixtures) {
         let Ok(text) = fs::read_to_string(&*log.facts.path) else {
             continue;
@@ -332,12 +332,21 @@ fn no_text_of_a_log_is_in_it() {
         seen += texts
             .filter(|item| item.preview.contains("zebra_marker"))
             .count();
+        let mut named = 0;
+        for (_, session) in &mut sessions {
+            let names = [session.meta.title.take(), session.meta.prompt.take()];
+            named += names.iter().flatten().count();
+        }
+        names += named;
         let stored = store(&mut sessions).unwrap();
         let place = memchr::memmem::find(&stored, b"zebra_marker");
         assert_eq!(place, None, "{:?}", log.facts.path);
         marked += 1;
     }
-    assert!(marked > 50 && seen > 100, "{marked} logs, {seen} texts");
+    assert!(
+        marked > 50 && seen > 100 && names > 50,
+        "{marked} logs, {seen} texts, {names} names"
+    );
 }
 
 #[test]
@@ -360,8 +369,8 @@ fn stamps_of_several_files_are_not_trusted() {
         let Some(claim) = format.claims(&path.path) else {
             continue;
         };
-        if let Some(store) = crate::store::open(claim.store, &path) {
-            assert!(!claim.store.is_folder() || !store.is_one_file());
+        if let Some(store) = crate::store::open(claim.store, &path, &Arc::default()) {
+            assert!(!claim.store.is_folder() || !store.is_stamped_whole());
         }
     }
 }

@@ -6,13 +6,18 @@
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
-use clients::kept;
+use clients::kept::{self, Kept, KeptCompaction};
 use clients::line::logged_model;
+use clients::noted::{self, Noted, NotedCompaction};
+use clients::store;
 use files;
 use files::paths::{self, Env, User};
 use format::settings::SettingsFile;
 use format::{Format, Settings};
-use model::window::{Overrides, Said};
+use model::event::{Cause, Meta};
+use model::hooked::HookedCompaction;
+use model::session::Session;
+use model::window::{Breakdown, Overrides, Said, SaidCompaction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -27,9 +32,38 @@ pub struct SettingsReader {
     files: HashMap<PathBuf, Held>,
     known: HashMap<Asker, Known>,
     /// What the agents' clients said.
-    kept: kept::Reader,
+    kept: store::Reader<Kept>,
+    /// What the agents' hooks noted.
+    noted: store::Reader<Noted>,
     /// Files are looked at once a round.
     round: u64,
+}
+
+/// The session whose settings are asked for, as far as its log says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Whose {
+    /// Its id.
+    pub id: Option<Box<str>>,
+    /// The folder in which it works.
+    pub cwd: Option<Box<str>>,
+}
+
+impl Whose {
+    /// A session that was read; `None`: the log holds none.
+    pub fn of(session: Option<&Session>) -> Whose {
+        session.map_or_else(Whose::default, |session| Whose {
+            id: session.meta.id.clone(),
+            cwd: session.meta.cwd.clone(),
+        })
+    }
+
+    /// Takes over what is new. Returns whether that is anything.
+    pub fn add(&mut self, meta: &Meta) -> bool {
+        let known = self.clone();
+        self.id = meta.id.clone().or(self.id.take());
+        self.cwd = meta.cwd.clone().or(self.cwd.take());
+        *self != known
+    }
 }
 
 /// The agent, its folder, the folder in which the session works.
@@ -53,10 +87,11 @@ struct Held {
 impl SettingsReader {
     /// Nothing is read yet.
     pub fn new(user: User) -> SettingsReader {
-        let kept = user.folders.state_folder();
-        let kept = kept.map(|state| kept::folder(&state));
+        let state = user.folders.state_folder();
+        let folder = |of: fn(&Path) -> PathBuf| state.as_deref().map(of);
         SettingsReader {
-            kept: kept::Reader::new(kept),
+            kept: store::Reader::new(folder(kept::folder)),
+            noted: store::Reader::new(folder(noted::folder)),
             user,
             files: HashMap::new(),
             known: HashMap::new(),
@@ -68,6 +103,7 @@ impl SettingsReader {
     pub fn look_again(&mut self) {
         self.round += 1;
         self.kept.look_again();
+        self.noted.look_again();
     }
 
     /// The folders of this user's own agent.
@@ -89,27 +125,44 @@ impl SettingsReader {
         home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
     }
 
-    /// The settings for a log whose session works in the folder `cwd`, with what the agent's client said of it.
-    pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
-        let set = self.of_files(log, cwd);
-        match self.said(log) {
-            Some(said) => Arc::new(Overrides {
-                said: Some(said),
-                ..Overrides::clone(&set)
-            }),
-            None => set,
+    /// The settings for the session of a log, with what the agent's client said of it and what its hooks noted.
+    pub fn of(&mut self, log: &LogFile, whose: &Whose) -> Arc<Overrides> {
+        let set = self.of_files(log, whose.cwd.as_deref());
+        let id = whose.id.as_deref().or(log.facts.id.as_deref());
+        let id = id.filter(|_| log.system.is_here());
+        let (agent, id) = (log.format.id, id.unwrap_or_default());
+        let (said, hooked) = (self.said(agent, id), self.hooked(agent, id));
+        if said.is_none() && hooked.is_empty() {
+            return set;
         }
+        Arc::new(Overrides {
+            said,
+            hooked,
+            ..Overrides::clone(&set)
+        })
     }
 
     /// The window that the agent's client said.
-    fn said(&mut self, log: &LogFile) -> Option<Said> {
-        let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
-        let kept = self.kept.of(log.format.id, id)?;
+    fn said(&mut self, agent: &str, id: &str) -> Option<Said> {
+        let kept = self.kept.of(agent, id)?;
         let model = kept.model.as_deref().map(logged_model);
+        let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
+            at: it.at,
+            tokens: it.tokens,
+            parts: it.parts.clone(),
+        });
         Some(Said {
-            window: kept.window?,
-            model: model.map(str::to_owned),
+            compaction: kept.compaction.map_or(SaidCompaction::Unsaid, of_client),
+            breakdown,
+            ..Said::window(kept.window?, model.map(str::to_owned))
         })
+    }
+
+    /// The compactions that the agent's hooks noted.
+    fn hooked(&mut self, agent: &str, id: &str) -> Vec<HookedCompaction> {
+        let noted = self.noted.of(agent, id);
+        let compactions = noted.iter().flat_map(|noted| &noted.compactions);
+        compactions.map(of_hook).collect()
     }
 
     fn of_files(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
@@ -244,6 +297,27 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
     Some(files::read(path, LARGEST_SETTINGS).ok()?.into())
 }
 
+/// When a client compacts, as the model has it.
+fn of_client(kept: KeptCompaction) -> SaidCompaction {
+    match kept {
+        KeptCompaction::At(at) => SaidCompaction::At(at),
+        KeptCompaction::WhenRefused => SaidCompaction::Refused,
+        KeptCompaction::Off => SaidCompaction::Off,
+    }
+}
+
+/// A compaction as the model has it.
+fn of_hook(noted: &NotedCompaction) -> HookedCompaction {
+    let of_agent = noted.before.filter(|size| size.is_agents);
+    HookedCompaction {
+        at: noted.at,
+        ended: noted.ended,
+        cause: Cause::named(&noted.cause),
+        before: of_agent.map(|size| size.used),
+        after: noted.after.map(|size| size.used),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::roots::SearchRoot;
@@ -276,6 +350,13 @@ mod tests {
         user
     }
 
+    fn works_in(cwd: Option<&str>) -> Whose {
+        Whose {
+            id: None,
+            cwd: cwd.map(Box::from),
+        }
+    }
+
     #[test]
     fn a_folder_that_a_log_names_is_looked_at_below_the_home_or_as_its_project() {
         let dir = tempfile::tempdir().unwrap();
@@ -295,7 +376,8 @@ mod tests {
             log(&logs.join("-elsewhere/b.jsonl")),
         );
         let mut reader = SettingsReader::new(at_home(&home));
-        let mut is_read = |log: &LogFile, cwd: &str| !reader.of(log, Some(cwd)).is_empty();
+        let mut is_read =
+            |log: &LogFile, cwd: &str| !reader.of(log, &works_in(Some(cwd))).is_empty();
         assert!(is_read(&other, &inside));
         assert!(is_read(&own, &outside));
         assert!(!is_read(&other, &outside));
@@ -311,7 +393,7 @@ mod tests {
         let cwd = project.to_str();
         let window = |reader: &mut SettingsReader| {
             reader.look_again();
-            reader.of(&log, cwd).compact_window
+            reader.of(&log, &works_in(cwd)).compact_window
         };
         let mut reader = SettingsReader::new(at_home(dir.path()));
         assert_eq!(window(&mut reader), None);
@@ -331,9 +413,9 @@ mod tests {
         );
         assert_eq!(window(&mut reader), Some(500_000));
         // Each key from the first file that says it.
-        assert_eq!(reader.of(&log, cwd).compaction, Compaction::Off);
+        assert_eq!(reader.of(&log, &works_in(cwd)).compaction, Compaction::Off);
         // Another project has the user's alone.
-        let other = reader.of(&log, dir.path().to_str());
+        let other = reader.of(&log, &works_in(dir.path().to_str()));
         assert_eq!(other.compact_window, Some(300_000));
         // The same length: noticed by its time, or because it is too young to be sure.
         put(
@@ -356,7 +438,7 @@ mod tests {
         put(&dir.path().join(".claude.json"), &sent(400_000));
         let windows = |reader: &mut SettingsReader| {
             reader.look_again();
-            let models = &reader.of(&log, None).models;
+            let models = &reader.of(&log, &works_in(None)).models;
             models.first().and_then(|row| row.compact_window)
         };
         assert_eq!(windows(&mut reader), Some(400_000));
@@ -373,15 +455,19 @@ mod tests {
         );
         let log = log(&dir.path().join("copies/3f2a.jsonl"));
         let mut reader = SettingsReader::new(at_home(dir.path()));
-        assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
-        assert!(reader.of(&log, Some("relative")).is_empty());
-        assert!(reader.of(&log, None).is_empty());
+        assert!(
+            reader
+                .of(&log, &works_in(Some("/nonexistent/shop")))
+                .is_empty()
+        );
+        assert!(reader.of(&log, &works_in(Some("relative"))).is_empty());
+        assert!(reader.of(&log, &works_in(None)).is_empty());
         let project = dir.path().join("shop");
         put(
             &project.join(".claude/settings.json"),
             "{\"autoCompactWindow\":400000}",
         );
-        let set = reader.of(&log, project.to_str());
+        let set = reader.of(&log, &works_in(project.to_str()));
         assert_eq!(set.compact_window, Some(400_000));
     }
 
@@ -399,19 +485,19 @@ mod tests {
             env,
             ..User::default()
         });
-        let window = reader.of(&log, None).compact_window;
+        let window = reader.of(&log, &works_in(None)).compact_window;
         assert_eq!(window, Some(460_000));
         put(
             &home.join("settings.json"),
             r#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"300000"}}"#,
         );
         reader.look_again();
-        let set = reader.of(&log, None);
+        let set = reader.of(&log, &works_in(None));
         assert_eq!(set.compact_window, Some(300_000));
         assert_eq!(set.percent, Some(80.0));
         // A copy was perhaps written on another machine.
         let copy = self::log(&dir.path().join("copies/3f2a.jsonl"));
-        assert!(reader.of(&copy, None).is_empty());
+        assert!(reader.of(&copy, &works_in(None)).is_empty());
     }
 
     #[test]
@@ -456,6 +542,6 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
         let mut reader = SettingsReader::new(at_home(dir.path()));
         let cwd = dir.path().join("p");
-        assert!(reader.of(&log, cwd.to_str()).is_empty());
+        assert!(reader.of(&log, &works_in(cwd.to_str())).is_empty());
     }
 }

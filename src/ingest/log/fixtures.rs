@@ -5,8 +5,9 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::lanes::{Lanes, main_session};
 use crate::log::News;
-use crate::reader::{read_whole, tail_only};
+use crate::reader::{each_usage, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
+use crate::testing::usage::Usage;
 use crate::{source, store};
 use agents;
 use format::database::MAGIC;
@@ -147,7 +148,7 @@ fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
     fs::write(&path, "").unwrap();
     let mut log = log.clone();
     log.facts.path = Arc::new(path);
-    log.store = store::open(kind, &log.location()).unwrap();
+    log.store = store::open(kind, &log.location(), &Arc::default()).unwrap();
     (log, bytes)
 }
 
@@ -191,6 +192,48 @@ proptest! {
             prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
         }
         store_and_restore(&log, tail);
+    }
+}
+
+/// What a reading for usage gives.
+fn usage(log: &LogFile) -> Usage {
+    let mut usage = Usage::default();
+    each_usage(log, &mut |entry| usage.add(entry)).unwrap();
+    usage.done()
+}
+
+/// What all records say of usage.
+fn usage_of_all(log: &LogFile) -> Usage {
+    let mut usage = Usage::default();
+    let give = &mut |entries: Vec<Entry>| {
+        entries
+            .into_iter()
+            .for_each(|entry| usage.add_if_any(entry));
+        ControlFlow::Continue(())
+    };
+    log.store.entries(log, &Unmeasured, give).unwrap();
+    usage.done()
+}
+
+#[test]
+fn a_reading_for_usage_gives_what_all_records_say_of_it() {
+    for log in LOGS.iter() {
+        let all = usage_of_all(log);
+        assert_eq!(usage(log), all, "{}", log.facts.path.display());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn so_it_does_wherever_the_log_ends(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
+        prop_assert_eq!(usage(&log), usage_of_all(&log), "{}", log.format.id);
     }
 }
 
@@ -315,14 +358,16 @@ fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// A session that is stored and read again shows the same, and has no text.
+/// A session that is stored and read again shows the same, and has no other text than its name.
 fn store_and_restore(log: &LogFile, sessions: Sessions) {
     for (lane, session) in sessions {
         let mut trimmed = session.clone();
         let bytes = trimmed.to_stored(lane);
         let mut restored = Session::from_stored(&bytes, log.format.id, &RULES).unwrap();
         assert_eq!(row(&restored), row(&session), "{:?}", log.facts.path);
-        assert!(restored.lacks_texts() && restored.meta.title.is_none());
+        assert!(restored.lacks_texts());
+        let names = |session: &Session| (session.meta.title.clone(), session.meta.prompt.clone());
+        assert!(names(&restored) == names(&session) || restored.lacks_title());
         assert_eq!(restored.requests(), trimmed.requests());
         assert_eq!(restored.resets(), trimmed.resets());
         let sizes = |of: &Session| {

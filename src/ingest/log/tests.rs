@@ -3,7 +3,7 @@
 use super::*;
 use crate::lanes::Lanes;
 use crate::log::News;
-use crate::reader::{each_event, read_whole};
+use crate::reader::{each_usage, read_whole};
 use crate::testing::toy_log;
 use model::event::{ByLength, Event};
 use model::session::Coverage;
@@ -148,13 +148,13 @@ fn a_long_log_comes_in_batches_and_in_turns() {
 }
 
 #[test]
-fn each_event_is_given_without_a_session() {
+fn each_usage_report_is_given_without_a_session() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.toy");
     fs::write(&path, "{\"toy\":1}\n{\"say\":\"x\"}\njunk\n{\"toy\":2}").unwrap();
     let mut prompts = Vec::new();
-    each_event(&toy_log(&path), &mut |event| {
-        if let Event::Usage(usage) = event {
+    each_usage(&toy_log(&path), &mut |entry| {
+        if let Event::Usage(usage) = entry.event {
             prompts.push(usage.prompt);
         }
     })

@@ -283,7 +283,7 @@ mod tests {
     use crate::discover::roots::SearchRoot;
     use crate::lines::Progress;
     use crate::log::{Cursor, LogFile, News, Reading};
-    use crate::reader::{each_event, read_whole};
+    use crate::reader::{each_usage, read_whole};
     use agents::builtin::codex::CODEX;
     use model::event::{ByLength, Event};
     use std::fs;
@@ -361,8 +361,8 @@ mod tests {
         let sessions = read_whole(&logs[2], &ByLength, &Arc::default()).unwrap();
         assert_eq!(sessions[0].1.meta.id.as_deref(), Some(C));
         let mut billed = Vec::new();
-        each_event(&logs[2], &mut |event| {
-            if let Event::Usage(usage) = event {
+        each_usage(&logs[2], &mut |entry| {
+            if let Event::Usage(usage) = entry.event {
                 billed.push(usage.billed.input);
             }
         })

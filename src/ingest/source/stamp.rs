@@ -16,7 +16,7 @@ const CLOCK_DIFFERENCE: Duration = Duration::from_secs(600);
 
 /// What can be seen of a store without reading it. As long as it stays the same and
 /// [`is_sure`](Stamp::is_sure), nothing was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// For a file: the device and the file on it, zeros if the system has no such numbers.
     pub(super) version: (u64, u64),

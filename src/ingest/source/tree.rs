@@ -1,19 +1,28 @@
-//! A document in many files: one of the session, one of each message, one of each of its parts. They are
-//! joined to one document, `{"info":…,"messages":[{"info":…,"parts":[…]},…]}`, the files of a folder in the
-//! order of their names.
+//! A session in many files: its own, one of each message, one of each of its parts. They are joined to a document,
+//! `{"info":…,"messages":[{"info":…,"parts":[…]},…]}`, the files of a folder in the order of their names.
 //!
-//! Files are rewritten in place. Each look checks only the newest messages: older ones change only while the
-//! session is written to, and a reading takes in all of them.
+//! Files are rewritten in place. To follow a session, only its newest messages are looked at: older ones change only
+//! while the session is written to, and a reading takes in all of them. Whether nothing at all has changed since an
+//! earlier run shows in the stamps of all files, which one walk collects; see [`Tree::files`].
+
+mod listing;
+mod owners;
+
+pub use owners::Owners;
 
 use super::Stamp;
-use crate::source::file_system::{Location, read_all};
+use crate::source::file_system::{Entry, Location};
 use crate::source::{Bytes, LARGEST, Open, TORN, retry_if_gone};
 use crate::sync::lock;
 use format::TreeSpec;
-use serde::de::IgnoredAny;
+use kit::lenient::Raw;
+use listing::{json_files, names};
+use std::ffi::OsString;
+use std::hash::Hash;
 use std::io::{self, Cursor};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Agents may still rewrite this many messages at the end.
@@ -25,6 +34,7 @@ const TORN_FILE: &[u8] = b"\"no JSON\"";
 pub struct Tree {
     at: Location,
     spec: &'static TreeSpec,
+    owners: Arc<Owners>,
     newest: Mutex<Newest>,
 }
 
@@ -36,93 +46,209 @@ struct Newest {
     messages: Vec<PathBuf>,
 }
 
+/// The files of a session as they were listed, but for its own.
+pub struct Files {
+    messages: Vec<Message>,
+    /// The stamp of all of them.
+    pub stamp: Stamp,
+}
+
+impl Files {
+    /// The number of messages.
+    pub fn messages(&self) -> usize {
+        self.messages.len()
+    }
+}
+
+struct Message {
+    name: OsString,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    name: OsString,
+    len: u64,
+}
+
+/// What of the files a document is made of.
+#[derive(Debug, Clone)]
+pub struct Extract {
+    /// The messages.
+    pub messages: Range<usize>,
+    /// The longest part, in bytes.
+    pub longest_part: u64,
+}
+
+impl Extract {
+    /// All that is in the messages from this one on.
+    pub fn from(files: &Files, first: usize) -> Extract {
+        Extract {
+            messages: first..files.messages(),
+            longest_part: u64::MAX,
+        }
+    }
+}
+
 impl Tree {
-    /// The session whose own file is at a path.
-    pub fn new(at: &Location, spec: &'static TreeSpec) -> Tree {
+    /// The session whose own file is at a path. `owners` is shared by all sessions that may share folders.
+    pub fn new(at: &Location, spec: &'static TreeSpec, owners: &Arc<Owners>) -> Tree {
         Tree {
             at: at.clone(),
             spec,
+            owners: Arc::clone(owners),
             newest: Mutex::default(),
         }
     }
 
-    /// The files that are looked at.
-    fn looked_at(&self) -> io::Result<Vec<PathBuf>> {
-        let mut files = vec![self.at.path.to_path_buf()];
-        let Some(folder) = (self.spec.messages)(&self.at.path) else {
-            return Ok(files);
-        };
-        let mut newest = lock(&self.newest);
-        let now = self.at.at(&folder).stamp_of_any().ok();
-        if now.is_none() || newest.folder != now {
-            let mut messages = self.list(&folder)?;
-            newest.messages = messages.split_off(messages.len().saturating_sub(MUTABLE_TAIL));
-            newest.folder = now.filter(Stamp::is_sure);
-        }
-        for message in &newest.messages {
-            files.push(message.clone());
-            files.extend(self.parts(message)?);
-        }
-        Ok(files)
+    /// The session's id, by its path.
+    fn id(&self) -> &str {
+        let stem = self.at.path.file_stem();
+        stem.and_then(|stem| stem.to_str()).unwrap_or_default()
     }
 
-    fn parts(&self, message: &Path) -> io::Result<Vec<PathBuf>> {
-        (self.spec.parts)(message).map_or(Ok(Vec::new()), |folder| self.list(&folder))
-    }
-
-    /// The JSON files of a folder, in the order of their names; none if there is no such folder.
-    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        let Location { system, path } = &self.at;
-        let listed = system.beside(path, folder).and_then(|real| {
-            let entries = system.list(&real)?;
-            Ok((real, entries))
-        });
-        let (folder, entries) = match listed {
-            Ok(listed) => listed,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(e),
-        };
-        let mut files = Vec::new();
-        for entry in entries {
-            let path = folder.join(entry?.name);
-            if path.extension().is_some_and(|ext| ext == "json") {
-                files.push(path);
+    /// Lists all files. None is opened.
+    pub fn files(&self) -> io::Result<Files> {
+        let mut all = AllStamps::new(self.at.stamp_of_any()?);
+        let mut messages = Vec::new();
+        if let Some(folder) = (self.spec.messages)(&self.at.path) {
+            for (entry, stamp) in json_files(&self.at, &folder)? {
+                all.add(&entry.name, stamp);
+                let mut parts = Vec::new();
+                for (part, stamp) in self.parts(&folder.join(&entry.name))? {
+                    all.add(&part.name, stamp);
+                    let (name, len) = (part.name, stamp.len);
+                    parts.push(Part { name, len });
+                }
+                let name = entry.name;
+                messages.push(Message { name, parts });
             }
         }
-        files.sort();
-        Ok(files)
+        let stamp = all.done();
+        Ok(Files { messages, stamp })
     }
 
-    /// The document.
-    fn joined(&self) -> io::Result<Vec<u8>> {
+    /// The parts of a message, in the order of their names.
+    fn parts(&self, message: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
+        match (self.spec.parts)(message) {
+            Some(folder) => self.owners.parts(&self.at, self.spec, &folder, self.id()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads files, and joins them to a document.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if one of them is being written or is gone.
+    pub fn document(&self, files: &Files, extract: &Extract) -> io::Result<Vec<u8>> {
+        let path = &*self.at.path;
+        let beside = |folder: &Path| self.at.system.beside(path, folder);
         let mut text = b"{\"info\":".to_vec();
-        add(&self.at, &mut text)?;
+        let own = path.parent().unwrap_or(Path::new(""));
+        self.add(own, path.file_name().unwrap_or_default(), &mut text)?;
         text.extend(b",\"messages\":[");
-        let folder = (self.spec.messages)(&self.at.path);
-        let messages = folder.map_or(Ok(Vec::new()), |folder| self.list(&folder))?;
-        for (n, message) in messages.iter().enumerate() {
-            text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
-            text.extend(b"{\"info\":");
-            add(&self.at.at(message), &mut text).map_err(retry_if_gone)?;
-            text.extend(b",\"parts\":[");
-            for (n, part) in self.parts(message)?.iter().enumerate() {
-                text.extend((n > 0).then_some(b','));
-                add(&self.at.at(part), &mut text).map_err(retry_if_gone)?;
-            }
-            text.extend(b"]}");
-            if text.len() as u64 > LARGEST {
-                break;
+        let messages = files.messages.get(extract.messages.clone());
+        let messages = messages.unwrap_or_default();
+        let named = (self.spec.messages)(path).filter(|_| !messages.is_empty());
+        if let Some(named) = named {
+            let folder = beside(&named).map_err(retry_if_gone)?;
+            // The folder that the folders of the parts are in.
+            let mut all_parts: Option<PathBuf> = None;
+            for (n, message) in messages.iter().enumerate() {
+                text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
+                text.extend(b"{\"info\":");
+                let read = self.add(&folder, &message.name, &mut text);
+                read.map_err(retry_if_gone)?;
+                text.extend(b",\"parts\":[");
+                let parts = message.parts.iter();
+                let mut parts = parts.filter(|part| part.len <= extract.longest_part);
+                if let Some(first) = parts.next()
+                    && let Some(folder) = (self.spec.parts)(&named.join(&message.name))
+                    && let (Some(all), Some(name)) = (folder.parent(), folder.file_name())
+                {
+                    let all = match &all_parts {
+                        Some(all) => all,
+                        None => all_parts.insert(beside(all).map_err(retry_if_gone)?),
+                    };
+                    let folder = self.at.system.part(all, Path::new(name));
+                    let folder = folder.map_err(retry_if_gone)?;
+                    for part in [first].into_iter().chain(parts) {
+                        self.add_part(&folder, &part.name, &mut text)?;
+                    }
+                }
+                text.extend(b"]}");
+                if text.len() as u64 > LARGEST {
+                    break;
+                }
             }
         }
         text.extend(b"\n]}");
         Ok(text)
+    }
+
+    /// Adds the text of a part, unless that names another session as its own.
+    fn add_part(&self, folder: &Path, name: &OsString, text: &mut Vec<u8>) -> io::Result<()> {
+        let before = text.len();
+        text.extend((text.last() != Some(&b'[')).then_some(b','));
+        let start = text.len();
+        self.add(folder, name, text).map_err(retry_if_gone)?;
+        let owner = (self.spec.owner)(&text[start..]);
+        if owner.is_some_and(|owner| owner != self.id()) {
+            text.truncate(before);
+        }
+        Ok(())
+    }
+
+    /// Adds the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if it is being written.
+    fn add(&self, folder: &Path, name: impl AsRef<Path>, text: &mut Vec<u8>) -> io::Result<()> {
+        let read = self.at.system.read_listed(folder, name.as_ref(), LARGEST);
+        let (file, stamp) = read?;
+        if Raw::of(&kit::text(&file)).is_some() {
+            text.extend(file);
+        } else if stamp.age() < TORN {
+            return Err(io::ErrorKind::WouldBlock.into());
+        } else {
+            text.extend(TORN_FILE);
+        }
+        Ok(())
+    }
+
+    /// The stamp of the newest files.
+    fn newest(&self) -> io::Result<Stamp> {
+        let mut all = AllStamps::new(self.at.stamp_of_any()?);
+        let Some(folder) = (self.spec.messages)(&self.at.path) else {
+            return Ok(all.done());
+        };
+        let mut newest = lock(&self.newest);
+        let now = self.at.at(&folder).stamp_of_any().ok();
+        if now.is_none() || newest.folder != now {
+            let mut names = names(&self.at, &folder)?;
+            let tail = names.split_off(names.len().saturating_sub(MUTABLE_TAIL));
+            newest.messages = tail.into_iter().map(|name| folder.join(name)).collect();
+            newest.folder = now.filter(Stamp::is_sure);
+        }
+        for message in &newest.messages {
+            // One that is gone since makes another stamp too.
+            if let Ok(stamp) = self.at.at(message).stamp_of_any() {
+                all.add(message.as_os_str(), stamp);
+            }
+            for (part, stamp) in self.parts(message)? {
+                all.add(&part.name, stamp);
+            }
+        }
+        Ok(all.done())
     }
 }
 
 impl Open for Tree {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let stamp = self.stamp()?;
-        let text = self.joined()?;
+        let files = self.files()?;
+        let text = self.document(&files, &Extract::from(&files, 0))?;
         let stamp = Stamp {
             len: text.len() as u64,
             ..stamp
@@ -130,46 +256,41 @@ impl Open for Tree {
         Ok((Box::new(Cursor::new(text)), stamp))
     }
 
-    /// The stamp of the files that are looked at. Its length is that of all only where they were opened.
+    /// The stamp of the newest files. Its length is that of all only where they were opened.
     fn stamp(&self) -> io::Result<Stamp> {
-        let mut newest = self.at.stamp_of_any()?;
-        let mut version = Xxh3::new();
-        let mut len = 0;
-        for path in self.looked_at()? {
-            // One that is gone since makes another stamp too.
-            let Ok(stamp) = self.at.at(&path).stamp_of_any() else {
-                continue;
-            };
-            len += stamp.len;
-            version.update(path.as_os_str().as_encoded_bytes());
-            version.update(format!("{stamp:?}").as_bytes());
-            newest.modified = newest.modified.max(stamp.modified);
-        }
-        Ok(Stamp {
-            version: (version.digest(), 0),
-            len,
-            ..newest
-        })
+        self.newest()
     }
 }
 
-/// Adds a file's text.
-///
-/// # Errors
-///
-/// [`io::ErrorKind::WouldBlock`] if it is being written.
-fn add(file: &Location, text: &mut Vec<u8>) -> io::Result<()> {
-    let stamp = file.stamp_of_any()?;
-    let Location { system, path } = file;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let name = Path::new(path.file_name().unwrap_or_default());
-    let file = read_all(system.open_part(folder, name)?, LARGEST)?;
-    match serde_json::from_slice::<IgnoredAny>(&file) {
-        Ok(IgnoredAny) => text.extend(file),
-        Err(_) if stamp.age() < TORN => return Err(io::ErrorKind::WouldBlock.into()),
-        Err(_) => text.extend(TORN_FILE),
+/// The stamps of several files as one.
+struct AllStamps {
+    all: Stamp,
+    version: Xxh3,
+}
+
+impl AllStamps {
+    fn new(first: Stamp) -> AllStamps {
+        let mut version = Xxh3::new();
+        first.hash(&mut version);
+        AllStamps {
+            all: first,
+            version,
+        }
     }
-    Ok(())
+
+    fn add(&mut self, name: impl AsRef<std::ffi::OsStr>, stamp: Stamp) {
+        self.all.len += stamp.len;
+        self.all.modified = self.all.modified.max(stamp.modified);
+        name.as_ref().hash(&mut self.version);
+        stamp.hash(&mut self.version);
+    }
+
+    fn done(self) -> Stamp {
+        Stamp {
+            version: (self.version.digest(), 0),
+            ..self.all
+        }
+    }
 }
 
 #[cfg(test)]

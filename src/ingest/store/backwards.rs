@@ -1,6 +1,7 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
 use super::line_cursor::LineCursor;
+use super::usage::Marks;
 use crate::lanes::{Lanes, Searched, decode};
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine, Step};
@@ -93,8 +94,17 @@ pub fn tail(
     };
     let mut head: Option<Vec<Entry>> = None;
     let mut folds = reach.is_final;
+    let marks = Marks::new(log.format.usage_marks);
     loop {
         let start = len.saturating_sub(size);
+        if size <= HELD_BYTES {
+            prepend(&mut file, start, len, &mut held)?;
+            // Nothing in it is of use for a gauge.
+            if start > 0 && !marks.are_in(&held) && size < searched.report {
+                size = size.saturating_mul(PIECE_GROWTH);
+                continue;
+            }
+        }
         let mut lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
         if reach.is_final {
             lanes = lanes.finally();
@@ -128,7 +138,6 @@ pub fn tail(
             ControlFlow::Continue(())
         };
         if size <= HELD_BYTES {
-            prepend(&mut file, start, len, &mut held)?;
             lines.read_all(&mut held.as_slice(), deliver)?;
         } else {
             held = Vec::new();
@@ -151,7 +160,7 @@ pub fn tail(
                 // read the file from its beginning. So far, nothing of it was read.
                 lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
                 decoder = log.decoder();
-            } else {
+            } else if !reach.is_final || lines.offset() < len {
                 position.read_up_to(&mut file, stamp, start, &lines)?;
             }
             let cursor = LineCursor::new(source, position, decoder);
@@ -450,7 +459,7 @@ mod tests {
         let (sessions, _) = case.tail();
         assert_eq!(main(&sessions).coverage, Coverage::Whole);
         assert_eq!(main(&sessions).context(), main(&case.whole()).context());
-        assert_eq!(main(&sessions).items()[0].place.line, 2);
+        assert_eq!(main(&sessions).items().at(0).place.line, 2);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 mod list;
 
 use crate::lanes::Lanes;
-use crate::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::log::{Cursor, End, LogFile, News, OnEntry, Reading, Store};
 use crate::room;
 use crate::sidecar::States;
 use crate::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
@@ -46,9 +46,7 @@ impl Document {
 
     fn decode(&self, log: &LogFile, out: &mut Sink<'_>) -> io::Result<()> {
         let (mut file, stamp) = self.source.open()?;
-        let mut decoder = log.format.decoder();
-        log.states().give(decoder.as_mut(), out);
-        decode_with(decoder, log.format, &bytes(&mut file, stamp.bytes())?, out);
+        decode_from(log, 0, &bytes(&mut file, stamp.bytes())?, out);
         Ok(())
     }
 }
@@ -58,7 +56,7 @@ impl Store for Document {
         self.source.stamp()
     }
 
-    fn is_one_file(&self) -> bool {
+    fn is_stamped_whole(&self) -> bool {
         self.source.is_one_file()
     }
 
@@ -81,6 +79,13 @@ impl Store for Document {
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
         Reading::once(log, rules).to_end(measure)
+    }
+
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+        let mut out = Sink::for_usage();
+        self.decode(log, &mut out)?;
+        out.entries.into_iter().for_each(give);
+        Ok(())
     }
 
     fn entries(
@@ -376,15 +381,22 @@ impl Checkpoint {
     }
 }
 
+/// Decodes a document whose list begins after this many elements.
+pub(super) fn decode_from(log: &LogFile, before: usize, document: &[u8], out: &mut Sink<'_>) {
+    let mut decoder = log.format.decoder();
+    log.states().give(decoder.as_mut(), out);
+    decode_with(decoder, log.format, (before, document), out);
+}
+
 /// Decodes a document.
 pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
-    decode_with(format.decoder(), format, document, out);
+    decode_with(format.decoder(), format, (0, document), out);
 }
 
 fn decode_with(
     mut decoder: Box<dyn Decoder>,
     format: &Format,
-    document: &[u8],
+    (before, document): (usize, &[u8]),
     out: &mut Sink<'_>,
 ) {
     let Some(parts) = Parts::of(format, document) else {
@@ -392,7 +404,7 @@ fn decode_with(
         return decoder.read_end(out);
     };
     decoder.read_document(&text(&parts.around), out);
-    for (n, range) in (1..).zip(parts.elements.ranges) {
+    for (n, range) in (before + 1..).zip(parts.elements.ranges) {
         out.begin(place(n));
         decoder.read_line(&text(&parts.rest[range]), out);
     }

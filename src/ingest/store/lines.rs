@@ -2,8 +2,9 @@
 
 use super::backwards::{self, Reach};
 use super::line_cursor::LineCursor;
+use super::usage;
 use crate::lines::position::Position;
-use crate::log::{Cursor, LogFile, Reading, Recent, Store};
+use crate::log::{Cursor, LogFile, OnEntry, Reading, Recent, Store};
 use crate::source::{Open, Stamp, head};
 use crate::text::{self, Pieces};
 use model::event::{Measure, Sink, Unmeasured};
@@ -29,8 +30,12 @@ impl Store for LineLog {
         self.source.stamp()
     }
 
-    fn is_one_file(&self) -> bool {
+    fn is_stamped_whole(&self) -> bool {
         self.source.is_one_file()
+    }
+
+    fn can_be_passed_over(&self) -> bool {
+        true
     }
 
     fn head(&self) -> io::Result<Vec<u8>> {
@@ -69,6 +74,14 @@ impl Store for LineLog {
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
         backwards::tail(&self.source, log, measure, rules, Reach::ALL)
+    }
+
+    fn usage(&self, log: &LogFile, give: &mut OnEntry<'_>) -> io::Result<()> {
+        // A sidecar may say of any line what it cost.
+        match log.sidecar {
+            Some(_) => log.usage_of_all(give),
+            None => usage::of_lines(&*self.source, log, give),
+        }
     }
 
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {

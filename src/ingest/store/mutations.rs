@@ -3,6 +3,7 @@
 //! reports of its record stay, and so do all other records. A number of a usage report costs the report: no
 //! sum of what is left of it is believed.
 
+mod lean;
 mod nested;
 mod usage;
 

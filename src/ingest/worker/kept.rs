@@ -2,6 +2,7 @@
 
 use super::{Known, TURN_TIME, Worker};
 use crate::cache::{self, LogKey, UnreadCursor};
+use crate::discover::settings::Whose;
 use crate::lanes::{Sessions, main_session};
 use crate::source::Stamp;
 use crate::sync::lock;
@@ -29,7 +30,7 @@ impl Worker {
         let main = main_session(&sessions);
         known.read = Coverage::Whole;
         known.cursor = Some(Box::new(UnreadCursor::new(&known.log)));
-        known.cwd = main.and_then(|session| session.meta.cwd.clone());
+        known.whose = Whose::of(main);
         known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
         (known.trimmed, known.lacks_texts) = (true, true);
         self.send_settings(file)?;

@@ -1,5 +1,6 @@
 //! The state of a log, and what its stamp says about it.
 
+use crate::discover::settings::Whose;
 use crate::log::{Cursor, LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use model::running::Running;
@@ -38,8 +39,8 @@ pub(super) struct Known {
     pub(super) not_before: Option<Instant>,
     /// Whether it cannot be read as it is, so that it is read again only when it has changed.
     pub(super) refused: bool,
-    /// The folder in which its session works.
-    pub(super) cwd: Option<Box<str>>,
+    /// Whose settings hold for it.
+    pub(super) whose: Whose,
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
     /// What its session's process does, if there is one.

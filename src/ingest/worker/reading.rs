@@ -5,6 +5,7 @@ use super::{
     InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
 };
 use crate::cache::LogKey;
+use crate::discover::settings::Whose;
 use crate::lanes::{Sessions, main_session};
 use crate::lines::Progress;
 use crate::log::{News, Reading};
@@ -12,7 +13,7 @@ use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
 use crate::worker::whole::{Done, Job, Whole};
 use crate::{COUNTED, problem};
-use model::event::{Entry, Event, Lane};
+use model::event::{Event, Lane};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
 use std::cmp::Reverse;
@@ -45,9 +46,10 @@ impl Worker {
                 Ok(News::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
-            if let Some(cwd) = newest_cwd(&entries) {
-                known.cwd = Some(cwd);
-                moved = true;
+            for entry in entries.iter().filter(|entry| entry.lane == Lane::Main) {
+                if let Event::Meta(meta) = &entry.event {
+                    moved |= known.whose.add(meta);
+                }
             }
             // The system tells of each piece of a line: several are read at once.
             if entries.is_empty() && !more && !finish && cursor.is_incomplete() {
@@ -98,7 +100,7 @@ impl Worker {
             mark_counted(&mut sessions, known.counted == Coverage::Whole);
             if let Some(session) = main_session(&sessions) {
                 known.not_before = None;
-                known.cwd = session.meta.cwd.clone();
+                known.whose = Whose::of(Some(session));
             }
         }
         self.send_settings(file)?;
@@ -144,7 +146,7 @@ impl Worker {
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.cursor = Some(cursor);
             known.not_before = None;
-            known.cwd = main.and_then(|session| session.meta.cwd.clone());
+            known.whose = Whose::of(main);
             known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
             known.trimmed = trimmed;
             (known.lacks_texts, known.is_urgent) = (false, false);
@@ -374,14 +376,6 @@ fn mark_counted(sessions: &mut Sessions, are_counted: bool) {
     for (_, session) in sessions {
         session.is_counted = are_counted;
     }
-}
-
-/// The folder in which the session works, if these entries contain it.
-fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
-    entries.iter().rev().find_map(|entry| match &entry.event {
-        Event::Meta(meta) if entry.lane == Lane::Main => meta.cwd.clone(),
-        _ => None,
-    })
 }
 
 /// Whether not all of it was read.

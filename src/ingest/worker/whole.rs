@@ -50,7 +50,7 @@ impl Whole {
         store: bool,
     ) -> Whole {
         let end = reading.settle(log, measure);
-        let store = store && log.store.is_one_file() && reading.coverage() == Coverage::Whole;
+        let store = store && log.store.is_stamped_whole() && reading.coverage() == Coverage::Whole;
         let (sessions, cursor) = reading.finish();
         let mut whole = Whole {
             sessions,

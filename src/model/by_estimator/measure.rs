@@ -1,7 +1,7 @@
 //! The tokens that an item adds to a prompt, by each rule.
 
 use super::rfc029::ByRfc029;
-use crate::history::Item;
+use crate::history::ItemRef;
 use crate::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
 
@@ -41,8 +41,12 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
-    pub(crate) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Measured {
-        let size = &item.size;
+    pub(crate) fn of(
+        item: &ItemRef<'_>,
+        before: Option<&ItemRef<'_>>,
+        model: Option<&str>,
+    ) -> Measured {
+        let size = item.size();
         let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
         let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
         let framing = if local > 0 || fixed > 0 {
@@ -50,7 +54,7 @@ impl Measured {
         } else {
             0
         };
-        let escapes = match item.kind {
+        let escapes = match item.kind() {
             // JSON in JSON as it is.
             Kind::ToolCall | Kind::ToolList => 0,
             _ => i128::from(size.escapes),
@@ -62,7 +66,7 @@ impl Measured {
             } else {
                 0
             },
-            results: match item.role {
+            results: match item.role() {
                 Role::Tool => chars,
                 _ => 0,
             },

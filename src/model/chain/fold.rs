@@ -4,12 +4,13 @@ use super::link::{Held, Link};
 use super::{Chain, NodeIx};
 use crate::event::Key;
 use crate::history::ItemIx;
+use crate::small::short;
 
 impl Chain {
     /// The last node, if it continues the live branch and no reset took place.
     pub(crate) fn end_of_branch(&self) -> Option<NodeIx> {
         let last = self.nodes.len().checked_sub(1)?;
-        let continues = self.tip == Some(last) && self.path.last() == Some(&last);
+        let continues = self.tip == Some(last) && self.path.last() == Some(&short(last));
         (continues && self.resets.is_empty() && !self.has_later_parents).then_some(last)
     }
 
@@ -26,34 +27,40 @@ impl Chain {
             let is_beside = old.is_beside(node);
             let parent = self.tip.filter(|_| !is_beside);
             self.nodes.push(Link {
+                key: None,
                 parent: parent.into(),
+                response: None.into(),
                 next_output: None.into(),
-                ..old.nodes[node].clone()
+                held: Held::default(),
+                ..old.nodes.at(node).clone()
             });
             if !is_beside {
                 self.tip = Some(ix);
             }
-            self.path.push(ix);
+            self.path.push(short(ix));
             items.push(old.items(node).collect::<Vec<ItemIx>>());
         }
-        let end = self.last();
-        for (key, node) in old.by_key {
+        for node in 0..old.nodes.len() {
+            let key = old.nodes.at(node).key();
+            let Some(key) = key.filter(|key| old.find(*key) == Some(node)) else {
+                continue;
+            };
             if node == last {
-                self.by_key.insert(key, end);
+                let end = self.last();
+                self.nodes.change(end, |link| link.key = Some(key));
+                self.note_key(key);
             } else {
                 forgotten.push(key);
             }
         }
-        forgotten.extend(old.outputs.into_keys());
-        let mut held = Held::default();
+        forgotten.extend(old.responses.iter().map(|response| response.request));
         let mut next = 0;
         for (node, items) in items.iter().enumerate() {
             for _ in items {
-                held.add(node, next);
+                self.hold(node, next);
                 next += 1;
             }
         }
-        self.held = held;
         (forgotten, items)
     }
 }

@@ -98,7 +98,7 @@ proptest! {
             prop_assert_eq!(&chain.path, &whole.path);
             prop_assert_eq!(chain.tip, whole.tip);
             for (ix, node) in chain.nodes.iter().enumerate() {
-                prop_assert_eq!(node.live, chain.path.contains(&ix));
+                prop_assert_eq!(node.live, chain.path.contains(&(ix as u32)));
             }
         }
     }

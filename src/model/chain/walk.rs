@@ -5,7 +5,8 @@
 //! tried again and again costs the length of a try each time, not that of the log.
 
 use super::{BranchChange, Chain, NodeIx};
-use crate::event::{Key, Part};
+use crate::event::Part;
+use crate::small::short;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How a record belongs to a branch.
@@ -30,8 +31,8 @@ pub(super) struct Walked {
     places: Vec<Membership>,
     /// What the reset that it begins with kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
-    /// How many nodes on it belong to each request.
-    requests: HashMap<Key, usize>,
+    /// How many nodes on it belong to each response.
+    responses: HashMap<usize, usize>,
     /// Results, injected records and links, by the parent that they attach to.
     hanging: HashMap<NodeIx, Vec<NodeIx>>,
     /// Nodes whose `live` flag must be compared with their place again.
@@ -65,9 +66,9 @@ impl Walked {
         let first = self.base + self.places.len();
         for ix in first..chain.nodes.len() {
             self.places.push(Membership::Off);
-            let node = &chain.nodes[ix];
+            let node = chain.nodes.at(ix);
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
-                (node.part, node.parent.get())
+                (node.part(), node.parent())
             {
                 self.hanging.entry(parent).or_default().push(ix);
             }
@@ -75,40 +76,41 @@ impl Walked {
         first
     }
 
-    /// Another node of a request is on the branch. Returns whether it is the first.
-    fn add_request(&mut self, request: Key) -> bool {
-        let count = self.requests.entry(request).or_default();
+    /// Another node of a response is on the branch. Returns whether it is the first.
+    fn add_response(&mut self, response: usize) -> bool {
+        let count = self.responses.entry(response).or_default();
         *count += 1;
         *count == 1
     }
 
-    /// A node of a request is no longer on the branch. Returns whether it was the last.
-    fn remove_request(&mut self, request: Key) -> bool {
-        let Some(count) = self.requests.get_mut(&request) else {
+    /// A node of a response is no longer on the branch. Returns whether it was the last.
+    fn remove_response(&mut self, response: usize) -> bool {
+        let Some(count) = self.responses.get_mut(&response) else {
             return false;
         };
         *count -= 1;
         let is_last = *count == 0;
         if is_last {
-            self.requests.remove(&request);
+            self.responses.remove(&response);
         }
         is_last
     }
 
     /// Where a node that is not on the branch itself is, by the places of those before it.
     fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Membership {
-        let node = &chain.nodes[ix];
-        let is_beside = match node.part {
+        let node = chain.nodes.at(ix);
+        let part = node.part();
+        let is_beside = match part {
             Part::Output => {
-                let request = node.request;
-                ix >= self.lowest && request.is_some_and(|it| self.requests.contains_key(&it))
+                let response = node.response();
+                ix >= self.lowest && response.is_some_and(|it| self.responses.contains_key(&it))
             }
-            Part::Result | Part::Injected | Part::Link => node.parent.get().is_some_and(|parent| {
+            Part::Result | Part::Injected | Part::Link => node.parent().is_some_and(|parent| {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
                     Membership::Beside => true,
-                    Membership::On => node.part != Part::Injected,
+                    Membership::On => part != Part::Injected,
                     Membership::Off => false,
                 }
             }),
@@ -144,7 +146,7 @@ impl Chain {
                     shared = Some(ix);
                     break;
                 }
-                _ if self.nodes[ix].reset => return None,
+                _ if self.nodes.at(ix).reset => return None,
                 _ => joins.push(ix),
             }
         }
@@ -159,25 +161,27 @@ impl Chain {
         walked.leaf = leaf;
         let mut due: BTreeSet<NodeIx> = (first_new..self.nodes.len()).collect();
         walked.touched.extend(&due);
-        let mut requests = HashSet::new();
-        let request_of = |ix: &NodeIx| self.nodes[*ix].request;
+        let mut responses = HashSet::new();
+        let response_of = |ix: &NodeIx| self.nodes.at(*ix).response();
         for ix in &leaves {
             walked.put(*ix, Membership::Off);
             due.insert(*ix);
-            let request = request_of(ix).filter(|it| walked.remove_request(*it));
-            requests.extend(request);
+            let response = response_of(ix).filter(|it| walked.remove_response(*it));
+            responses.extend(response);
         }
         for ix in &joins {
             walked.put(*ix, Membership::On);
             // Which of its outputs may hang beside depends on where the branch begins, too.
-            let is_due = |it: &Key| walked.add_request(*it) || shared.is_none();
-            requests.extend(request_of(ix).filter(is_due));
+            let is_due = |it: &usize| walked.add_response(*it) || shared.is_none();
+            responses.extend(response_of(ix).filter(is_due));
         }
         for ix in leaves.iter().chain(&joins) {
             due.extend(walked.hanging_at(*ix));
         }
-        for request in requests {
-            due.extend(self.outputs_of(request).filter(|ix| *ix >= walked.base));
+        for response in responses {
+            let first = self.responses[response].first as NodeIx;
+            let outputs = self.outputs_from(Some(first));
+            due.extend(outputs.filter(|ix| *ix >= walked.base));
         }
         let mut visited = leaves.len() + joins.len();
         // Each after its parent.
@@ -213,12 +217,12 @@ impl Chain {
                 Membership::Off if self.is_beside(ix) => continue,
                 place => place != Membership::Off,
             };
-            match (self.nodes[ix].live, is_on) {
+            match (self.is_live(ix), is_on) {
                 (true, false) => change.left.push(ix),
                 (false, true) => change.joined.push(ix),
-                _ => {}
+                _ => continue,
             }
-            self.nodes[ix].live = is_on;
+            self.nodes.set_live(ix, is_on);
         }
         change
     }
@@ -229,12 +233,11 @@ impl Chain {
         let Some(first) = firsts.into_iter().flatten().min() else {
             return;
         };
-        let from = self.path.partition_point(|ix| ix < first);
-        let tail = self.path.split_off(from);
+        let tail = self.path.split_off(self.live_before(*first));
         self.note_visited(tail.len());
-        let mut joined = change.joined.iter().copied().peekable();
+        let mut joined = change.joined.iter().copied().map(short).peekable();
         for ix in tail {
-            if self.nodes[ix].live {
+            if self.is_live(ix as NodeIx) {
                 while let Some(new) = joined.next_if(|new| *new < ix) {
                     self.path.push(new);
                 }
@@ -275,7 +278,7 @@ impl Chain {
         let walked = (!self.has_later_parents)
             .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));
         on.extend(beside);
-        on.extend(self.path.iter().filter(|ix| self.is_beside(**ix)));
+        on.extend(self.live().filter(|ix| self.is_beside(*ix)));
         self.note_visited(on.len() + self.path.len() + self.nodes.len() - lowest);
         let change = self.set_path(on);
         self.tip = Some(leaf);
@@ -298,14 +301,14 @@ impl Chain {
             lowest,
             places: Vec::new(),
             kept,
-            requests: HashMap::new(),
+            responses: HashMap::new(),
             hanging: HashMap::new(),
             touched: Vec::new(),
         };
         walked.extend(self);
-        let requests = on.iter().filter_map(|ix| self.nodes[*ix].request);
-        requests.for_each(|request| {
-            walked.add_request(request);
+        let responses = on.iter().filter_map(|ix| self.nodes.at(*ix).response());
+        responses.for_each(|response| {
+            walked.add_response(response);
         });
         on.iter().for_each(|ix| walked.put(*ix, Membership::On));
         beside
@@ -328,16 +331,18 @@ impl Chain {
                 }
             }
         }
-        let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
+        let responses = on.iter().filter_map(|ix| self.nodes.at(*ix).response());
+        let responses: HashSet<usize> = responses.collect();
         let mut beside = Vec::new();
-        for (ix, node) in self.nodes.iter().enumerate().skip(lowest) {
+        for (ix, node) in (lowest..).zip(self.nodes.from(lowest)) {
             if places[ix - lowest] == Membership::On {
                 continue;
             }
-            let joins = match node.part {
-                Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
+            let part = node.part();
+            let joins = match part {
+                Part::Output => node.response().is_some_and(|it| responses.contains(&it)),
                 Part::Result | Part::Injected | Part::Link => {
-                    node.parent.get().is_some_and(|parent| {
+                    node.parent().is_some_and(|parent| {
                         let place = match parent.checked_sub(lowest) {
                             Some(at) => places[at],
                             None if early.contains(&parent) => Membership::On,
@@ -347,7 +352,7 @@ impl Chain {
                         // itself only results do: other records there are a branch that was left.
                         match place {
                             Membership::Beside => true,
-                            Membership::On => node.part != Part::Injected,
+                            Membership::On => part != Part::Injected,
                             Membership::Off => false,
                         }
                     })

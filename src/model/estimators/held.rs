@@ -4,7 +4,7 @@ use super::prediction::Prediction;
 use crate::by_estimator::{Measured, capped, has_reported_output, reported_output, schema_framing};
 use crate::context::Basis;
 use crate::estimator::{ESTIMATORS, Estimator};
-use crate::history::{Item, RequestIx};
+use crate::history::{ItemRef, RequestIx};
 use crate::session::Session;
 use crate::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
@@ -45,24 +45,24 @@ impl Held {
         };
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
-        let mut before = None;
+        let mut before: Option<ItemRef<'_>> = None;
         for (ix, item) in session.items().iter().enumerate() {
             let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
-            let model = model.and_then(|request| request.model.as_deref());
-            let mut sums = Measured::of(item, before, model.or(session.model()));
-            if outputs.contains_key(&ix) || has_reported_output(session, item) {
+            let model = model.and_then(|request| Some(&**request.model()?));
+            let mut sums = Measured::of(&item, before.as_ref(), model.or(session.model()));
+            if outputs.contains_key(&ix) || has_reported_output(session, &item) {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
-            if item.kind == Kind::ToolCall
-                && let Some(tool) = item.tool.as_deref()
+            if item.kind() == Kind::ToolCall
+                && let Some(tool) = item.tool()
                 && called.insert(tool)
             {
                 held.called[entered] += 1;
             }
-            held.add_before_resets(session, item, sums);
+            held.add_before_resets(session, &item, sums);
             if entered < n {
-                held.add(item, entered, sums);
+                held.add(&item, entered, sums);
             }
             before = Some(item);
         }
@@ -85,13 +85,13 @@ impl Held {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
+            let (Some(own), Some(previous)) = (request.predicted, request.previous.get()) else {
                 continue;
             };
             if request.prompt == 0 {
                 continue;
             }
-            let last = &session.requests()[previous];
+            let last = &session.requests().at(previous);
             let (expected, delta) = self.expected(session, At::Request(ix), previous, own.tokens);
             let comparable = last.generation == request.generation;
             predictions.push(Prediction {
@@ -128,7 +128,7 @@ impl Held {
             At::Request(ix) => (self.totals[ix], ix + 1),
             // What the reset itself took away was there until then.
             At::Reset(_) => {
-                let total = session.requests()[previous].total();
+                let total = session.requests().at(previous).total();
                 (self.totals[previous].saturating_add(total), end)
             }
         };
@@ -138,7 +138,7 @@ impl Held {
         };
         let last = self.of_family[end].filter(goes_on);
         let known = last.map(|last| {
-            let prompt = i128::from(session.requests()[last].prompt);
+            let prompt = i128::from(session.requests().at(last).prompt);
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
@@ -161,7 +161,7 @@ impl Held {
             Estimator::Cl100k => capped(sums.cl100k),
             Estimator::O200k => capped(sums.o200k),
             Estimator::O200kTools => capped(with_tools),
-            Estimator::LastTotal => session.requests()[previous].total(),
+            Estimator::LastTotal => session.requests().at(previous).total(),
             Estimator::Rfc029 => capped(rfc029),
             Estimator::Delta => capped(delta),
             Estimator::Calibrated => own,
@@ -170,16 +170,17 @@ impl Held {
     }
 
     /// Adds an item to the resets before which it was in the context.
-    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: Measured) {
+    fn add_before_resets(&mut self, session: &Session, item: &ItemRef<'_>, sums: Measured) {
         let resets = session.resets();
         if resets.is_empty() {
             return;
         }
         // A reset's own record is the last at which what it takes away is still there.
         let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
-        let mut from = after(item.record);
-        let gone = item.left.map(|left| left.record);
-        let away = item
+        let mut from = after(item.record());
+        let gone = item.left().map(|left| left.record);
+        let presence = item.presence();
+        let away = presence
             .away
             .iter()
             .map(|away| (Some(away.gone), Some(away.back)));
@@ -189,7 +190,7 @@ impl Held {
                 self.before_resets[from] += sums;
                 self.before_resets[to] -= sums;
             }
-            if back.is_none() && item.left.is_some_and(|left| left.why == Gone::Stripped) {
+            if back.is_none() && item.left().is_some_and(|left| left.why == Gone::Stripped) {
                 self.before_resets[to].fresh += sums.fresh; // as in `add`
             }
             from = back.map_or(to, after).max(to);
@@ -197,14 +198,14 @@ impl Held {
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
-    fn add(&mut self, item: &Item, entered: RequestIx, sums: Measured) {
+    fn add(&mut self, item: &ItemRef<'_>, entered: RequestIx, sums: Measured) {
         let n = self.prompts.len();
-        let end = item.left.map_or(n, |left| left.request.min(n));
+        let end = item.left().map_or(n, |left| left.request.min(n));
         if end <= entered {
             return;
         }
         self.prompts[entered] += sums;
-        for away in item.away.iter() {
+        for away in item.presence().away {
             let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;
@@ -219,7 +220,7 @@ impl Held {
         };
         *lost -= sums;
         // For an estimator that compares messages nothing is missing: thinking was never in them.
-        if item.left.is_some_and(|left| left.why == Gone::Stripped) {
+        if item.left().is_some_and(|left| left.why == Gone::Stripped) {
             lost.fresh += sums.fresh;
         } else {
             self.lose(end, entered);
@@ -267,16 +268,16 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
 fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(request) = reported_output(session, item) else {
+        let Some(request) = reported_output(session, &item) else {
             continue;
         };
         let chosen = of_request.entry(request).or_insert(ix);
         // Thinking may be stripped: other output stays longer.
-        if session.items()[*chosen].kind == Kind::Thinking {
+        if session.items().at(*chosen).kind() == Kind::Thinking {
             *chosen = ix;
         }
     }
-    let output = |request: RequestIx| session.requests()[request].output_as_billed();
+    let output = |request: RequestIx| session.requests().at(request).output_as_billed();
     of_request
         .into_iter()
         .map(|(request, ix)| (ix, output(request)))
@@ -309,7 +310,7 @@ mod tests {
             let mut session = session(Estimator::Calibrated);
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size.chars));
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size.chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     lane: Lane::Main,

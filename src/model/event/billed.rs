@@ -9,6 +9,8 @@ pub struct Billed {
     pub input: u64,
     /// Input that was written to a cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that is kept for an hour.
+    pub cache_creation_hour: u64,
     /// Input that was read from a cache.
     pub cache_read: u64,
     /// Output.
@@ -37,6 +39,15 @@ impl Billed {
         }
     }
 
+    /// The same, with the tokens of `cache_creation` that are kept for an hour.
+    #[must_use]
+    pub fn with_hour(self, creation: u64) -> Billed {
+        Billed {
+            cache_creation_hour: creation,
+            ..self
+        }
+    }
+
     /// The same, with tokens of reasoning.
     #[must_use]
     pub fn with_reasoning(self, reasoning: u64) -> Billed {
@@ -60,6 +71,9 @@ impl Billed {
         Some(Billed {
             input: self.input.checked_sub(other.input)?,
             cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
+            cache_creation_hour: self
+                .cache_creation_hour
+                .checked_sub(other.cache_creation_hour)?,
             cache_read: self.cache_read.checked_sub(other.cache_read)?,
             output: self.output.checked_sub(other.output)?,
             reasoning: self.reasoning.checked_sub(other.reasoning)?,
@@ -81,6 +95,7 @@ impl Billed {
         Billed {
             input: one(self.input, other.input),
             cache_creation: one(self.cache_creation, other.cache_creation),
+            cache_creation_hour: one(self.cache_creation_hour, other.cache_creation_hour),
             cache_read: one(self.cache_read, other.cache_read),
             output: one(self.output, other.output),
             reasoning: one(self.reasoning, other.reasoning),

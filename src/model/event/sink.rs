@@ -2,7 +2,8 @@
 
 use super::capture::Capture;
 use super::{
-    Billed, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage, count,
+    Billed, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Unmeasured,
+    Usage, count,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -17,6 +18,8 @@ pub struct Sink<'m> {
     measure: &'m dyn Measure,
     /// What has happened, in order.
     pub entries: Vec<Entry>,
+    /// Whether only what concerns usage is kept: neither items nor anything else.
+    is_for_usage: bool,
     /// Set while the text of one item is being looked for.
     capture: Option<Capture>,
     lane: Lane,
@@ -34,12 +37,21 @@ impl<'m> Sink<'m> {
         Sink {
             measure,
             entries: Vec::new(),
+            is_for_usage: false,
             capture: None,
             lane: Lane::Main,
             place: Place::default(),
             at: None,
             items: 0,
             preview: String::new(),
+        }
+    }
+
+    /// A sink that keeps of what is emitted only what [concerns usage](Event::of_usage).
+    pub fn for_usage() -> Sink<'static> {
+        Sink {
+            is_for_usage: true,
+            ..Sink::new(&Unmeasured)
         }
     }
 
@@ -97,7 +109,17 @@ impl<'m> Sink<'m> {
     }
 
     /// Emits an event of the record that is being read.
-    pub fn emit(&mut self, mut event: Event) {
+    pub fn emit(&mut self, event: Event) {
+        if self.is_for_usage {
+            if let Some(event) = event.of_usage() {
+                self.add(event);
+            }
+        } else {
+            self.add(event);
+        }
+    }
+
+    fn add(&mut self, mut event: Event) {
         if let Event::Node(node) = &mut event {
             for item in &mut node.items {
                 item.nth = self.items;
@@ -110,6 +132,7 @@ impl<'m> Sink<'m> {
                 capture.finished.clear();
             }
         }
+        self.measure.prepare(&mut event);
         self.entries.push(Entry {
             lane: self.lane,
             place: self.place,
@@ -141,6 +164,7 @@ impl<'m> Sink<'m> {
             request,
             billed,
             is_sum: false,
+            model: None,
         });
     }
 
@@ -150,6 +174,7 @@ impl<'m> Sink<'m> {
             request,
             billed,
             is_sum: true,
+            model: None,
         });
     }
 
@@ -249,7 +274,9 @@ impl ItemBuilder<'_, '_> {
         if !said.is_empty() || self.item.hash == 0 {
             self.fingerprint(said, cut);
         }
-        fold_preview(&mut self.sink.preview, shown);
+        if !self.sink.is_for_usage {
+            fold_preview(&mut self.sink.preview, shown);
+        }
         self.keep(text);
         self
     }

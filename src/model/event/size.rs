@@ -1,5 +1,6 @@
 //! How large texts are.
 
+use super::Event;
 use wide::u8x16;
 
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,9 @@ pub trait Measure {
     fn call_id(&self, _id: &str) -> u16 {
         0
     }
+
+    /// Changes an event before it is kept: a reader that must not keep texts removes them.
+    fn prepare(&self, _event: &mut Event) {}
 }
 
 /// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.

@@ -2,14 +2,14 @@
 
 use super::{Items, OfNode};
 use crate::chain::Chain;
-use crate::history::{Item, ItemIx};
-use crate::small::short;
-use std::collections::{HashSet, TryReserveError};
+use crate::history::{Item, ItemIx, ItemList, ItemRef};
+use crate::small::{NoMemory, short};
+use std::collections::HashSet;
 use std::ops::Range;
 
 impl Items {
     /// Makes room for this many more items.
-    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), NoMemory> {
         self.list.try_reserve(items)
     }
 
@@ -20,7 +20,6 @@ impl Items {
             record: old.record,
             changes: old.changes,
             newest_forgotten: old.newest_forgotten,
-            tools: old.tools,
             resized_by_walk: old.resized_by_walk,
             ..Items::new(old.calibrations)
         };
@@ -29,9 +28,9 @@ impl Items {
                 let ix = self.list.len();
                 self.list.push(Item {
                     node: short(node),
-                    ..old.list[*old_ix].clone()
+                    ..old.list.at(*old_ix).clone()
                 });
-                if self.list[ix].in_context() {
+                if self.list.at(ix).in_context() {
                     self.enlist(ix);
                 }
             }
@@ -43,18 +42,18 @@ impl Items {
     pub(crate) fn keep(
         &mut self,
         chain: &Chain,
-        stays: impl Fn(&Item) -> bool,
+        stays: impl Fn(&ItemRef<'_>) -> bool,
     ) -> Vec<Range<ItemIx>> {
         self.work_out();
         let newest_forgotten = self.newest_record(self.list.len());
         let mut kept: Vec<ItemIx> = Vec::new();
         let mut nodes = Vec::with_capacity(chain.live().len());
-        for (node, old) in chain.live().iter().enumerate() {
+        for (node, old) in chain.live().enumerate() {
             let from = kept.len();
-            let items = chain.items(*old);
-            kept.extend(items.filter(|ix| stays(&self.list[*ix])));
+            let items = chain.items(old);
+            kept.extend(items.filter(|ix| stays(&self.list.at(*ix))));
             for ix in &kept[from..] {
-                self.list[*ix].node = short(node);
+                self.list.change(*ix, |item| item.node = short(node));
             }
             nodes.push(from..kept.len());
         }
@@ -64,8 +63,8 @@ impl Items {
         let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
         let unsettled: HashSet<u64> = kept
             .iter()
-            .filter(|item| item.settled.is_none())
-            .map(|item| item.hash)
+            .filter(|item| item.settled().is_none())
+            .map(|item| item.hash())
             .collect();
         // No item that is left has the index of the one that was settled.
         sizes_by_hash.retain(|hash, known| {
@@ -78,9 +77,9 @@ impl Items {
             .enumerate()
             .filter(|(_, item)| item.in_context());
         let pending =
-            in_context.filter(|(_, item)| item.settled.is_none() || item.entered.is_none());
+            in_context.filter(|(_, item)| item.settled().is_none() || item.entered().is_none());
         *self = Items {
-            pending: pending.map(|(ix, item)| OfNode::new(ix, item)).collect(),
+            pending: pending.map(|(ix, item)| OfNode::new(ix, &item)).collect(),
             list: kept,
             record: self.record,
             changes: self.changes,
@@ -95,15 +94,12 @@ impl Items {
 
 /// Only these of the items, in this order. In the order of the list, as they mostly are, no others are held beside
 /// them.
-fn only(mut list: Vec<Item>, these: &[ItemIx]) -> Vec<Item> {
+fn only(mut list: ItemList, these: &[ItemIx]) -> ItemList {
     if !these.is_sorted_by(|a, b| a < b) {
-        return these.iter().map(|ix| list[*ix].clone()).collect();
+        return these.iter().map(|ix| list.at(*ix).clone()).collect();
     }
-    let (mut ix, mut these) = (0, these.iter().peekable());
-    list.retain(|_| {
-        ix += 1;
-        these.next_if(|kept| **kept == ix - 1).is_some()
-    });
+    let mut these = these.iter().peekable();
+    list.retain(|ix| these.next_if(|kept| **kept == ix).is_some());
     list.shrink_to_fit();
     list
 }

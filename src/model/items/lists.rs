@@ -1,6 +1,6 @@
 //! What the lists of items hold.
 
-use crate::history::{Item, ItemIx, PreviousSize, RequestIx};
+use crate::history::{ItemIx, ItemRef, PreviousSize, RequestIx};
 use crate::small::short;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub(super) struct OfNode {
 }
 
 impl OfNode {
-    pub(super) fn new(ix: ItemIx, item: &Item) -> OfNode {
+    pub(super) fn new(ix: ItemIx, item: &ItemRef<'_>) -> OfNode {
         OfNode {
-            node: item.node,
+            node: short(item.node()),
             item: short(ix),
         }
     }

@@ -30,14 +30,15 @@ struct PromptDrop {
 
 impl Rescaled {
     /// The ratio of what an item at a node has now to what it had when it was settled.
-    fn ratio(&self, node: u32) -> f64 {
+    fn ratio(&self, node: NodeIx) -> f64 {
         let drops = self.drops[self.after(node)..].iter();
         drops.map(|drop| drop.ratio).product()
     }
 
     /// The first drop that was after an item at a node.
-    fn after(&self, node: u32) -> usize {
-        self.drops.partition_point(|drop| drop.start <= node)
+    fn after(&self, node: NodeIx) -> usize {
+        self.drops
+            .partition_point(|drop| drop.start as usize <= node)
     }
 }
 
@@ -66,23 +67,23 @@ impl Items {
     /// Whether an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
-        drops.is_some_and(|drop| self.list[ix].node < drop.start)
+        drops.is_some_and(|drop| self.list.at(ix).node() < drop.start as usize)
     }
 
     /// Whether it has a part of the tokens to be shared there.
     fn shares(&self, ix: ItemIx) -> bool {
-        let item = &self.list[ix];
-        self.is_rescaled(ix) && item.in_context() && item.settled.is_some()
+        let item = &self.list.at(ix);
+        self.is_rescaled(ix) && item.in_context() && item.settled().is_some()
     }
 
     /// The settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
     /// sizes are worked out.
     pub(crate) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
-        let (tokens, _) = self.list[ix].settled?;
+        let (tokens, _) = self.list.at(ix).settled()?;
         let tokens = tokens as f64;
         Some(match &self.rescaled {
             Some(rescaled) if self.shares(ix) => {
-                (tokens * rescaled.ratio(self.list[ix].node)).round()
+                (tokens * rescaled.ratio(self.list.at(ix).node())).round()
             }
             _ => tokens,
         })
@@ -114,10 +115,10 @@ impl Items {
             ratios[drop - 1] *= ratios[drop];
         }
         let weight = |ix: &ItemIx| {
-            let item = &self.list[*ix];
-            let first = rescaled.after(item.node);
+            let item = &self.list.at(*ix);
+            let first = rescaled.after(item.node());
             let ratio = ratios.get(first).copied().unwrap_or(1.0);
-            item.settled
+            item.settled()
                 .map_or(0.0, |(tokens, _)| tokens as f64 * ratio)
         };
         let weights: Vec<f64> = items.iter().map(weight).collect();
@@ -132,9 +133,10 @@ impl Items {
     /// Gives an item its part of a sum that counts already.
     fn resize(&mut self, ix: ItemIx, size: u64) {
         self.touch(ix);
-        let item = &mut self.list[ix];
-        let before = item.settled.replace((size, Source::Shared));
-        if item.is_prefix() {
+        let item = self.list.at(ix);
+        let (before, is_prefix) = (item.settled(), item.is_prefix());
+        self.list.set_settled(ix, Some((size, Source::Shared)));
+        if is_prefix {
             let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
             self.settled.prefix += i128::from(size) - before;
         }

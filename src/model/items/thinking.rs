@@ -19,7 +19,7 @@ impl Items {
     }
 
     pub(super) fn thoughts_before(&self, node: NodeIx) -> usize {
-        let is_before = |ix: &ItemIx| (self.list[*ix].node as NodeIx) < node;
+        let is_before = |ix: &ItemIx| self.list.at(*ix).node() < node;
         match self.thoughts.last() {
             Some(last) if is_before(last) => self.thoughts.len(),
             _ => self.thoughts.partition_point(is_before),
@@ -29,7 +29,7 @@ impl Items {
     /// A reset took place: what it did not keep is no longer of interest.
     pub(crate) fn forget_thoughts(&mut self) {
         let list = &self.list;
-        self.thoughts.retain(|ix| list[*ix].in_context());
+        self.thoughts.retain(|ix| list.at(*ix).in_context());
         self.stripped.clear();
     }
 
@@ -46,7 +46,7 @@ impl Items {
     }
 
     fn strip(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list[ix].in_context() {
+        if self.list.at(ix).in_context() {
             self.leave(ix, Gone::Stripped, request);
             self.stripped.insert(ix);
         }
@@ -54,7 +54,7 @@ impl Items {
 
     /// Whether thinking is in the context, or would be if it was not stripped.
     pub(crate) fn is_thought_of(&self, ix: ItemIx) -> bool {
-        self.list[ix].in_context() || self.stripped.contains(&ix)
+        self.list.at(ix).in_context() || self.stripped.contains(&ix)
     }
 
     /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
@@ -66,14 +66,16 @@ impl Items {
         left: Option<RequestIx>,
     ) {
         self.touch(ix);
-        let item = &mut self.list[ix];
-        if item.entered.is_none() {
-            item.entered = entered.into();
+        if self.list.at(ix).entered().is_none() {
+            self.list.change(ix, |item| item.entered = entered.into());
         }
-        match (item.left, left) {
+        match (self.list.at(ix).left(), left) {
             (None, None) => {}
             (None, Some(request)) => self.strip(ix, request),
-            (Some(old), Some(request)) => item.left = Some(Left { request, ..old }),
+            (Some(old), Some(request)) => {
+                let left = Left { request, ..old };
+                self.list.change(ix, |item| item.left = Some(left));
+            }
             (Some(old), None) => self.restore(ix, old.request),
         }
     }

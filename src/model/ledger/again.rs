@@ -59,14 +59,14 @@ impl Ledger {
             self.set_system(*last, system, chain);
         }
         let first = requests[0];
-        if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
+        if plan.from == 0 && self.requests.at(first).previous().is_none() && self.prefix.is_some() {
             self.prefix = Some(plan.system[0]);
         }
     }
 
     /// The requests from the last reset to the anchor, each settled against the one before it.
     fn settled_requests(&self) -> Vec<RequestIx> {
-        let before = |ix: &RequestIx| self.requests[*ix].previous;
+        let before = |ix: &RequestIx| self.requests.at(*ix).previous();
         let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
@@ -77,13 +77,13 @@ impl Ledger {
 
     /// Corrects which prompts held thinking.
     fn move_thinking(&mut self, requests: &[RequestIx], chain: &Chain) {
-        let starts = requests.iter().map(|ix| self.requests[*ix].start);
+        let starts = requests.iter().map(|ix| self.requests.at(*ix).start());
         let sent: Vec<(NodeIx, NodeIx)> =
             starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(chain);
         for ix in self.items.thoughts().to_vec() {
-            let node = self.items.all()[ix].node as NodeIx;
+            let node = self.items.all().at(ix).node();
             if !self.items.is_thought_of(ix) || !chain.is_live(node) {
                 continue;
             }
@@ -109,8 +109,8 @@ impl Ledger {
             plan.sizes.extend(unsettled);
         }
         let changes = self.changes(requests, &fresh);
-        let before = self.requests[requests[0]].previous;
-        let mut unlogged = before.map(|ix| self.requests[ix].system);
+        let before = self.requests.at(requests[0]).previous();
+        let mut unlogged = before.map(|ix| self.requests.at(ix).system());
         let mut held: i128 = 0;
         for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {
             held -= self.sum(&plan, change.left.iter());
@@ -118,10 +118,10 @@ impl Ledger {
             let entered = change.entered.iter();
             let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
             let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
-            let prompt = i128::from(self.requests[*ix].prompt);
+            let prompt = i128::from(self.requests.at(*ix).prompt());
             let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
             if let Some(before) = before {
-                let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
+                let items = fresh.iter().map(|ix| self.items.all().at(*ix));
                 add_unexplained(&mut estimates, items, prompt - held - before.max(0));
             }
             let room = u64::try_from(prompt - held).unwrap_or(0);
@@ -152,13 +152,15 @@ impl Ledger {
     fn fresh(&self, ix: RequestIx, earlier: &[RequestIx]) -> (Vec<ItemIx>, Vec<ItemIx>) {
         let settled = self.settled.of(ix).into_iter().flatten();
         let is_new = |item: &ItemIx| {
-            let item = &self.items.all()[*item];
-            let is_held_before = earlier.last().is_some_and(|last| item.held_by(*last));
-            item.settled.is_none() && item.held_by(ix) && !is_held_before
+            let item = &self.items.all().at(*item);
+            let is_held_before = earlier
+                .last()
+                .is_some_and(|last| item.presence().held_by(*last));
+            item.settled().is_none() && item.presence().held_by(ix) && !is_held_before
         };
         let thoughts = self.items.thoughts().iter().copied().filter(is_new);
         let all: BTreeSet<ItemIx> = settled.chain(thoughts).collect();
-        let held = |item: &ItemIx| self.items.all()[*item].held_by(ix);
+        let held = |item: &ItemIx| self.items.all().at(*item).presence().held_by(ix);
         all.into_iter().partition(held)
     }
 
@@ -176,7 +178,7 @@ impl Ledger {
         let calibration = self.items.calibrations().current();
         let Request {
             prompt, is_whole, ..
-        } = self.requests[ix];
+        } = *self.requests.at(ix);
         match unlogged {
             Some(unlogged) => {
                 let rest = i128::from(prompt) - held - unlogged.max(0);
@@ -190,7 +192,7 @@ impl Ledger {
     fn sum<'i>(&self, plan: &Plan, items: impl Iterator<Item = &'i ItemIx>) -> i128 {
         let size = |ix: &ItemIx| {
             let planned = plan.sizes.get(ix).copied();
-            let settled = planned.unwrap_or(self.items.all()[*ix].settled);
+            let settled = planned.unwrap_or(self.items.all().at(*ix).settled());
             settled.map_or(0, |(tokens, _)| i128::from(tokens))
         };
         items.map(size).sum()
@@ -206,7 +208,7 @@ impl Ledger {
         let position = |request| requests.partition_point(|ix| *ix < request);
         for (ix, item) in self.items.all().iter().enumerate() {
             let settled = settled_at.get(&ix).copied();
-            for span in item.spans_held(self.requests.len()) {
+            for span in item.presence().spans_held(self.requests.len()) {
                 let (from, to) = (position(span.start), position(span.end));
                 match settled {
                     Some(at) if (from..to).contains(&at) => changes[to].left.push(ix),

@@ -31,8 +31,8 @@ impl Ledger {
     /// The items in the context whose size no report has shown.
     pub(crate) fn estimated(&self) -> impl Iterator<Item = ItemIx> {
         let is_agents = |ix: &ItemIx| {
-            let item = &self.items.all()[*ix];
-            item.in_context() && matches!(item.settled, Some((_, Source::Agent)))
+            let item = &self.items.all().at(*ix);
+            item.in_context() && matches!(item.settled(), Some((_, Source::Agent)))
         };
         let by_agent = self.by_agent.iter().copied().filter(is_agents);
         self.items.unsettled().chain(by_agent)
@@ -42,7 +42,7 @@ impl Ledger {
     pub(crate) fn take_back_agents(&mut self) {
         self.late.forget_agents();
         for ix in std::mem::take(&mut self.by_agent) {
-            if let Some((_, Source::Agent)) = self.items.all()[ix].settled {
+            if let Some((_, Source::Agent)) = self.items.all().at(ix).settled() {
                 self.items.set_settled(ix, None);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::Source;
 use crate::calibration::Calibration;
-use crate::history::Item;
+use crate::history::ItemRef;
 
 /// What the items of a delta cost together: `rest` tokens of it are left for `items` items, and `sum`
 /// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
@@ -31,13 +31,13 @@ pub(super) fn cost_in_delta(
 /// which the log contains only a part.
 pub(super) fn add_unexplained<'i>(
     estimates: &mut [f64],
-    items: impl Iterator<Item = &'i Item>,
+    items: impl Iterator<Item = ItemRef<'i>>,
     rest: i128,
 ) {
     let excess = rest as f64 - estimates.iter().sum::<f64>();
     let all = items.zip(estimates);
     let partial: Vec<&mut f64> = all
-        .filter(|(item, _)| item.size.partial)
+        .filter(|(item, _)| item.size().partial)
         .map(|(_, estimate)| estimate)
         .collect();
     let share = excess.max(0.0) / partial.len() as f64;

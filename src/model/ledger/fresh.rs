@@ -15,7 +15,7 @@ pub(super) struct Fresh {
 /// A request that settled items.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Settled {
-    request: RequestIx,
+    request: u32,
     /// Where its items end in the list of all.
     end: u32,
 }
@@ -25,12 +25,12 @@ impl Fresh {
     pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
         let older = self
             .requests
-            .partition_point(|settled| settled.request < request);
+            .partition_point(|settled| (settled.request as RequestIx) < request);
         self.requests.truncate(older);
         self.items.truncate(self.start(older));
         self.items.extend(items.iter().map(|ix| short(*ix)));
         self.requests.push(Settled {
-            request,
+            request: short(request),
             end: short(self.items.len()),
         });
     }
@@ -39,7 +39,7 @@ impl Fresh {
     pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
         let at = self
             .requests
-            .binary_search_by_key(&request, |settled| settled.request);
+            .binary_search_by_key(&request, |settled| settled.request as RequestIx);
         let at = at.ok()?;
         let items = self.items[self.start(at)..self.start(at + 1)].iter();
         Some(items.map(|ix| *ix as ItemIx))

@@ -66,7 +66,7 @@ impl Ledger {
     /// Whether what was put off may still wait after this event: it is another line of the same response, or
     /// none of the conversation's.
     pub(crate) fn goes_on(&self, event: &Event) -> bool {
-        let newest = self.anchor.map(|ix| self.requests[ix].key);
+        let newest = self.anchor.map(|ix| self.requests.at(ix).key());
         match event {
             Event::Node(node) => node.part == Part::Output && node.request == newest,
             Event::Usage(usage) => Some(usage.request) == newest,
@@ -104,8 +104,8 @@ impl Ledger {
         if std::mem::take(&mut self.late.prompt) {
             let Request {
                 previous, start, ..
-            } = self.requests[ix];
-            self.anchor = previous;
+            } = *self.requests.at(ix);
+            self.anchor = previous.get();
             self.items.take_back(ix, start);
             self.settle(ix, chain, coverage);
             self.void_later(ix);
@@ -119,7 +119,7 @@ impl Ledger {
 
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
-        let Request { model, prompt, .. } = &self.requests[ix];
+        let Request { model, prompt, .. } = &*self.requests.at(ix);
         let largest = self.largest.entry(model.clone()).or_default();
         *largest = (*largest).max(*prompt);
     }

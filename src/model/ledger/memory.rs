@@ -2,17 +2,20 @@
 
 use super::Ledger;
 use crate::history::ItemIx;
-use std::collections::{BTreeSet, TryReserveError};
+use crate::small::NoMemory;
+use std::collections::BTreeSet;
 
 impl Ledger {
     /// Makes room for this many more items and requests.
-    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn try_reserve(&mut self, items: usize) -> Result<(), NoMemory> {
         self.items.try_reserve(items)?;
         if self.requests.is_empty() {
             return Ok(());
         }
         self.requests.try_reserve(items)?;
-        self.by_request.try_reserve(items)
+        let requests = &self.requests;
+        let key_of = |ix: usize| Some(requests.get(ix)?.key());
+        self.by_request.try_reserve(items, key_of)
     }
 
     /// Forgets all items but these, by node. Nothing has been reported.

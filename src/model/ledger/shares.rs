@@ -18,12 +18,12 @@ impl Ledger {
     ) -> u64 {
         let Request {
             prompt, is_whole, ..
-        } = self.requests[ix];
+        } = *self.requests.at(ix);
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // What was kept seemed larger than the whole prompt: its size is no longer known.
             self.items.work_out();
-            let settled = |ix: &ItemIx| self.items.all()[*ix].settled.is_some();
+            let settled = |ix: &ItemIx| self.items.all().at(*ix).settled().is_some();
             let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
@@ -39,7 +39,7 @@ impl Ledger {
     /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
-        let Request { start, prompt, .. } = self.requests[ix];
+        let Request { start, prompt, .. } = *self.requests.at(ix);
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
         self.items.rescale(start, held, target);
@@ -55,11 +55,11 @@ impl Ledger {
     /// The known parts do not fit the prompt any more: all items it held share it, in proportion to their sizes so far,
     /// each by itself. Returns the system part.
     pub(super) fn fit_into_prompt_by_walk(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
+        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all().at(*item), ix);
         let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
-        let prompt = self.requests[ix].prompt;
+        let prompt = self.requests.at(ix).prompt();
         self.begin_generation();
         let target = (sum.round() as u64).min(prompt - self.least_system(prompt));
         let given = self.apportion(&held, &sizes, target, Source::Shared);
@@ -69,7 +69,7 @@ impl Ledger {
     /// The known parts do not fit the prompt any more. Items share it by a walk, or by a ratio to be worked out later
     /// where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let Request { start, prompt, .. } = self.requests[ix];
+        let Request { start, prompt, .. } = *self.requests.at(ix);
         let held = self.items.settled_before(start, chain);
         if held == 0 || self.items.may_resize_by_walk(chain.live().len()) {
             return self.fit_into_prompt_by_walk(ix, chain);
@@ -91,7 +91,7 @@ impl Ledger {
     /// scales them.
     pub(crate) fn forget_settled(&mut self, chain: &Chain) {
         if !self.items.may_resize_by_walk(chain.live().len()) {
-            let system = self.anchor.map(|anchor| self.requests[anchor].system);
+            let system = self.anchor.map(|anchor| self.requests.at(anchor).system());
             self.foreign = system.or(self.foreign);
         } else {
             self.foreign = None;

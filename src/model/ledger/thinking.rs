@@ -23,7 +23,7 @@ impl Ledger {
     /// Another model may not be sent the thinking of the one before. Where its first prompt is nearer to what it
     /// would be without any, all thinking before it leaves.
     pub(super) fn strip_at_switch(&mut self, ix: RequestIx, chain: &Chain) {
-        let Some(last) = self.anchor.map(|anchor| &self.requests[anchor]) else {
+        let Some(last) = self.anchor.map(|anchor| self.requests.at(anchor)) else {
             return;
         };
         let Request {
@@ -31,13 +31,13 @@ impl Ledger {
             prompt,
             ref model,
             ..
-        } = self.requests[ix];
+        } = *self.requests.at(ix);
         if last.model == *model {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
-        let is_before = |ix: &ItemIx| (self.items.all()[*ix].node as NodeIx) < start;
-        let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
+        let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
+        let in_context = |ix: &ItemIx| self.items.all().at(*ix).in_context();
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
         let new: u128 = self.items.unsettled().filter(is_before).map(tokens).sum();
@@ -51,7 +51,7 @@ impl Ledger {
 
     /// Whether the turn in which the anchor was sent was read from its beginning.
     pub(crate) fn has_turn_of_anchor(&self) -> bool {
-        let start = self.anchor.map(|anchor| self.requests[anchor].start);
+        let start = self.anchor.map(|anchor| self.requests.at(anchor).start());
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
@@ -112,7 +112,7 @@ impl Ledger {
         ix: RequestIx,
         chain: &Chain,
     ) -> Option<f64> {
-        let (start, last_start) = (self.requests[ix].start, self.requests[last].start);
+        let (start, last_start) = (self.requests.at(ix).start(), self.requests.at(last).start());
         let from = self.sent_from_if(thinking, start);
         let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
@@ -127,13 +127,13 @@ impl Ledger {
     fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
         let mut sum = 0.0;
         for ix in self.items.thoughts_between(from, to) {
-            let item = &self.items.all()[*ix];
-            let node = item.node as NodeIx;
+            let item = &self.items.all().at(*ix);
+            let node = item.node();
             if !self.items.is_thought_of(*ix) || !chain.is_live(node) {
                 continue;
             }
-            let request = item.output_of.and_then(|key| self.request_of(key))?;
-            self.requests[request].reasoning?;
+            let request = item.output_of().and_then(|key| self.request_of(key))?;
+            self.requests.at(request).reasoning?;
             sum += self.items.settled_now(*ix)?;
         }
         Some(sum)

@@ -15,7 +15,7 @@ impl Timeline {
         for (ix, item) in state.items().iter().enumerate() {
             // Its sizes, each with the record that changed it.
             let mut sizes: Vec<(u32, u64)> = older.get(&ix).cloned().unwrap_or_default();
-            sizes.extend(item.previous.map(|size| (size.until, size.tokens)));
+            sizes.extend(item.previous().map(|size| (size.until, size.tokens)));
             sizes.sort_unstable();
             let size_at = |record: u32| {
                 let then = sizes.iter().find(|(until, _)| *until > record);
@@ -29,13 +29,14 @@ impl Timeline {
                     change.1 += if item.is_prefix() { tokens } else { 0 };
                 }
             };
-            let ends = item
+            let presence = item.presence();
+            let ends = presence
                 .away
                 .iter()
                 .map(|away| away.gone)
-                .chain([item.left.map_or(u32::MAX, |left| left.record)]);
-            let begins = item.away.iter().map(|away| away.back);
-            for (begin, end) in [item.record].into_iter().chain(begins).zip(ends) {
+                .chain([item.left().map_or(u32::MAX, |left| left.record)]);
+            let begins = presence.away.iter().map(|away| away.back);
+            for (begin, end) in [item.record()].into_iter().chain(begins).zip(ends) {
                 at(begin, 1, size_at(begin));
                 let mut last = begin;
                 for (until, _) in sizes

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::estimator::Estimator;
 use crate::folded::Folded;
-use crate::history::Item;
+use crate::history::ItemRef;
 use crate::window::Base;
 
 impl Session {
@@ -47,27 +47,27 @@ impl Session {
         let last = self.chain().end_of_branch().filter(|_| is_plain)?;
         if folded.last.is_none() {
             let first = self.items().iter().take(KEPT_FIRST_ITEMS);
-            folded.front = first.map(|item| item.node as usize + 1).max()?;
+            folded.front = first.map(|item| item.node() + 1).max()?;
             let mut front = 0..folded.front;
             if folded.front >= NODES_TO_FOLD || !front.all(|node| self.chain().is_live(node)) {
                 return None;
             }
         }
-        let is_kept =
-            |item: &Item| (item.node as usize) < folded.front || item.node as usize == last;
+        let is_kept = |item: &ItemRef<'_>| item.node() < folded.front || item.node() == last;
         let (mut sums, mut has_uncounted) = (folded.sums, folded.has_uncounted);
         for (ix, item) in self.items().iter().enumerate() {
-            if is_kept(item) {
+            if is_kept(&item) {
                 continue;
             }
             // Pictures may turn out to cost something else, and the newest notice is shown.
-            let is_plain = item.size.fixed == 0 && item.settled.is_none() && !item.ephemeral;
+            let size = item.size();
+            let is_plain = size.fixed == 0 && item.settled().is_none() && !item.is_ephemeral();
             if item.is_notice() || (item.in_context() && !is_plain) {
                 return None;
             }
             let (tokens, source) = self.tokens(ix);
-            sums.add(item, self.part(item, tokens, source, None), 1);
-            has_uncounted |= item.in_context() && !item.size.counted;
+            sums.add(&item, self.part(&item, tokens, source, None), 1);
+            has_uncounted |= item.in_context() && !size.counted;
         }
         (folded.sums, folded.has_uncounted) = (sums, has_uncounted);
         folded.keys.extend(self.state.forget_items(folded.front));

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::Source;
-use crate::event::{Place, Reset};
+use crate::event::{Cause, CauseSource, Place, Reset};
 use crate::history::PastReset;
 use jiff::Timestamp;
 
@@ -26,6 +26,10 @@ impl Session {
             at,
             gone: reset.gone,
             cause: self.cause_of(reset, counted, before, || self.limits()),
+            cause_source: match reset.cause {
+                Cause::Unlogged => CauseSource::Inferred,
+                _ => CauseSource::Log,
+            },
             model: self.model_shared().cloned(),
             before,
             before_source,

@@ -1,4 +1,4 @@
-//! A session from the cache: trimmed, without any text, and with what lists show of it computed beforehand.
+//! A session from the cache: trimmed, without any text but what it is called, and with what lists show of it computed beforehand.
 //! A session that was put away is the same, but with its texts.
 //!
 //! The parts that lists do not show stay bytes until they are needed.
@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::event::Lane;
 use crate::history::{Coverage, PastReset};
 use crate::limits::Sizes;
+use crate::stored::name::is_kept;
 use crate::window::Rules;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub(crate) struct Stored {
     prompts: Vec<u64>,
     newest_reset: Option<PastReset>,
     requests: usize,
+    /// Whether it has a title or a first prompt that is too long to be kept.
+    has_long_name: bool,
     /// Whether its name in lists is a text of its log.
     is_named_by_text: bool,
     /// Whether the session has its texts: it was put away.
@@ -41,7 +44,7 @@ pub(crate) struct Stored {
 impl Session {
     /// The session as the cache keeps it. It is trimmed.
     ///
-    /// Texts are left out: its title, previews, types of records that were passed over, why a line could not be read.
+    /// Texts are left out: previews, types of records that were passed over, why a line could not be read.
     pub fn to_stored(&mut self, lane: Lane) -> Vec<u8> {
         self.sum_up(lane);
         self.trim();
@@ -81,6 +84,8 @@ impl Session {
             prompts: self.newest_prompts(RECENT_PROMPTS),
             newest_reset: self.resets().last().cloned(),
             requests: self.requests().len(),
+            has_long_name: !is_kept(self.meta.title.as_deref())
+                || !is_kept(self.meta.prompt.as_deref()),
             is_named_by_text: self.is_named_by_text(lane),
             has_texts: false,
             context,
@@ -98,14 +103,14 @@ impl Session {
 
     /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
     pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
-        let newest = |len: usize| len.saturating_sub(most)..;
+        let newest = |len: usize| len.saturating_sub(most);
         match &self.stored {
             Some(stored) if most <= RECENT_PROMPTS => {
-                stored.prompts[newest(stored.prompts.len())].to_vec()
+                stored.prompts[newest(stored.prompts.len())..].to_vec()
             }
             _ => {
-                let requests = &self.requests()[newest(self.requests().len())];
-                requests.iter().map(|request| request.prompt).collect()
+                let requests = self.requests().from(newest(self.requests().len()));
+                requests.map(|request| request.prompt()).collect()
             }
         }
     }
@@ -132,12 +137,17 @@ impl Session {
         self.stored.as_ref().is_some_and(|stored| !stored.has_texts)
     }
 
-    /// Whether its log must be read for its title.
+    /// Whether its log must be read for its title: it is too long for the cache, and was not read since.
     pub fn lacks_title(&self) -> bool {
-        self.lacks_texts() && self.meta.title.is_none() && self.meta.prompt.is_none()
+        let is_long = self
+            .stored
+            .as_ref()
+            .is_some_and(|stored| stored.has_long_name);
+        let is_kept = is_kept(self.meta.title.as_deref()) && is_kept(self.meta.prompt.as_deref());
+        is_long && is_kept && self.lacks_texts()
     }
 
-    /// Whether its name in lists is a text of its log, which the cache does not keep.
+    /// Whether its name in lists is a text of its log.
     pub fn is_named_by_text(&self, lane: Lane) -> bool {
         let title = self.meta.title.as_deref().unwrap_or_default();
         let is_child = lane != Lane::Main || self.meta.parent.is_some();
@@ -147,7 +157,7 @@ impl Session {
     /// Whether its log must be read for its name in lists.
     pub fn lacks_name(&self) -> bool {
         let stored = self.stored.as_ref();
-        stored.is_some_and(|stored| stored.is_named_by_text && !stored.has_texts)
+        stored.is_some_and(|stored| stored.is_named_by_text) && self.lacks_title()
     }
 
     /// Whether anything was said, or any request reported, as far as the log was read.

@@ -153,12 +153,12 @@ impl State {
             return Vec::new();
         }
         let mut old: Vec<ItemIx> = self.chain.items(node).collect();
-        old.retain(|ix| self.items()[*ix].in_context());
+        old.retain(|ix| self.items().at(*ix).in_context());
         let mut fresh = new;
         fresh.retain(|item| {
             let same = old.iter().position(|ix| {
-                let held = &self.items()[*ix];
-                held.hash == item.hash && held.kind == item.kind && held.call == item.call
+                let held = &self.items().at(*ix);
+                held.hash() == item.hash && held.kind() == item.kind && held.call() == item.call
             });
             same.map(|at| old.remove(at)).is_none()
         });
@@ -197,7 +197,7 @@ impl State {
             hits.extend(self.ledger.items_mut().results_of(*call));
         }
         for ix in hits {
-            if self.chain.is_live(self.items()[ix].node as usize) {
+            if self.chain.is_live(self.items().at(ix).node()) {
                 self.leave(ix, Gone::Cleared);
             }
         }
@@ -223,7 +223,7 @@ impl State {
         let nodes = keys.iter().filter_map(live);
         let items = nodes.flat_map(|(node, hash)| {
             let items = self.chain.items(node);
-            items.filter(move |ix| self.items()[*ix].hash == hash)
+            items.filter(move |ix| self.items().at(*ix).hash() == hash)
         });
         items.collect()
     }

@@ -1,11 +1,11 @@
 //! The part of the state that stays in memory while nobody looks at the session or writes to it.
 
 use super::State;
-use crate::history::Item;
+use crate::history::ItemRef;
 
 impl State {
     /// Forgets every item that does not stay, and earlier states. Nothing can be applied afterwards.
-    pub(crate) fn keep(&mut self, stays: impl Fn(&Item) -> bool) {
+    pub(crate) fn keep(&mut self, stays: impl Fn(&ItemRef<'_>) -> bool) {
         let request = self.agent_estimate.map(|logged| logged.request);
         let nodes = self.ledger.keep(&self.chain, request, stays);
         self.chain.keep_only_live(nodes.into_iter());
@@ -20,6 +20,12 @@ impl State {
     /// Keeps no earlier states from here on.
     pub(crate) fn forget_past_states(&mut self) {
         self.past.forget();
+        self.ledger.items_mut().forget_sizes();
+    }
+
+    /// Leaves the previews of most items of a long log there.
+    pub(crate) fn leave_previews(&mut self) {
+        self.ledger.items_mut().leave_previews();
     }
 
     /// Makes bytes of the parts that lists do not show, but for the ledger.

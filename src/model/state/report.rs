@@ -49,7 +49,7 @@ impl State {
             turn: self.turns,
             start: 0,
             generation: None,
-            previous: None,
+            previous: None.into(),
         };
         self.ledger.add_report(report, chain, coverage);
         if self

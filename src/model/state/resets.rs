@@ -3,9 +3,12 @@
 use super::State;
 use crate::Gone;
 use crate::chain::BranchChange;
-use crate::event::{Key, Place, Reset};
+use crate::event::{CauseSource, Key, Place, Reset};
 use crate::history::PastReset;
+use crate::hooked::{HookedCompaction, find};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A summary in the place of records that the log no longer has.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -55,13 +58,28 @@ impl State {
         self.ledger.items_mut().work_out();
     }
 
+    /// Takes over what hooks noted of the resets so far, where the log lacks it.
+    pub(crate) fn note_hooked(&mut self) {
+        let set = Arc::clone(&self.overrides);
+        if set.hooked.is_empty() {
+            return;
+        }
+        let mut since = None;
+        for reset in self.ledger.resets_mut() {
+            add_hooked(reset, &set.hooked, since);
+            since = reset.at.or(since);
+        }
+    }
+
     /// Notes a reset, before anything leaves.
     fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
+        let since = self.resets().iter().rev().find_map(|reset| reset.at);
+        add_hooked(&mut reset, &self.overrides.hooked, since);
         for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
-            let item = &self.items()[ix];
+            let item = &self.items().at(ix);
             if item.in_context() {
                 let (tokens, _) = self.ledger.items().tokens(ix);
-                reset.dropped[item.role.index()] += tokens;
+                reset.dropped[item.role().index()] += tokens;
             }
         }
         self.ledger.add_reset(reset);
@@ -70,9 +88,9 @@ impl State {
     /// The newest item is a summary in the place of earlier records. The first of a log counts.
     pub(crate) fn note_summary(&mut self) {
         let newest = self.items().last().map(|item| Summary {
-            hash: item.hash,
-            place: item.place,
-            record: item.record,
+            hash: item.hash(),
+            place: item.place(),
+            record: item.record(),
         });
         self.summary = self.summary.or(newest);
     }
@@ -86,5 +104,16 @@ impl State {
         self.past
             .add_resets(resets.len(), summary.record, summary.place);
         self.ledger.take_over(resets);
+    }
+}
+
+/// Takes over what a hook noted of a reset, where the log lacks it. `since` is when the log has the reset before.
+fn add_hooked(reset: &mut PastReset, hooked: &[HookedCompaction], since: Option<Timestamp>) {
+    let is_asked_for = !hooked.is_empty() && reset.gone == Gone::Compaction;
+    if !is_asked_for || reset.cause_source == CauseSource::Log {
+        return;
+    }
+    if let Some(hooked) = reset.at.and_then(|at| find(hooked, since, at)) {
+        (reset.cause, reset.cause_source) = (hooked.cause.clone(), CauseSource::Hook);
     }
 }

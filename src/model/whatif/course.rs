@@ -4,6 +4,7 @@ use crate::event::Key;
 use crate::history::{Coverage, ItemIx, Left, PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;
+use crate::small::{MaybeIx, short};
 use crate::{Gone, Kind, Role};
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,6 +12,8 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) struct Course {
     /// One for each request, and one more where a compaction came after the last.
     pub(super) steps: Vec<CourseStep>,
+    /// Tokens of the messages that were added, by step, the oldest of each first.
+    pub(super) messages: Vec<u64>,
     pub(super) requests: RequestIx,
     /// What comes back after every compaction: the system prompt, memory files, tool lists.
     pub(super) prefix: u64,
@@ -20,8 +23,8 @@ pub(super) struct Course {
 #[derive(Debug, Default)]
 pub(super) struct CourseStep {
     pub(super) change: Change,
-    /// Tokens of the messages that were added, the oldest first.
-    pub(super) messages: Vec<u64>,
+    /// Where the messages that were added end among those of all steps.
+    pub(super) messages: usize,
     /// The user's part of them.
     pub(super) user: u64,
     /// Tokens that the agent's own count gained beside: reasoning that became that of an earlier turn.
@@ -46,7 +49,7 @@ impl Course {
     /// The course of the first `requests` requests, as if `without` had not come.
     pub(super) fn of(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) -> Course {
         let requests = requests.min(session.requests().len());
-        let reported = &session.requests()[..requests];
+        let reported = session.requests().to(requests);
         let mut steps: Vec<CourseStep> = Vec::with_capacity(requests + 1);
         let mut resets = session.resets().iter().peekable();
         let mut last = 0;
@@ -56,14 +59,14 @@ impl Course {
                 ..CourseStep::default()
             });
         };
-        for (ix, request) in reported.iter().enumerate() {
+        for (ix, request) in reported.enumerate() {
             add(match first_of(&mut resets, ix) {
                 // What came before the log is not known.
-                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
+                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt()),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
-                None => Change::By(difference(request.prompt, last)),
+                None => Change::By(difference(request.prompt(), last)),
             });
-            last = request.prompt;
+            last = request.prompt();
         }
         if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
@@ -71,13 +74,14 @@ impl Course {
         {
             add(Change::By(difference(reset.before.max(last), last)));
         }
-        fill_messages(session, &mut steps, without);
+        let messages = fill_messages(session, &mut steps, without);
         fill_counted(session, &mut steps[..requests]);
         for ix in without {
             take_out(session, *ix, &mut steps[..requests]);
         }
         Course {
             steps,
+            messages,
             requests,
             prefix: prefix(session, requests, without),
         }
@@ -113,10 +117,12 @@ fn take_out(session: &Session, ix: ItemIx, steps: &mut [CourseStep]) {
     let tokens = session.tokens(ix).0;
     let signed = i64::try_from(tokens).unwrap_or(i64::MAX);
     let compacted = |left: &Left| matches!(left.why, Gone::Compaction | Gone::Clear);
-    let left = item.left.filter(|left| !compacted(left));
+    let left = item.left().filter(|left| !compacted(left));
     for (request, step) in steps.iter_mut().enumerate() {
         match &mut step.change {
-            Change::To(size) if item.held_by(request) => *size = size.saturating_sub(tokens),
+            Change::To(size) if item.presence().held_by(request) => {
+                *size = size.saturating_sub(tokens)
+            }
             Change::By(grown) if item.entered() == Some(request) => {
                 *grown = grown.saturating_sub(signed);
             }
@@ -134,46 +140,98 @@ fn fill_counted(session: &Session, steps: &mut [CourseStep]) {
     let reported = counts.prompts.iter().zip(session.requests());
     let mut before = 0;
     for (step, (counted, request)) in steps.iter_mut().zip(reported) {
-        let beside = counted.saturating_sub(request.prompt);
+        let beside = counted.saturating_sub(request.prompt());
         step.counted = beside.saturating_sub(before);
         before = beside;
     }
 }
 
-/// Adds the messages to the steps. A message is a response, or a record of any other role; what the
-/// harness adds belongs to no message.
-fn fill_messages(session: &Session, steps: &mut [CourseStep], without: &BTreeSet<ItemIx>) {
-    let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
+/// A message, and the step that added it.
+struct Message {
+    step: u32,
+    tokens: u64,
+}
+
+/// Returns the messages by step, and notes in each step where its own end. A message is a response, or a record of any
+/// other role; what the harness adds belongs to no message.
+fn fill_messages(
+    session: &Session,
+    steps: &mut [CourseStep],
+    without: &BTreeSet<ItemIx>,
+) -> Vec<u64> {
+    // In the order in which they begin.
+    let mut messages: Vec<Message> = Vec::new();
+    let mut responses = Responses::new(session);
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
         let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
             continue;
         };
-        if matches!(item.role, Role::System | Role::Container) || without.contains(&ix) {
+        if matches!(item.role(), Role::System | Role::Container) || without.contains(&ix) {
             continue;
         }
-        let step = &mut steps[entered];
         let tokens = session.tokens(ix).0;
-        if item.role == Role::User {
+        if item.role() == Role::User {
+            let step = &mut steps[entered];
             step.user = step.user.saturating_add(tokens);
         }
         // A response's lines may have results of its calls between them; a record's items have nothing.
-        let place = (entered, step.messages.len());
-        let (at, message) = match item.output_of {
-            Some(response) => *responses.entry(response).or_insert(place),
+        let new = messages.len();
+        let message = match item.output_of() {
+            Some(response) => responses.message_of(response, new),
             None => match last {
-                Some((node, place)) if node == item.node => place,
-                _ => place,
+                Some((node, message)) if node == item.node() => message,
+                _ => new,
             },
         };
-        if item.output_of.is_none() {
-            last = Some((item.node, (at, message)));
+        if item.output_of().is_none() {
+            last = Some((item.node(), message));
         }
-        let messages = &mut steps[at].messages;
-        if message == messages.len() {
-            messages.push(0);
+        if message == new {
+            let step = short(entered);
+            messages.push(Message { step, tokens: 0 });
         }
-        messages[message] = messages[message].saturating_add(tokens);
+        let message = &mut messages[message];
+        message.tokens = message.tokens.saturating_add(tokens);
+    }
+    messages.sort_by_key(|message| message.step);
+    for message in &messages {
+        steps[message.step as usize].messages += 1;
+    }
+    let mut end = 0;
+    for step in steps {
+        end += step.messages;
+        step.messages = end;
+    }
+    messages.into_iter().map(|message| message.tokens).collect()
+}
+
+/// The messages of responses, by their requests.
+struct Responses<'s> {
+    session: &'s Session,
+    reported: Vec<MaybeIx>,
+    /// Those of which there is no report.
+    others: HashMap<Key, usize>,
+}
+
+impl Responses<'_> {
+    fn new(session: &Session) -> Responses<'_> {
+        Responses {
+            session,
+            reported: vec![MaybeIx::default(); session.requests().len()],
+            others: HashMap::new(),
+        }
+    }
+
+    /// The message of a response: this one, if it has none yet.
+    fn message_of(&mut self, response: Key, new: usize) -> usize {
+        let Some(request) = self.session.ledger().request_of(response) else {
+            return *self.others.entry(response).or_insert(new);
+        };
+        let known = &mut self.reported[request];
+        let message = known.get().unwrap_or(new);
+        *known = message.into();
+        message
     }
 }
 
@@ -184,16 +242,16 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests()[*ix].generation.is_some());
+    firsts.retain(|ix| *ix < requests && session.requests().at(*ix).is_settled());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
-        let returns = matches!(item.role, Role::System | Role::Container);
-        if !returns || item.kind == Kind::Summary || without.contains(&ix) {
+        let returns = matches!(item.role(), Role::System | Role::Container);
+        if !returns || item.kind() == Kind::Summary || without.contains(&ix) {
             continue;
         }
         let tokens = i128::from(session.tokens(ix).0);
-        for span in item.spans_held(requests) {
+        for span in item.presence().spans_held(requests) {
             let at = |request| firsts.partition_point(|first| *first < request);
             changes[at(span.start)] += tokens;
             changes[at(span.end)] -= tokens;
@@ -202,7 +260,7 @@ fn prefix(session: &Session, requests: RequestIx, without: &BTreeSet<ItemIx>) ->
     let mut held = 0;
     let sums = firsts.iter().zip(changes).map(|(first, change)| {
         held += change;
-        let system = session.requests()[*first].system;
+        let system = session.requests().at(*first).system();
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();

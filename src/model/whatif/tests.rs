@@ -234,6 +234,7 @@ fn course(grown: &[u32]) -> Course {
     };
     Course {
         steps: grown.iter().map(step).collect(),
+        messages: Vec::new(),
         requests: grown.len(),
         prefix: 0,
     }

@@ -1,6 +1,8 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
+use super::said::Said;
+use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
 use std::borrow::Cow;
 
@@ -42,27 +44,10 @@ pub struct Overrides {
     pub window_from: &'static str,
     /// The same for `compact_window` and `limit`.
     pub trigger_from: &'static str,
-    /// What the agent's client said of the window to a status line.
+    /// What the agent's client said of the session.
     pub said: Option<Said>,
-}
-
-/// The window of a session as its agent's client says it. No log of that agent has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// The window, in tokens.
-    pub window: u64,
-    /// The model that it is of, as logs write it; `None`: the client does not say.
-    pub model: Option<String>,
-}
-
-impl Said {
-    /// Whether it is of this model. A session may have changed its model since.
-    pub(super) fn is_of(&self, model: Option<&str>) -> bool {
-        match (&self.model, model) {
-            (Some(said), Some(model)) => said == model,
-            _ => true,
-        }
-    }
+    /// The compactions that its hooks noted, oldest first.
+    pub hooked: Vec<HookedCompaction>,
 }
 
 /// The window of a model in an agent's settings.

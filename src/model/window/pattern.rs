@@ -2,7 +2,7 @@
 
 /// Whether a model's id matches a pattern, with or without the prefix of a provider: `openai/gpt-4o` and
 /// `us.anthropic.claude-opus-4-8` are no other models than `gpt-4o` and `claude-opus-4-8`.
-pub(super) fn matches_model(pattern: &str, id: &str) -> bool {
+pub fn matches_model(pattern: &str, id: &str) -> bool {
     let bare = bare(id);
     matches(pattern, id) || (bare.len() < id.len() && matches(pattern, bare))
 }

@@ -1,24 +1,46 @@
-//! The prices of tokens that a model reads from its provider's cache.
+//! The prices of tokens, by the providers' lists.
 
 use super::{Rules, matches_model};
+use crate::spent::Spent;
 use serde::{Deserialize, Serialize};
 
-/// The price of the models whose ids match.
+/// The prices of the models whose ids match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "Row")]
 pub struct PriceRow {
     /// Patterns of exact model ids; `*` matches any text.
     pub ids: Vec<String>,
-    /// US dollars for a million tokens read from the cache, by the provider's list.
-    pub cached_read: f64,
-    /// A prompt of more tokens than `above` pays `cached_read_above`; none: all pay alike.
+    /// The prices of usual prompts.
+    #[serde(flatten)]
+    pub usual: Prices,
+    /// A prompt of more tokens than this pays the prices of `long`; none: all pay alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<u64>,
-    /// The price of such prompts.
+    /// The prices of such prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cached_read_above: Option<f64>,
+    pub long: Option<Prices>,
     /// The source of these numbers, with its date.
     pub source: String,
+}
+
+/// US dollars for a million tokens, without discounts for batches or surcharges for speed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// Input that is read from the cache.
+    pub cached_read: f64,
+    /// Input that no cache has; `None`: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<f64>,
+    /// Input that is written to the cache; `None`: as other input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
+    /// The same, to be kept for an hour; `None`: as what is kept for less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_hour: Option<f64>,
+    /// Output; `None`: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<f64>,
 }
 
 impl Rules {
@@ -37,12 +59,51 @@ impl Rules {
 }
 
 impl PriceRow {
+    /// The prices of a prompt of this many tokens.
+    pub fn prices(&self, prompt: u64) -> &Prices {
+        let is_long = self.above.is_some_and(|above| prompt > above);
+        self.long
+            .as_ref()
+            .filter(|_| is_long)
+            .unwrap_or(&self.usual)
+    }
+
     /// US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens.
     pub fn cached_read(&self, prompt: u64) -> f64 {
-        let dearer = self
-            .cached_read_above
-            .filter(|_| self.above.is_some_and(|above| prompt > above));
-        dearer.unwrap_or(self.cached_read)
+        self.prices(prompt).cached_read
+    }
+
+    /// US dollars for one request; `None`: the row lacks a price.
+    pub fn usd(&self, spent: &Spent) -> Option<f64> {
+        let prices = self.prices(spent.prompt());
+        let (input, output) = (prices.input?, prices.output?);
+        let write = prices.cache_write.unwrap_or(input);
+        let hour = prices.cache_write_hour.unwrap_or(write);
+        let short = spent.cache_write.saturating_sub(spent.cache_write_hour);
+        let parts = [
+            (spent.input, input),
+            (spent.cache_read, prices.cached_read),
+            (short, write),
+            (spent.cache_write_hour, hour),
+            (spent.output, output),
+        ];
+        let parts = parts
+            .into_iter()
+            .map(|(tokens, price)| tokens as f64 * price);
+        Some(parts.sum::<f64>() / 1e6)
+    }
+}
+
+impl Prices {
+    fn are_likely(&self) -> bool {
+        let others = [
+            self.input,
+            self.cache_write,
+            self.cache_write_hour,
+            self.output,
+        ];
+        let all = others.into_iter().flatten().chain([self.cached_read]);
+        all.into_iter().all(|price| (0.0..1e6).contains(&price))
     }
 }
 
@@ -52,8 +113,14 @@ impl PriceRow {
 struct Row {
     ids: Vec<String>,
     cached_read: f64,
+    input: Option<f64>,
+    cache_write: Option<f64>,
+    cache_write_hour: Option<f64>,
+    output: Option<f64>,
     above: Option<u64>,
+    /// The same as `long` with this price alone.
     cached_read_above: Option<f64>,
+    long: Option<Prices>,
     #[serde(default)]
     source: String,
 }
@@ -62,21 +129,31 @@ impl TryFrom<Row> for PriceRow {
     type Error = &'static str;
 
     fn try_from(row: Row) -> Result<PriceRow, Self::Error> {
-        let dear = row.cached_read_above.unwrap_or(row.cached_read);
-        if [row.cached_read, dear]
-            .iter()
-            .any(|price| !(0.0..1e6).contains(price))
-        {
+        let usual = Prices {
+            cached_read: row.cached_read,
+            input: row.input,
+            cache_write: row.cache_write,
+            cache_write_hour: row.cache_write_hour,
+            output: row.output,
+        };
+        let long = row.long.or(row.cached_read_above.map(|price| Prices {
+            cached_read: price,
+            input: None,
+            cache_write: None,
+            cache_write_hour: None,
+            output: None,
+        }));
+        if !usual.are_likely() || !long.is_none_or(|long| long.are_likely()) {
             return Err("the prices of a [[price]] are dollars for a million tokens, 0 or more");
         }
-        if row.above.is_some() != row.cached_read_above.is_some() {
-            return Err("a [[price]] has both `above` and `cached_read_above`, or neither");
+        if row.above.is_some() != long.is_some() {
+            return Err("a [[price]] has both `above` and `long`, or neither");
         }
         Ok(PriceRow {
             ids: row.ids,
-            cached_read: row.cached_read,
+            usual,
             above: row.above,
-            cached_read_above: row.cached_read_above,
+            long,
             source: row.source,
         })
     }
@@ -110,6 +187,36 @@ mod tests {
         let rules = built_in();
         let of = |prompt| rules.cached_read_price("gemini-2.5-pro", prompt);
         assert_eq!((of(200_000), of(200_001)), (Some(0.125), Some(0.25)));
+    }
+
+    #[test]
+    fn a_request_costs_each_of_its_parts() {
+        let rules = built_in();
+        let spent = Spent {
+            input: 1_000,
+            cache_read: 100_000,
+            cache_write: 30_000,
+            cache_write_hour: 20_000,
+            output: 2_000,
+        };
+        let of = |model, spent| rules.price_of(model).and_then(|row| row.usd(spent));
+        // $5, $0.5, $6.25, $10 and $25 a million.
+        let opus = 0.005 + 0.05 + 0.0625 + 0.2 + 0.05;
+        assert!((of("claude-opus-4-8", &spent).unwrap() - opus).abs() < 1e-9);
+        // Where a write has no price of its own it is input: $1.25, $0.125, $10.
+        let codex = 31_000.0 * 1.25e-6 + 0.0125 + 0.02;
+        assert!((of("gpt-5-codex", &spent).unwrap() - codex).abs() < 1e-9);
+        let long = Spent {
+            cache_read: 300_000,
+            ..spent
+        };
+        // Above 272,000: $5, $0.5 and $22.5.
+        let gpt = 31_000.0 * 5e-6 + 0.15 + 0.045;
+        assert!((of("gpt-5.4", &long).unwrap() - gpt).abs() < 1e-9);
+        assert_eq!(of("unknown", &spent), None);
+        let own = "[[price]]\nids = [\"own\"]\ncached_read = 0.1";
+        let rules: Rules = toml::from_str(own).unwrap();
+        assert_eq!(rules.price_of("own").unwrap().usd(&spent), None);
     }
 
     #[test]
@@ -148,6 +255,9 @@ mod tests {
             "cached_read = -1.0",
             "cached_read = nan",
             "cached_read = 1.0\nabove = 5",
+            "cached_read = 1.0\nlong = { cached_read = 1.0 }",
+            "cached_read = 1.0\noutput = -2.0",
+            "cached_read = 1.0\nabove = 5\nlong = { cached_read = 1e9 }",
         ] {
             let row = format!("[[price]]\nids = [\"a\"]\n{row}");
             assert!(toml::from_str::<Rules>(&row).is_err(), "{row}");

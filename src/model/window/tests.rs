@@ -563,10 +563,7 @@ fn a_prefix_counts_once_what_the_log_shows_of_it() {
 #[test]
 fn a_client_is_believed_up_to_what_was_seen() {
     let set = Overrides {
-        said: Some(Said {
-            window: 1_000_000,
-            model: Some("claude-opus-4-6".to_owned()),
-        }),
+        said: Some(Said::window(1_000_000, Some("claude-opus-4-6".to_owned()))),
         window: Some(300_000),
         ..Overrides::default()
     };
@@ -592,5 +589,52 @@ fn a_client_is_believed_up_to_what_was_seen() {
     assert_eq!(
         window("claude-haiku-4-5", None, 0).1,
         WindowSource::Settings
+    );
+}
+
+#[test]
+fn a_client_says_when_it_compacts_unless_the_session_refutes_it() {
+    let limits = |compaction, past: &[PastSize], logged_trigger| {
+        let said = Said {
+            compaction,
+            ..Said::window(200_000, Some("claude-opus-4-6".to_owned()))
+        };
+        let set = Overrides {
+            said: Some(said),
+            ..Overrides::default()
+        };
+        let limits = RULES.limits(&Seen {
+            past,
+            logged_trigger,
+            ..Seen::new("claude-code", Some("claude-opus-4-6"), &set)
+        });
+        (limits.trigger, limits.trigger_source, limits.no_trigger())
+    };
+    let at = SaidCompaction::At(67_000);
+    assert_eq!(
+        limits(at, &[], None),
+        (Some(67_000), TriggerSource::Client, None)
+    );
+    assert_eq!(limits(at, &[], Some(90_000)).1, TriggerSource::Log);
+    assert_ne!(
+        limits(at, &[PastSize::Context(167_500)], None).1,
+        TriggerSource::Client
+    );
+    let off = limits(SaidCompaction::Off, &[], None);
+    assert_eq!(
+        off,
+        (
+            None,
+            TriggerSource::Client,
+            Some("compaction is off (client)".to_owned())
+        )
+    );
+    assert_eq!(
+        limits(SaidCompaction::Refused, &[], None).1,
+        TriggerSource::Refused
+    );
+    assert_eq!(
+        limits(SaidCompaction::Unsaid, &[], None).1,
+        TriggerSource::Policy
     );
 }

@@ -2,6 +2,7 @@
 
 use super::overrides::{Compaction, Overrides};
 use super::policy::{Policy, part};
+use super::said::SaidCompaction;
 use super::{Seen, TriggerSource};
 use crate::history::Counted;
 use serde::{Deserialize, Serialize};
@@ -90,8 +91,15 @@ pub(super) fn of(
     let is_late = turn_end.is_some() || policy.is_some_and(|policy| policy.late);
     let refuted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
     let past = seen.past.iter().map(|past| past.at()).min();
+    let said = seen.overrides.said.as_ref();
+    let said = said.filter(|said| said.is_of(seen.model));
+    let said = said.map_or(SaidCompaction::Unsaid, |said| said.compaction);
     match (seen.logged_trigger, rule, past) {
         (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
+        // It reads its own settings, and what its provider sends it.
+        _ if said == SaidCompaction::Off => (None, TriggerSource::Client),
+        _ if said == SaidCompaction::Refused && past.is_none() => (None, TriggerSource::Refused),
+        _ if said.at().is_some_and(|at| !refuted(at)) => (said.at(), TriggerSource::Client),
         // It compacted by itself before that was switched off.
         (None, None, _) if set.compaction == Compaction::Off => (None, TriggerSource::Settings),
         // A rule outranks what took place, unless the newest of that refutes it: each compaction starts

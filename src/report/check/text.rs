@@ -1,58 +1,89 @@
-//! The first records of a log for people.
+//! The result of a check for people: a line for each bound that was passed.
 
-use super::{Records, Row};
+use super::{Check, OfSession};
 use crate::text::page::Page;
+use model::bounds::{Bounded, Passed};
 use render::number::{counted, tokens};
 use render::text::inert;
 use std::io;
 
-pub(super) fn write(out: &mut Page<'_>, records: &Records) -> io::Result<()> {
-    writeln!(out, "{} · {}", inert(records.agent), inert(&records.path))?;
-    let mut last = 0;
-    for row in &records.records {
-        // The line's number is printed with its first row only.
-        let line = match std::mem::replace(&mut last, row.line) {
-            before if before == row.line => String::new(),
-            _ => row.line.to_string(),
-        };
-        write_row(out, &line, row)?;
+/// The most characters of an id: enough to select a session.
+const ID_CHARS: usize = 13;
+
+pub(super) fn write(page: &mut Page<'_>, check: &Check) -> io::Result<()> {
+    for of in &check.passed {
+        writeln!(page, "{}: {}", inert(&who(of)), inert(&what(of)))?;
     }
+    let mut whose: Vec<_> = check.passed.iter().map(|of| (&of.path, &of.id)).collect();
+    whose.dedup();
+    let checked = counted(check.sessions as u64, "session");
+    let unread = match check.unreadable {
+        0 => String::new(),
+        n => format!(", {} not read", counted(n as u64, "log")),
+    };
     writeln!(
-        out,
-        "{}, {}, {} skipped, {} unknown, {} unreadable",
-        counted(records.items, "item"),
-        counted(records.usage_reports, "usage report"),
-        counted(records.skipped, "record"),
-        records.unknown,
-        records.unreadable
-    )?;
-    if records.sessions > 1 {
-        writeln!(out, "{} sessions, by their ids", records.sessions)?;
-    }
-    if records.items == 0 {
-        writeln!(
-            out,
-            "no items matched: check `message.role` and `message.text` of the mapping"
-        )?;
-    }
-    if records.usage_reports == 0 {
-        writeln!(out, "no usage report: all sizes would be estimated")?;
-    }
-    Ok(())
+        page,
+        "{checked} checked, {} beyond a bound{unread}",
+        whose.len()
+    )
 }
 
-fn write_row(out: &mut Page<'_>, line: &str, row: &Row) -> io::Result<()> {
-    let Some(item) = &row.item else {
-        return out.row(format_args!(
-            "{line:>6}  {}: {}",
-            row.event,
-            inert(&row.detail)
-        ));
+/// The session: agent, name, and the beginning of its id.
+pub(super) fn who(of: &OfSession) -> String {
+    let id: String = of
+        .id
+        .iter()
+        .flat_map(|id| id.chars().take(ID_CHARS))
+        .collect();
+    let parts = [of.agent, &of.name, &id];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
+/// What is beyond its bound, by how much, and since when.
+pub(super) fn what(of: &OfSession) -> String {
+    let passed = &of.passed;
+    let since = passed.since.map_or(String::new(), |at| {
+        format!(", since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+    });
+    let more = match passed.items {
+        0 | 1 => String::new(),
+        n => format!(", and {} more", counted(n as u64 - 1, "item")),
     };
-    let (role, kind, size) = (item.role.name(), item.kind, tokens(item.tokens));
-    let tool = inert(item.tool.as_deref().unwrap_or_default());
-    let preview = inert(&item.preview);
-    out.row(format_args!(
-        "{line:>6}  {role:<9} {kind:<11} {tool:<12} {size:>6}  {preview}"
-    ))
+    format!("{}{more}{since}", value(passed, of.item.as_ref()))
+}
+
+fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
+    let size = |value: f64| tokens(value.round() as u64);
+    let of_size = |what: String| {
+        let (value, bound, by) = (size(passed.value), size(passed.bound), size(passed.by()));
+        format!("{what} {value}, {by} more than {bound}")
+    };
+    let percent = |of: &str| {
+        let (value, bound, by) = (passed.value, passed.bound, passed.by());
+        format!("context at {value:.1} % of the {of}, {by:.1} more than {bound}")
+    };
+    let count = |value: f64| value as u64;
+    match passed.what {
+        Bounded::PercentOfTrigger => percent("trigger"),
+        Bounded::PercentOfWindow => percent("window"),
+        Bounded::Tokens => of_size("context of".to_owned()),
+        Bounded::Item => {
+            let (line, label) = item.map_or((0, ""), |(line, label)| (*line, label));
+            of_size(format!("{label} at line {line}, size"))
+        }
+        Bounded::Repeated => of_size("repeated content of".to_owned()),
+        Bounded::RequestsLeft => format!(
+            "{} left before the compaction, {} fewer than {}",
+            counted(count(passed.value), "request"),
+            passed.by(),
+            passed.bound
+        ),
+        Bounded::Compactions => format!(
+            "{}, {} more than {}",
+            counted(count(passed.value), "compaction"),
+            passed.by(),
+            passed.bound
+        ),
+    }
 }

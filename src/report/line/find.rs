@@ -2,7 +2,7 @@
 
 use super::{Trouble, named as in_words};
 use crate::ReportContext;
-use clients::line::Input;
+use clients::agent::Agent;
 use format::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::log::LogFile;
@@ -17,28 +17,35 @@ pub enum Found {
     NotYet,
 }
 
-/// The log of the session that a client names: by its path, else by its id, among the folders of its agent. `known` is where
-/// it was the last time.
+/// The session that a client names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'i> {
+    /// The client; `None`: of no agent that is known.
+    pub agent: Option<Agent>,
+    /// The path of its log.
+    pub log: Option<&'i Path>,
+    /// Its id.
+    pub session: Option<&'i str>,
+    /// Whether it was answered: then there is a log.
+    pub has_begun: bool,
+    /// Where its log was the last time.
+    pub known: Option<&'i Path>,
+}
+
+/// The log of the session that a client names: by its path, else by its id, among the folders of its agent.
 ///
 /// # Errors
 ///
 /// If its path is outside the agent's folders, or not that of a log.
-pub fn find(
-    context: &ReportContext,
-    input: &Input,
-    known: Option<&Path>,
-) -> Result<Found, Trouble> {
-    let Some(format) = input
-        .dialect
-        .and_then(|dialect| named(context, dialect.agent()))
-    else {
+pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Trouble> {
+    let Some(format) = wanted.agent.and_then(|agent| named(context, agent.id())) else {
         return Err(Trouble::new(
             "unknown client",
-            "the input is not that of Claude Code, Cursor, Copilot or Qwen Code",
+            "the input is not that of an agent that is known here",
         ));
     };
     let roots = roots(context, format);
-    if let Some(path) = &input.log {
+    if let Some(path) = wanted.log {
         let Some(path) = below(&roots, path) else {
             return Err(Trouble::new(
                 "log outside",
@@ -52,28 +59,28 @@ pub fn find(
         };
         return match files::look(&path) {
             Ok(_) => at(context, roots, &path).map(Found::Log),
-            Err(error) if files::is_absent(&error) => Ok(missing(input)?),
+            Err(error) if files::is_absent(&error) => missing(wanted),
             Err(error) => Err(Trouble::new(
                 "no log",
                 format!("{} cannot be read: {error}", in_words(&path)),
             )),
         };
     }
-    let Some(id) = &input.session else {
+    let Some(id) = wanted.session else {
         return Err(Trouble::new(
             "no session",
             "the input names neither a log nor a session's id",
         ));
     };
-    if let Some(path) = known.filter(|path| files::look(path).is_ok())
+    if let Some(path) = wanted.known.filter(|path| files::look(path).is_ok())
         && let Ok(log) = at(context, roots.clone(), path)
-        && log.facts.id.as_ref() == Some(id)
+        && log.facts.id.as_deref() == Some(id)
     {
         return Ok(Found::Log(log));
     }
     match of_id(context, roots, id) {
         Some(log) => Ok(Found::Log(Box::new(log))),
-        None => Ok(missing(input)?),
+        None => missing(wanted),
     }
 }
 
@@ -108,13 +115,14 @@ pub(super) fn named(context: &ReportContext, agent: &str) -> Option<&'static For
 }
 
 /// There is no log. That is as it should be before the first answer.
-fn missing(input: &Input) -> Result<Found, Trouble> {
-    match input.size {
-        None => Ok(Found::NotYet),
-        Some(_) => Err(Trouble::new(
+fn missing(wanted: Wanted<'_>) -> Result<Found, Trouble> {
+    if wanted.has_begun {
+        Err(Trouble::new(
             "no log",
             "there is no log of this session yet: the numbers are the client's alone",
-        )),
+        ))
+    } else {
+        Ok(Found::NotYet)
     }
 }
 

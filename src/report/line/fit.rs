@@ -269,6 +269,7 @@ mod tests {
             is_whole: true,
             has_begun: used > 0,
             big: Some(("Read".to_owned(), 19_200)),
+            largest: None,
             model: Some("claude-opus-5[1m]".to_owned()),
             effort: None,
             session: Some("3f2a1b00-0000".to_owned()),

@@ -1,11 +1,12 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::Trouble;
-use super::find::{Found, find, named};
+use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
-use clients::kept;
+use clients::kept::{self, Kept};
 use clients::line::{Input, Size, logged_model};
-use ingest::discover::settings::SettingsReader;
+use clients::store;
+use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::recent;
 use model::Source;
@@ -50,8 +51,8 @@ impl Shown {
             || Session::new(log.format.id, Arc::clone(&context.rules)),
             |(_, session)| session,
         );
-        let cwd = session.meta.cwd.as_deref();
-        session.set_overrides(SettingsReader::new(context.user.clone()).of(log, cwd));
+        let whose = Whose::of(Some(&session));
+        session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
         Ok(Shown {
             session,
             agent: log.format.label,
@@ -64,12 +65,19 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     let mut troubles = Vec::new();
     let folder = context.user.folders.state_folder();
     let folder = folder.map(|state| kept::folder(&state));
-    let known = match (&folder, input.dialect, &input.session) {
-        (Some(folder), Some(dialect), Some(id)) => kept::load(folder, dialect.agent(), id),
+    let known: Option<Kept> = match (&folder, input.agent, &input.session) {
+        (Some(folder), Some(agent), Some(id)) => store::load(folder, agent.id(), id),
         _ => None,
     };
     let mut log_path: Option<PathBuf> = known.as_ref().and_then(|kept| kept.log.clone());
-    let found = find(context, input, log_path.as_deref());
+    let wanted = Wanted {
+        agent: input.agent,
+        log: input.log.as_deref(),
+        session: input.session.as_deref(),
+        has_begun: input.size.is_some(),
+        known: log_path.as_deref(),
+    };
+    let found = find(context, wanted);
     let mut shown = None;
     match found {
         Ok(Found::Log(log)) => {
@@ -89,7 +97,13 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     add_said(&mut shown.session, input);
     if let (Some(folder), Some(mut keep)) = (folder, input.to_keep()) {
         keep.log = log_path;
-        if let Err(error) = kept::save(&folder, &keep) {
+        // A status line is not passed these.
+        if let Some(known) =
+            known.filter(|known| (known.window, &known.model) == (keep.window, &keep.model))
+        {
+            (keep.compaction, keep.breakdown) = (known.compaction, known.breakdown);
+        }
+        if let Err(error) = store::save(&folder, &keep) {
             // The line itself lacks nothing.
             troubles.push(Trouble::new(
                 "",
@@ -105,9 +119,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
 
 /// A session of which only the client is known.
 fn without_log(context: &ReportContext, input: &Input) -> Shown {
-    let format = input
-        .dialect
-        .and_then(|dialect| named(context, dialect.agent()));
+    let format = input.agent.and_then(|agent| named(context, agent.id()));
     let id = format.map_or("", |format| format.id);
     let mut session = Session::new(id, Arc::clone(&context.rules));
     let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
@@ -134,10 +146,10 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
 fn add_said(session: &mut Session, input: &Input) {
     if let Some(window) = input.window {
         let model = input.model.as_deref().map(logged_model);
-        session.set_said(Said {
-            window,
-            model: model.map(str::to_owned),
-        });
+        let known = session.said().filter(|said| said.window == window);
+        let known = known.filter(|said| said.model.as_deref() == model);
+        let said = known.cloned();
+        session.set_said(said.unwrap_or_else(|| Said::window(window, model.map(str::to_owned))));
     }
     let Some(size) = input.size else { return };
     let request = Key::of_parts(&["client", "status line"]);

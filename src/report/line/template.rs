@@ -62,6 +62,8 @@ pub enum Key {
     Roles,
     /// The newest oversized item in the context.
     Big,
+    /// The largest item in the context.
+    Largest,
     /// The model.
     Model,
     /// How much the model is to think.

@@ -1,13 +1,13 @@
 //! The values of a status line as text.
 
 use super::template::{Field, Key, Length};
-use model::Role;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
 use model::session::{Coverage, Session};
 use model::threshold::Threshold;
 use model::window::Limits;
-use render::item::{label, letter};
+use model::{Kind, Role};
+use render::item::{label, letter, preview};
 use render::number::{band, error, percent, short, tokens};
 use render::text::{cut, short_model};
 
@@ -15,6 +15,10 @@ use render::text::{cut, short_model};
 const LONGEST_TEXT: usize = 24;
 /// The characters of a session's id that are shown.
 const ID_CHARS: usize = 8;
+/// How far before its result a call is looked for, in items.
+const MOST_BETWEEN: usize = 64;
+/// The arguments of tools that are paths.
+const FILE_ARGUMENTS: [&str; 5] = ["file_path", "absolute_path", "filePath", "path", "filename"];
 /// Before a number that may change without a new record.
 const ABOUT: &str = "~";
 
@@ -35,6 +39,8 @@ pub struct Values {
     pub has_begun: bool,
     /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
     pub big: Option<(String, u64)>,
+    /// The largest item in the context.
+    pub largest: Option<Largest>,
     /// The model's id.
     pub model: Option<String>,
     /// How much the model is to think.
@@ -47,6 +53,45 @@ pub struct Values {
     pub version: Option<String>,
     /// The project.
     pub project: String,
+}
+
+/// The largest item in a context. Its texts are log text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Largest {
+    /// What it is.
+    pub what: String,
+    /// The name of the file that it is of.
+    pub of: Option<String>,
+    /// Its size, in tokens.
+    pub tokens: u64,
+}
+
+impl Largest {
+    fn of(session: &Session) -> Option<Largest> {
+        let items = session.items();
+        let sized = session.in_context();
+        let said = sized.filter(|(ix, ..)| !items.at(*ix).is_prefix());
+        let (ix, tokens, _) = said.max_by_key(|(_, tokens, _)| *tokens)?;
+        let item = items.at(ix);
+        let mut calls = items.to(ix).rev().take(MOST_BETWEEN);
+        let call = item.call().and_then(|call| {
+            calls.find(|other| other.kind() == Kind::ToolCall && other.call() == Some(call))
+        });
+        Some(Largest {
+            what: label(&item).into_owned(),
+            of: call.and_then(|call| named_file(preview(&call)).map(str::to_owned)),
+            tokens,
+        })
+    }
+}
+
+/// The name of the file that the arguments of a call begin with.
+fn named_file(arguments: &str) -> Option<&str> {
+    let after = |name: &str| Some(arguments.split_once(&format!("\"{name}\""))?.1);
+    let rest = FILE_ARGUMENTS.iter().find_map(|name| after(name))?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let (path, _) = rest.strip_prefix('"')?.split_once('"')?;
+    path.rsplit(['/', '\\']).find(|part| !part.is_empty())
 }
 
 impl Values {
@@ -62,9 +107,10 @@ impl Values {
             is_whole: session.coverage == Coverage::Whole,
             has_begun: context.used > 0 || session.has_begun(),
             big: newest.map(|(ix, tokens, _)| {
-                let item = &session.items()[ix];
+                let item = &session.items().at(ix);
                 (label(item).into_owned(), tokens)
             }),
+            largest: Largest::of(session),
             model: owned(session.model()),
             effort: None,
             session: owned(session.meta.id.as_deref()),
@@ -128,6 +174,12 @@ impl Values {
             Key::Big => {
                 let (label, size) = self.big.as_ref()?;
                 Some(format!("{} {}", plain(label), short(*size)))
+            }
+            Key::Largest => {
+                let Largest { what, of, tokens } = self.largest.as_ref()?;
+                let of = of.as_deref().map(|file| format!(" of {}", plain(file)));
+                let of = of.unwrap_or_default();
+                Some(format!("{}{of}, {}", plain(what), short(*tokens)))
             }
             Key::Model => self.model.as_deref().map(|id| plain(short_model(id))),
             Key::Effort => self.effort.as_deref().map(plain),
@@ -228,7 +280,7 @@ impl Values {
 
 /// Text of a log as a status line may show it: letters, digits and a few signs. A line is shown by programs that give
 /// other signs a meaning: tmux expands `#`, shells `$` and backquotes, zsh `%`.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || " -_.:/@+,()[]".contains(c);
     let text: String = text
         .chars()
@@ -241,6 +293,26 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_by_its_name() {
+        for (arguments, file) in [
+            (
+                r#"{"file_path":"/home/dev/shop/src/cart.rs","limit":10}"#,
+                Some("cart.rs"),
+            ),
+            (r#"{"limit":10, "path" : "src/"}"#, Some("src")),
+            (
+                r#"{"absolute_path":"C:\\\\dev\\\\cart.rs"}"#,
+                Some("cart.rs"),
+            ),
+            (r#"{"command":"cat /home/dev/cart.rs"}"#, None),
+            (r#"{"file_path":"/home/dev/sh"#, None),
+            ("", None),
+        ] {
+            assert_eq!(named_file(arguments), file, "{arguments}");
+        }
+    }
 
     #[test]
     fn text_of_a_log_has_no_sign_with_a_meaning() {

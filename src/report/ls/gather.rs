@@ -110,12 +110,12 @@ impl Caches {
         fresh: &mut Fresh,
     ) -> io::Result<Gathered> {
         if self.ends.is_some() {
-            fresh.key = LogKey::of(log, log.store.stamp()?);
+            fresh.key = LogKey::now(log)?;
         }
         let key = fresh.key.as_ref();
         let is_known = found(&self.ends, key).is_some();
         let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
-        // The name of a session may be a text of the log, which the cache does not have.
+        // The name of a session may be a text that is too long for the cache.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
         let sessions = match ends.filter(is_named) {
             Some(mut sessions) => {
@@ -126,7 +126,7 @@ impl Caches {
             }
             None => {
                 let mut sessions = gauges(log, rules, counter)?;
-                if key.is_some() && !is_known && log.store.is_one_file() {
+                if key.is_some() && !is_known && log.store.is_stamped_whole() {
                     fresh.ends = cache::store(&mut sessions);
                 }
                 sessions
@@ -137,7 +137,7 @@ impl Caches {
             Sums::Totals => match found(&self.totals, key).and_then(Responses::restore) {
                 Some(responses) => Ok(responses),
                 None => Responses::read(log).inspect(|responses| {
-                    let key = key.filter(|_| log.store.is_one_file());
+                    let key = key.filter(|_| log.store.is_stamped_whole());
                     fresh.totals = key.and_then(|_| responses.store());
                 }),
             },
@@ -170,7 +170,7 @@ impl Caches {
     }
 }
 
-/// Reads the title of a log's main session, which the cache does not keep. Without it the session is listed all the
+/// Reads the title of a log's main session where it is too long for the cache. Without it the session is listed all the
 /// same.
 fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
     let main = |sessions: Sessions| {

@@ -1,10 +1,10 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{Sessions, Totals};
+use super::{By, Group, Sessions, Spending, Totals};
 use crate::json::part::part;
 use crate::percent;
-use crate::session::json::ContextPart;
+use crate::session::json::{ContextPart, dollars};
 use jiff::Timestamp;
 use model::context::Context;
 use model::fleet::{FileFacts, Live, Row};
@@ -13,11 +13,9 @@ use model::window::Limits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-// The newest session comes first.
 part! { List<'a>(all: &'a Sessions) {
     sessions: Vec<SessionPart<'a>> = all
-        .fleet
-        .recent()
+        .rows
         .iter()
         .filter_map(|row| session(all, row))
         .collect(),
@@ -26,6 +24,35 @@ part! { List<'a>(all: &'a Sessions) {
         all.totals.as_ref().map(sums),
     #[serde(skip_serializing_if = "Option::is_none")]
     totals_lack: Option<BTreeMap<&'static str, LackPart>> = all.totals.as_ref().map(lack),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<GroupsPart<'a>> = all
+        .groups
+        .as_ref()
+        .map(|(by, groups)| GroupsPart::new(*by, groups)),
+}}
+
+part! { GroupsPart<'a>(by: By, groups: &'a [Group]) {
+    by: &'static str = by.name(),
+    of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
+}}
+
+part! { GroupPart<'a>(group: &'a Group) {
+    // What is not known has no name.
+    name: Option<&'a str> = Some(&*group.name).filter(|name| !name.is_empty()),
+    #[serde(flatten)]
+    usage: UsagePart = UsagePart::new(&group.spending),
+}}
+
+// In parts that do not overlap, the same for all providers.
+part! { UsagePart(of: &Spending) {
+    responses: u64 = of.responses,
+    input: u64 = of.spent.input,
+    cache_read: u64 = of.spent.cache_read,
+    cache_write: u64 = of.spent.cache_write,
+    output: u64 = of.spent.output,
+    // By list prices, of the responses that have one.
+    cost_usd: f64 = dollars(of.usd()),
+    unpriced: u64 = of.unpriced,
 }}
 
 /// The sums of each agent, in its provider's own terms; and its output with reasoning, the same for all.
@@ -89,4 +116,10 @@ part! { SessionPart<'a>(
     // The agent's own count in percent of the trigger, as the agent compares them.
     trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
+    // With totals: of all responses in its log, those that a fork repeats too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsagePart> = all
+        .totals
+        .as_ref()
+        .map(|_| UsagePart::new(&all.spending.get(&row.key).copied().unwrap_or_default())),
 }}

@@ -1,47 +1,86 @@
 //! What the responses of a log cost.
 
 use ingest::log::LogFile;
-use ingest::reader::each_event;
-use model::Gone;
-use model::event::{Billed, Event, Key, Part};
+use ingest::reader::each_usage;
+use jiff::Timestamp;
+use model::event::{Billed, Event, Key, Lane};
+use model::spent::Cached;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// The cost of each response of a log, and what the log lacks.
 #[derive(Default)]
-pub(super) struct Responses {
-    pub(super) costs: HashMap<Key, Cost>,
+pub(crate) struct Responses {
+    pub(crate) costs: HashMap<Key, Cost>,
     /// Responses without usage.
-    pub(super) unbilled: HashSet<Key>,
+    pub(crate) unbilled: HashSet<Key>,
     /// How many compactions took a request that is not in the log.
-    pub(super) compactions: u64,
+    pub(crate) compactions: u64,
+    /// The models that answered.
+    pub(crate) models: Vec<Box<str>>,
 }
 
 /// The cost of a response, or of several as one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cost {
-    pub(super) billed: Billed,
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    pub(crate) billed: Billed,
+    /// How the provider counts what was cached.
+    pub(crate) cached: Cached,
     /// Whether it is of several requests.
-    pub(super) is_sum: bool,
+    pub(crate) is_sum: bool,
+    /// When the response began.
+    pub(crate) at: Option<Timestamp>,
+    /// The index of the model that answered, in [`Responses::models`].
+    pub(crate) model: Option<u32>,
+    /// The session that it belongs to.
+    pub(crate) lane: Lane,
 }
 
 impl Responses {
     /// The responses of a log.
-    pub(super) fn read(log: &LogFile) -> io::Result<Responses> {
+    pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
         let mut read = Responses::default();
-        each_event(log, &mut |event| match event {
-            Event::Usage(usage) if usage.source.is_known() => {
-                read.count(usage.request, Cost::of(usage.billed));
-            }
-            Event::Billed {
-                request,
+        let mut models: HashMap<Lane, u32> = HashMap::new();
+        let usual = log.format.cached;
+        each_usage(log, &mut |entry| {
+            let (lane, at) = (entry.lane, entry.at);
+            let cost = |billed, cached, is_sum, model| Cost {
                 billed,
+                cached,
                 is_sum,
-            } => read.count(request, Cost { billed, is_sum }),
-            Event::Node(node) if node.part == Part::Output => read.unbilled.extend(node.request),
-            Event::Reset(reset) if reset.gone == Gone::Compaction => read.compactions += 1,
-            _ => {}
+                at,
+                model,
+                lane,
+            };
+            match entry.event {
+                Event::Meta(meta) => {
+                    if let Some(model) = meta.model {
+                        models.insert(lane, read.index_of(&model));
+                    }
+                }
+                Event::Usage(usage) => {
+                    if let Some(model) = &usage.model {
+                        models.insert(lane, read.index_of(model));
+                    }
+                    let model = models.get(&lane).copied();
+                    let cached = Cached::of(usage.billed, usage.prompt, usual);
+                    read.count(usage.request, cost(usage.billed, cached, false, model));
+                }
+                Event::Billed {
+                    request,
+                    billed,
+                    is_sum,
+                    model,
+                } => {
+                    let own = model.map(|model| read.index_of(&model));
+                    let model = own.or_else(|| models.get(&lane).copied());
+                    read.count(request, cost(billed, usual, is_sum, model));
+                }
+                Event::Node(node) => read.unbilled.extend(node.request),
+                Event::Reset(_) => read.compactions += 1,
+                _ => {}
+            }
         })?;
         read.unbilled
             .retain(|request| !read.costs.contains_key(request));
@@ -51,36 +90,58 @@ impl Responses {
         Ok(read)
     }
 
+    /// The model that gave a response.
+    pub(crate) fn model(&self, cost: &Cost) -> Option<&str> {
+        Some(self.models.get(cost.model? as usize)?)
+    }
+
+    /// The index of a model.
+    fn index_of(&mut self, name: &str) -> u32 {
+        let known = self.models.iter().position(|model| &**model == name);
+        let ix = known.unwrap_or_else(|| {
+            self.models.push(name.into());
+            self.models.len() - 1
+        });
+        u32::try_from(ix).unwrap_or(u32::MAX)
+    }
+
     /// The bytes that a cache keeps of them.
-    pub(super) fn store(&self) -> Option<Vec<u8>> {
+    pub(crate) fn store(&self) -> Option<Vec<u8>> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
-        postcard::to_stdvec(&(costs, &self.unbilled, self.compactions)).ok()
+        let rest = (&self.unbilled, self.compactions, &self.models);
+        postcard::to_stdvec(&(costs, rest)).ok()
     }
 
     /// The responses that were stored.
-    pub(super) fn restore(stored: &[u8]) -> Option<Responses> {
-        let (costs, unbilled, compactions): (Vec<(Key, Cost)>, _, _) =
-            postcard::from_bytes(stored).ok()?;
+    pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
+        type Rest = (HashSet<Key>, u64, Vec<Box<str>>);
+        let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
+        let (unbilled, compactions, models) = rest;
         Some(Responses {
             costs: costs.into_iter().collect(),
             unbilled,
             compactions,
+            models,
         })
     }
 
-    /// Counts a response. Lines and files repeat it, with numbers that rise.
-    pub(super) fn count(&mut self, request: Key, cost: Cost) {
-        let known = self.costs.entry(request).or_default();
-        known.billed = known.billed.max(cost.billed);
-        known.is_sum |= cost.is_sum;
+    /// Counts a response. Lines repeat it, with numbers that rise.
+    fn count(&mut self, request: Key, cost: Cost) {
+        let known = self.costs.entry(request).or_insert(cost);
+        *known = known.merged(cost);
     }
 }
 
 impl Cost {
-    fn of(billed: Billed) -> Cost {
+    /// What is known of a response that is logged twice.
+    pub(crate) fn merged(self, other: Cost) -> Cost {
+        let both = self.at.into_iter().chain(other.at);
         Cost {
-            billed,
-            is_sum: false,
+            billed: self.billed.max(other.billed),
+            is_sum: self.is_sum | other.is_sum,
+            at: both.min(),
+            model: self.model.or(other.model),
+            ..self
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
-use super::Sessions;
 use super::totals::AgentTotals;
+use super::{By, Group, Sessions, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
-use render::number::{age, counted, error, percent, tokens, tokens_or_none};
+use render::number::{age, counted, error, percent, tokens, tokens_or_none, usd};
 use render::text::short_model;
 use render::{NONE, OF_WINDOW, live_sign, or_none};
 use std::io;
@@ -14,13 +14,17 @@ use std::io;
 const ABOUT: &str = "~";
 /// Before a headroom that may be less.
 const AT_MOST: &str = "≤";
+/// Before a cost that lacks the price of some responses.
+const AT_LEAST: &str = "≥";
+/// What that sign means.
+const UNPRICED: &str = "≥ at least: some responses have no price";
 
 /// The most characters of an id on a terminal: enough to select a session.
 const ID_CHARS: usize = 13;
 
 /// The columns. On 80 there is room for what tells sessions apart and how full they are. The title is the last one:
 /// in a pipe it is whole, and nothing has to be lined up behind it.
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 14] = [
     Column::new("", Holds::Words, 0),
     Column::new("AGE", Holds::Numbers, 0),
     Column::new("AGENT", Holds::Words, 1),
@@ -31,25 +35,48 @@ const COLUMNS: [Column; 12] = [
     Column::new("ESTIMATED", Holds::Numbers, 7),
     Column::new("TRIGGER", Holds::Numbers, 0),
     Column::new("HEADROOM", Holds::Numbers, 5),
+    Column::new("USED", Holds::Numbers, 9),
+    Column::new("COST", Holds::Numbers, 0),
     Column::new("ID", Holds::Words, 6),
     Column::new("TITLE", Holds::Text(28), 0),
 ];
+/// Where the columns are that only a list with totals has: what was used, and its cost.
+const OF_TOTALS: usize = 10;
+
+/// The columns of what the totals are divided by.
+const GROUP_COLUMNS: [Column; 7] = [
+    Column::new("", Holds::Text(10), 0),
+    Column::new("RESPONSES", Holds::Numbers, 4),
+    Column::new("INPUT", Holds::Numbers, 2),
+    Column::new("CACHE READ", Holds::Numbers, 1),
+    Column::new("CACHE WRITE", Holds::Numbers, 3),
+    Column::new("OUTPUT", Holds::Numbers, 0),
+    Column::new("COST", Holds::Numbers, 0),
+];
 
 pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> {
-    let rows = sessions.fleet.recent();
     let id_chars = page.columns().map_or(usize::MAX, |_| ID_CHARS);
-    let rows = rows.iter();
+    let rows = sessions.rows.iter();
     let rows: Vec<_> = rows
         .filter_map(|row| cells(sessions, row, id_chars))
         .collect();
     if !rows.is_empty() {
-        let signs = signs(&rows);
-        let table = Table {
-            columns: COLUMNS,
-            rows,
-            indent: 0,
-        };
-        table.write(page)?;
+        let mut signs = signs(&rows);
+        if rows
+            .iter()
+            .any(|row| row[OF_TOTALS + 1].starts_with(AT_LEAST))
+        {
+            signs.push(UNPRICED);
+        }
+        if sessions.totals.is_some() {
+            write_table(page, COLUMNS, rows)?;
+        } else {
+            write_table(
+                page,
+                without_totals(COLUMNS),
+                rows.into_iter().map(without_totals).collect(),
+            )?;
+        }
         if !signs.is_empty() {
             writeln!(page, "\n{}", signs.join(", "))?;
         }
@@ -65,7 +92,73 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> 
             writeln!(page, "    {lack}")?;
         }
     }
+    if let Some((by, groups)) = &sessions.groups {
+        write_groups(page, *by, groups)?;
+    }
     Ok(())
+}
+
+fn write_table<const N: usize>(
+    page: &mut Page<'_>,
+    columns: [Column; N],
+    rows: Vec<[String; N]>,
+) -> io::Result<()> {
+    let table = Table {
+        columns,
+        rows,
+        indent: 0,
+    };
+    table.write(page)
+}
+
+/// The columns, or the cells of a row, without those of totals.
+fn without_totals<T>(all: [T; 14]) -> [T; 12] {
+    let [a, b, c, d, e, f, g, h, i, j, _, _, id, title] = all;
+    [a, b, c, d, e, f, g, h, i, j, id, title]
+}
+
+fn write_groups(page: &mut Page<'_>, by: By, groups: &[Group]) -> io::Result<()> {
+    let in_utc = match by {
+        By::Day | By::Week => ", in UTC",
+        By::Project | By::Model | By::Agent => "",
+    };
+    writeln!(
+        page,
+        "\nby {}{in_utc}; input without what was cached",
+        by.name()
+    )?;
+    let row = |group: &Group| {
+        let spent = &group.spending.spent;
+        let name = match &*group.name {
+            "" => NONE,
+            name => name,
+        };
+        [
+            name.to_owned(),
+            group.spending.responses.to_string(),
+            tokens(spent.input),
+            tokens(spent.cache_read),
+            tokens(spent.cache_write),
+            tokens(spent.output),
+            cost(&group.spending),
+        ]
+    };
+    let rows: Vec<_> = groups.iter().map(row).collect();
+    let is_open = rows.iter().any(|row| row[6].starts_with(AT_LEAST));
+    write_table(page, GROUP_COLUMNS, rows)?;
+    if is_open {
+        writeln!(page, "\n{UNPRICED}")?;
+    }
+    Ok(())
+}
+
+/// What responses cost; [`NONE`] where none of them has a price.
+fn cost(of: &Spending) -> String {
+    match of.unpriced {
+        0 => usd(of.usd()),
+        all if all == of.responses => NONE.to_owned(),
+        _ => format!("{AT_LEAST}{}", usd(of.usd())),
+    }
 }
 
 /// Numbers with their names.
@@ -102,7 +195,7 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
 }
 
 /// A session's cells. The title of a sub-agent is indented.
-fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]> {
+fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]> {
     let fleet = &sessions.fleet;
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
@@ -142,6 +235,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
     let title: Vec<&str> = title.split_whitespace().collect();
     let id = session.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
+    let spending = sessions.spending.get(&row.key).copied().unwrap_or_default();
     Some([
         live.unwrap_or_default().to_owned(),
         or_none(age),
@@ -153,13 +247,15 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 12]
         estimated,
         percent(filled, end).map_or_else(|| NONE.to_owned(), |percent| format!("{percent}%{of}")),
         or_none(headroom),
+        tokens_or_none(spending.spent.all()),
+        cost(&spending),
         id.chars().take(id_chars).collect(),
         format!("{:indent$}{}", "", title.join(" ")),
     ])
 }
 
 /// What the signs in the rows mean.
-fn signs(rows: &[[String; 12]]) -> Vec<&'static str> {
+fn signs(rows: &[[String; 14]]) -> Vec<&'static str> {
     let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
     let live = |live| has(0, live_sign(live));
     let all = [

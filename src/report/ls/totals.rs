@@ -1,22 +1,64 @@
 //! Sums over the responses of all logs.
 
 use super::responses::{Cost, Responses};
+use super::spending::{PriceList, Spending};
+use super::wanted::{By, Wanted};
 use format::Format;
-use model::event::{Billed, Key};
-use std::collections::BTreeMap;
+use jiff::Timestamp;
+use jiff::civil::Weekday;
+use jiff::tz::Offset;
+use model::event::{Billed, Key, Lane};
+use model::window::Rules;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The usage of all responses, by agent. Each is counted once, even if several lines and files repeat it.
 #[derive(Default)]
 pub struct Totals {
     agents: BTreeMap<&'static str, Agent>,
+    models: Names,
+    projects: Names,
 }
 
 struct Agent {
     format: &'static Format,
     /// Those of all its logs.
-    responses: Responses,
-    /// Responses without usage in logs without ids.
-    unbilled: usize,
+    costs: HashMap<Key, Counted>,
+    /// Responses without usage.
+    unbilled: HashSet<Key>,
+    /// How many of these are in logs without ids.
+    unbilled_without_id: usize,
+    compactions: u64,
+}
+
+/// A response that is counted once.
+#[derive(Clone, Copy)]
+struct Counted {
+    cost: Cost,
+    /// The index of the project. If several logs have the response, that of the first name.
+    project: Option<u32>,
+}
+
+/// Names by their index.
+#[derive(Default)]
+struct Names {
+    all: Vec<Box<str>>,
+    indexes: HashMap<Box<str>, u32>,
+}
+
+impl Names {
+    fn index(&mut self, name: &str) -> Option<u32> {
+        if let Some(ix) = self.indexes.get(name) {
+            return Some(*ix);
+        }
+        let ix = u32::try_from(self.all.len()).ok()?;
+        self.all.push(name.into());
+        self.indexes.insert(name.into(), ix);
+        Some(ix)
+    }
+
+    fn name(&self, ix: Option<u32>) -> Option<&str> {
+        Some(self.all.get(ix? as usize)?)
+    }
 }
 
 /// The totals of an agent.
@@ -36,53 +78,146 @@ pub struct AgentTotals {
     pub compactions: u64,
 }
 
+/// A part of the totals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The day, week, project, model or agent; empty: not known.
+    pub name: String,
+    /// What its responses used.
+    pub spending: Spending,
+}
+
 impl Totals {
-    /// Adds the responses of a log of this format.
-    pub(super) fn add(&mut self, format: &'static Format, responses: Responses) {
+    /// Adds the responses of a log of this format. `project` names the project of each of its sessions.
+    pub(super) fn add<'p>(
+        &mut self,
+        format: &'static Format,
+        responses: Responses,
+        wanted: &Wanted,
+        project: impl Fn(Lane) -> &'p str,
+    ) {
+        let models: Vec<Option<u32>> = responses
+            .models
+            .iter()
+            .map(|model| self.models.index(model))
+            .collect();
         let Responses {
             costs,
             unbilled,
             compactions,
+            ..
         } = responses;
         if costs.is_empty() && unbilled.is_empty() && compactions == 0 {
             return;
         }
         let all = self.agents.entry(format.id).or_insert_with(|| Agent {
             format,
-            responses: Responses::default(),
-            unbilled: 0,
+            costs: HashMap::new(),
+            unbilled: HashSet::new(),
+            unbilled_without_id: 0,
+            compactions: 0,
         });
-        for (request, cost) in costs {
-            all.responses.count(in_all_logs(request, cost), cost);
+        for (request, mut cost) in costs {
+            cost.model = cost.model.and_then(|ix| *models.get(ix as usize)?);
+            let project = project(cost.lane);
+            if !wanted.has_project(project)
+                || !wanted.has_response(cost.at, self.models.name(cost.model))
+            {
+                continue;
+            }
+            let project = self.projects.index(project);
+            let counted = Counted { cost, project };
+            let known = all
+                .costs
+                .entry(in_all_logs(request, &cost))
+                .or_insert(counted);
+            known.cost = known.cost.merged(cost);
+            let names = [known.project, project].map(|ix| self.projects.name(ix));
+            if names[1] < names[0] {
+                known.project = project;
+            }
         }
-        let (local, shared): (Vec<Key>, Vec<Key>) =
-            unbilled.into_iter().partition(|key| key.is_local());
-        all.unbilled += local.len();
-        all.responses.unbilled.extend(shared);
-        all.responses.compactions += compactions;
+        // Without usage, a response has neither a time nor a model here.
+        if wanted.since.is_none()
+            && wanted.model.is_none()
+            && wanted.has_project(project(Lane::Main))
+        {
+            let (local, shared): (Vec<Key>, Vec<Key>) =
+                unbilled.into_iter().partition(|key| key.is_local());
+            all.unbilled_without_id += local.len();
+            all.unbilled.extend(shared);
+            all.compactions += compactions;
+        }
     }
 
     /// The totals of each agent, by its id.
     pub fn by_agent(&self) -> Vec<AgentTotals> {
         self.agents.values().map(AgentTotals::new).collect()
     }
+
+    /// What was used by each day, week, project, model or agent, days and weeks in order, else the dearest first.
+    pub fn groups(&self, by: By, rules: &Rules) -> Vec<Group> {
+        let mut prices = PriceList::new(rules);
+        let mut groups: BTreeMap<String, Spending> = BTreeMap::new();
+        for agent in self.agents.values() {
+            for Counted { cost, project } in agent.costs.values() {
+                let model = self.models.name(cost.model);
+                let name = match by {
+                    By::Day => cost.at.map_or_else(String::new, |at| day(at, by)),
+                    By::Week => cost.at.map_or_else(String::new, |at| day(at, by)),
+                    By::Project => self.projects.name(*project).unwrap_or_default().to_owned(),
+                    By::Model => model.unwrap_or_default().to_owned(),
+                    By::Agent => agent.format.id.to_owned(),
+                };
+                let spending = prices.spending(cost, agent.format, model);
+                groups.entry(name).or_default().add(spending);
+            }
+        }
+        let groups = groups.into_iter();
+        let mut groups: Vec<Group> = groups
+            .map(|(name, spending)| Group { name, spending })
+            .collect();
+        if !matches!(by, By::Day | By::Week) {
+            groups.sort_by(|a, b| {
+                let (a, b) = (&a.spending, &b.spending);
+                let dearer = b.usd().total_cmp(&a.usd());
+                dearer.then(b.spent.all().cmp(&a.spent.all()))
+            });
+        }
+        groups
+    }
+}
+
+/// The day of a moment in UTC, or the Monday before it.
+fn day(at: Timestamp, by: By) -> String {
+    let date = Offset::UTC.to_datetime(at).date();
+    let monday = || {
+        let since = date.weekday().since(Weekday::Monday);
+        date.checked_sub(jiff::Span::new().days(since))
+            .unwrap_or(date)
+    };
+    match by {
+        By::Week => monday().to_string(),
+        _ => date.to_string(),
+    }
 }
 
 impl AgentTotals {
     fn new(of: &Agent) -> AgentTotals {
-        let (format, all) = (of.format, &of.responses);
+        let format = of.format;
         let sum = |costs: &mut dyn Iterator<Item = &Cost>| {
             costs.fold(Billed::default(), |sum, cost| sum.plus(cost.billed))
         };
-        let costs = sum(&mut all.costs.values());
-        let summed = sum(&mut all.costs.values().filter(|cost| cost.is_sum));
+        let all = || of.costs.values().map(|counted| &counted.cost);
+        let costs = sum(&mut all());
+        let summed = sum(&mut all().filter(|cost| cost.is_sum));
         let terms = |billed: &Billed| -> Vec<(&'static str, u64)> {
             let terms = format.terms.iter();
             terms.map(|(name, read)| (*name, read(billed))).collect()
         };
         // A log that was continued elsewhere may lack what the other has.
-        let unbilled = all.unbilled.iter();
-        let unbilled = unbilled.filter(|key| !all.costs.contains_key(key)).count();
+        let unbilled = of.unbilled.iter();
+        let unbilled = unbilled.filter(|key| !of.costs.contains_key(key)).count();
         let beside = if format.reasoning_beside_output {
             costs.reasoning
         } else {
@@ -93,17 +228,18 @@ impl AgentTotals {
             terms: terms(&costs),
             output_with_reasoning: costs.output.saturating_add(beside),
             summed: terms(&summed).into_iter().filter(|(_, n)| *n > 0).collect(),
-            without_usage: (of.unbilled + unbilled) as u64,
-            compactions: all.compactions,
+            without_usage: (of.unbilled_without_id + unbilled) as u64,
+            compactions: of.compactions,
         }
     }
 }
 
 /// The key of a response among those of all logs. Where a log has no ids, its keys are those of other logs too: a
 /// response is distinguished from theirs by its numbers, which are the same in a copy of the log.
-fn in_all_logs(request: Key, cost: Cost) -> Key {
+pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
-        Key::of_parts(&[&request.get().to_string(), &format!("{cost:?}")])
+        let numbers = format!("{:?} {}", cost.billed, cost.is_sum);
+        Key::of_parts(&[&request.get().to_string(), &numbers])
     } else {
         request
     }
@@ -112,47 +248,125 @@ fn in_all_logs(request: Key, cost: Cost) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::spent::Cached;
+
+    fn format() -> &'static Format {
+        Box::leak(Box::new(Format {
+            id: "tested",
+            terms: &[("input", |billed| billed.input)],
+            ..Format::DEFAULT
+        }))
+    }
+
+    fn cost(input: u64, at: &str, model: Option<u32>) -> Cost {
+        Cost {
+            billed: Billed::new(input, 10),
+            cached: Cached::Within,
+            is_sum: false,
+            at: at.parse().ok(),
+            model,
+            lane: Lane::Main,
+        }
+    }
+
+    fn log(costs: &[(Key, Cost)]) -> Responses {
+        Responses {
+            costs: costs.iter().copied().collect(),
+            models: vec!["dear".into(), "cheap".into()],
+            ..Responses::default()
+        }
+    }
 
     #[test]
     fn responses_without_ids_are_counted_in_each_log() {
         let mut totals = Totals::default();
         let (local, id) = (Key::of_number("response", 3), Key::of("msg_1"));
-        let log = |input| {
-            let billed = Billed {
-                input,
-                ..Billed::default()
-            };
-            Responses {
-                costs: [
-                    (
-                        local,
-                        Cost {
-                            billed,
-                            is_sum: false,
-                        },
-                    ),
-                    (
-                        id,
-                        Cost {
-                            billed,
-                            is_sum: false,
-                        },
-                    ),
-                ]
-                .into(),
-                ..Responses::default()
-            }
-        };
-        let format = Format {
-            terms: &[("input", |billed| billed.input)],
-            ..Format::DEFAULT
-        };
-        let format = Box::leak(Box::new(format));
+        let format = format();
         // The third is a copy of the second.
         for input in [100, 250, 250] {
-            totals.add(format, log(input));
+            let cost = cost(input, "", None);
+            let log = log(&[(local, cost), (id, cost)]);
+            totals.add(format, log, &Wanted::default(), |_| "");
         }
         // 100 and 250 of the responses without ids, 250 of the one with an id.
         assert_eq!(totals.by_agent()[0].terms, [("input", 600)]);
+    }
+
+    /// Three responses of two projects, days and models; a fork repeats the second.
+    fn totals(wanted: &Wanted) -> Totals {
+        let [a, b, c] = ["a", "b", "c"].map(Key::of);
+        let first = log(&[
+            (a, cost(1_000_000, "2026-11-22T23:59:59Z", Some(0))),
+            (b, cost(2_000_000, "2026-11-23T00:00:00Z", Some(0))),
+        ]);
+        let fork = log(&[
+            (b, cost(2_000_000, "2026-11-24T10:00:00Z", None)),
+            (c, cost(4_000_000, "2026-11-24T10:00:00Z", Some(1))),
+        ]);
+        let mut totals = Totals::default();
+        let format = format();
+        totals.add(format, first, wanted, |_| "shop");
+        totals.add(format, fork, wanted, |_| "blog");
+        totals
+    }
+
+    fn groups(by: By, wanted: &Wanted) -> Vec<(String, u64, f64)> {
+        let table = "[[price]]\nids = [\"dear\"]\ncached_read = 0.1\ninput = 3.0\noutput = 0.0";
+        let rules: Rules = toml::from_str(table).unwrap();
+        let groups = totals(wanted).groups(by, &rules).into_iter();
+        groups
+            .map(|group| (group.name, group.spending.spent.input, group.spending.usd()))
+            .collect()
+    }
+
+    #[test]
+    fn totals_are_divided_by_time_project_and_model() {
+        let row = |name: &str, input, usd| (name.to_owned(), input, usd);
+        let all = Wanted::default();
+        assert_eq!(
+            groups(By::Day, &all),
+            [
+                row("2026-11-22", 1_000_000, 3.0),
+                row("2026-11-23", 2_000_000, 6.0),
+                row("2026-11-24", 4_000_000, 0.0),
+            ]
+        );
+        assert_eq!(
+            groups(By::Week, &all),
+            [
+                row("2026-11-16", 1_000_000, 3.0),
+                row("2026-11-23", 6_000_000, 6.0)
+            ]
+        );
+        // What both logs have belongs to the first project by name.
+        assert_eq!(
+            groups(By::Project, &all),
+            [row("blog", 6_000_000, 6.0), row("shop", 1_000_000, 3.0)]
+        );
+        assert_eq!(
+            groups(By::Model, &all),
+            [row("dear", 3_000_000, 9.0), row("cheap", 4_000_000, 0.0)]
+        );
+        assert_eq!(groups(By::Agent, &all), [row("tested", 7_000_000, 9.0)]);
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_counted() {
+        let input = |wanted: Wanted| totals(&wanted).by_agent().first().map(|a| a.terms[0].1);
+        let since = Wanted {
+            since: "2026-11-23T00:00:00Z".parse().ok(),
+            ..Wanted::default()
+        };
+        assert_eq!(input(since), Some(6_000_000));
+        let model = Wanted {
+            model: Some("DEA".to_owned()),
+            ..Wanted::default()
+        };
+        assert_eq!(input(model), Some(3_000_000));
+        let project = Wanted {
+            project: Some("shop".to_owned()),
+            ..Wanted::default()
+        };
+        assert_eq!(input(project), Some(3_000_000));
     }
 }

@@ -1,7 +1,7 @@
 //! The models table for people.
 
 use crate::text::page::Page;
-use model::window::{Policy, Rules, Thinking};
+use model::window::{Policy, Prices, Rules, Thinking};
 use render::number::tokens;
 use render::text::inert;
 use std::io;
@@ -62,21 +62,20 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
     if !rules.price.is_empty() {
         writeln!(
             out,
-            "\nprices: US dollars per million tokens read from the cache; the first matching row applies"
+            "\nprices: US dollars per million tokens; the first matching row applies"
         )?;
     }
     for row in &rules.price {
-        let above = row
-            .cached_read_above
-            .zip(row.above)
-            .map(|(price, size)| format!(" · ${price} with prompts above {}", tokens(size)));
-        writeln!(
-            out,
-            "\n  {}\n    ${}{}",
-            inert(&row.ids.join(", ")),
-            row.cached_read,
-            above.unwrap_or_default()
-        )?;
+        writeln!(out, "\n  {}", inert(&row.ids.join(", ")))?;
+        writeln!(out, "    {}", prices(&row.usual))?;
+        if let (Some(long), Some(above)) = (&row.long, row.above) {
+            writeln!(
+                out,
+                "    with prompts above {}: {}",
+                tokens(above),
+                prices(long)
+            )?;
+        }
         source(out, &row.source)?;
     }
     if !rules.tokenizer.is_empty() {
@@ -115,6 +114,24 @@ fn in_numbers(policy: &Policy) -> String {
         .then(|| format!("{:.0} % of the history", policy.keep_share * 100.0));
     let parts: Vec<String> = share.into_iter().chain(sizes).collect();
     parts.join(", ")
+}
+
+/// The prices, each after its name.
+fn prices(prices: &Prices) -> String {
+    let all = [
+        ("input", prices.input),
+        ("cached", Some(prices.cached_read)),
+        ("written to the cache", prices.cache_write),
+        ("for an hour", prices.cache_write_hour),
+        ("output", prices.output),
+    ];
+    let known = all
+        .iter()
+        .filter_map(|(name, price)| Some((name, (*price)?)));
+    let known: Vec<String> = known
+        .map(|(name, price)| format!("{name} ${price}"))
+        .collect();
+    known.join(", ")
 }
 
 fn only(what: &str, list: &[String]) -> String {

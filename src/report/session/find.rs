@@ -1,7 +1,7 @@
 //! Finds the session that a report is on.
 
 use crate::ReportContext;
-use crate::ls::{self, Titles};
+use crate::ls::{self, Titles, Wanted};
 use crate::patience::BUSY;
 use anyhow::{Context, Result, bail};
 use ingest::lanes::Sessions;
@@ -36,7 +36,7 @@ impl Asked<'_> {
 }
 
 /// The log of the session that is asked for, and what selects the session among those of the log.
-pub(super) fn find(
+pub(crate) fn find(
     context: &ReportContext,
     asked: &Asked<'_>,
 ) -> Result<(LogFile, Option<String>)> {
@@ -45,7 +45,7 @@ pub(super) fn find(
         return Ok((log, asked.session.map(str::to_owned)));
     }
     let titles = asked.session.map_or(Titles::Skip, |_| Titles::Read);
-    let mut all = ls::read(context, &mut None, titles);
+    let mut all = ls::read(context, &Wanted::default(), titles);
     let key = match asked.session {
         Some(wanted) => find_among(&all.fleet, wanted)?,
         None => newest_of(context, &all.fleet, asked.here)?,
@@ -139,7 +139,7 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
 
 /// The session of a file whose id is `wanted` or begins or ends with it, or whose name contains it. Without `wanted`,
 /// the main session of the file.
-pub(super) fn find_session(
+pub(crate) fn find_session(
     fleet: &Fleet,
     file: FileId,
     wanted: Option<&str>,
@@ -243,7 +243,7 @@ fn only_match<T: Copy>(matching: &[T], place: &str, wanted: &str) -> Result<T> {
 }
 
 /// A fleet of the sessions of one log.
-pub(super) fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
+fn fleet_of(context: &ReportContext, log: &LogFile, sessions: Sessions) -> Fleet {
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     fleet.apply(Update::Found(Box::new(log.facts.clone())));
     fleet.apply(Update::Rebuilt {

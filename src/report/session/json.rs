@@ -1,27 +1,31 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
-use super::Report as SessionReport;
+use super::{Report as SessionReport, previews};
 use crate::json::part::part;
 use crate::percent;
+use crate::redact::LeftOut;
+use jiff::Timestamp;
 use model::carried::Carried;
-use model::compaction::{Compaction, compactions};
+use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
 use model::estimators::Estimator;
+use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
-
-use jiff::Timestamp;
+use model::hooked::HookedCompaction;
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
-use model::session::{Item, PastReset, Request, Session, SizedItem};
+use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
 use model::whatif::{Compacted, WhatIf, what_if};
-use model::window::Limits;
+use model::window::{Breakdown, Limits};
 use model::{Role, Source};
+use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// The report of a session.
-pub(super) fn session<'a>(report: &SessionReport<'a>) -> Report<'a> {
+pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
@@ -29,7 +33,7 @@ pub(super) fn session<'a>(report: &SessionReport<'a>) -> Report<'a> {
 }
 
 part! { Report<'a>(
-    report: &SessionReport<'a>,
+    report: &'a SessionReport<'a>,
     session: &'a Session,
     context: &Context,
     carried: Carried<'a>,
@@ -39,7 +43,12 @@ part! { Report<'a>(
     context: ContextPart = ContextPart::new(session, context, &session.limits()),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
-    messages: Messages<'a> = Messages { session, carried },
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<ClientPart<'a>> = session
+        .said()
+        .and_then(|said| said.breakdown.as_ref())
+        .map(ClientPart::new),
+    messages: Messages<'a> = Messages { report, carried },
     calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,6 +63,24 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut> = report.left_out,
+}}
+
+// What the agent's client estimates to fill the context.
+part! { ClientPart<'a>(said: &'a Breakdown) {
+    at: Timestamp = said.at,
+    tokens: u64 = said.tokens,
+    parts: Vec<ClientShare<'a>> = said
+        .parts
+        .iter()
+        .map(|(name, tokens)| ClientShare::new(name, *tokens))
+        .collect(),
+}}
+
+part! { ClientShare<'a>(part: &'a str, size: u64) {
+    name: &'a str = part,
+    tokens: u64 = size,
 }}
 
 part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
@@ -151,6 +178,9 @@ part! { CompactionPart<'a>(
         .iter()
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
         .collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlogged: Vec<UnloggedPart<'a>> =
+        unlogged(session).into_iter().map(UnloggedPart::new).collect(),
 }}
 
 part! { Band(band: &forecast::Band, parts: f64) {
@@ -163,6 +193,7 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     line: u64 = reset.place.line,
     at: Option<Timestamp> = reset.at,
     cause: &'a str = reset.cause.name(),
+    cause_source: &'static str = reset.cause_source.name(),
     before: u64 = reset.before,
     #[serde(skip_serializing_if = "Option::is_none")]
     own_count: Option<u64> = reset.counted.map(|counted| counted.at),
@@ -184,68 +215,95 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
         .collect(),
 }}
 
+// A compaction that only a hook noted.
+part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
+    at: Timestamp = hooked.at,
+    cause: &'a str = hooked.cause.name(),
+    before: Option<u64> = hooked.before,
+    after: Option<u64> = hooked.after,
+    source: &'static str = CauseSource::Hook.name(),
+}}
+
 // What is reported of an item wherever it is listed; `id` is its index in `messages`.
-part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
+part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
     id: usize = item.0,
-    line: u64 = items[item.0].place.line,
-    role: Role = items[item.0].role,
-    tool: Option<&'a str> = items[item.0].tool.as_deref(),
+    line: u64 = items.at(item.0).place().line,
+    role: Role = items.at(item.0).role(),
+    tool: Option<&'a str> = items.at(item.0).tool(),
     tokens: u64 = item.1,
     source: Source = item.2,
 }}
 
 /// The items. Each is made when it is written, since a log may have a million.
 struct Messages<'a> {
-    session: &'a Session,
+    report: &'a SessionReport<'a>,
     carried: Carried<'a>,
 }
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Messages { session, carried } = self;
-        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
+        let Messages { report, carried } = self;
+        let session = report.session;
+        let mut list = to.serialize_seq(Some(session.items().len()))?;
+        let mut written = Ok(());
+        let read = previews::each(report, &mut |ix, preview| {
+            written = list.serialize_element(&message(session, carried, ix, preview));
+            match written {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        read.map_err(S::Error::custom)?;
+        written?;
+        list.end()
     }
 }
 
-fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
+fn message<'a>(
+    session: &'a Session,
+    carried: &Carried<'_>,
+    ix: usize,
+    preview: &'a str,
+) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(&session.items()[ix], part, carried, ix, tokens)
+    MessagePart::new(session.items().at(ix), part, carried, ix, tokens, preview)
 }
 
 part! { MessagePart<'a>(
-    item: &'a Item,
+    item: ItemRef<'a>,
     part: ItemPart<'a>,
     carried: &Carried<'_>,
     ix: usize,
     tokens: u64,
+    preview: &'a str,
 ) {
     #[serde(flatten)]
     part: ItemPart<'a> = part,
-    kind: &'static str = item.kind.name(),
+    kind: &'static str = item.kind().name(),
     in_context: bool = item.in_context(),
     entered: Option<usize> = item.entered(),
-    left: Option<usize> = item.left.map(|left| left.request),
-    left_because: Option<&'static str> = item.left.map(|left| left.why.name()),
+    left: Option<usize> = item.left().map(|left| left.request),
+    left_because: Option<&'static str> = item.left().map(|left| left.why.name()),
     carried: u64 = carried.tokens(ix, tokens),
     #[serde(skip_serializing_if = "Option::is_none")]
     carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
-    preview: &'a str = &item.preview,
+    preview: &'a str = preview,
 }}
 
 /// The requests. Each is made when it is written.
-struct Calls<'a>(&'a [Request]);
+struct Calls<'a>(&'a RequestList);
 
 impl Serialize for Calls<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(CallPart::new))
+        to.collect_seq(self.0.iter().map(|request| CallPart::new(&request)))
     }
 }
 
-part! { CallPart<'a>(request: &'a Request) {
+part! { CallPart<'a>(request: &RequestRef<'a>) {
     line: u64 = request.place.line,
     at: Option<Timestamp> = request.at,
-    model: Option<&'a str> = request.model.as_deref(),
+    model: Option<&'a str> = request.model().map(|id| &**id),
     input: u64 = request.prompt,
     cached: u64 = request.cached,
     output: Option<u64> = request.output,
@@ -329,6 +387,6 @@ fn rounded(x: f64, parts: f64) -> serde_json::Number {
 }
 
 /// US dollars, to a millionth.
-fn dollars(usd: f64) -> f64 {
+pub(crate) fn dollars(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }

@@ -1,26 +1,27 @@
 //! The report of one session for people.
 
 use super::Report;
+use super::previews::Previews;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
 use model::Role;
 use model::Source;
-use model::compaction::compactions;
+use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
 use model::estimators::Estimator;
 use model::forecast::NoForecast;
 use model::repeats::repeats;
-use model::session::{Coverage, Session};
+use model::session::{Coverage, ItemIx, Session};
 use model::tools::{servers, tools};
 use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
-use render::item::{label, preview, sign};
+use render::item::{label, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
 use render::recurring::recurring;
 use render::text::{inert, left};
-use render::{NONE, or_none, unknown};
+use render::{NONE, cause, or_none, unknown};
 use std::io;
 
 /// How many of the largest items and tools are listed.
@@ -43,13 +44,20 @@ pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     let session = report.session;
     write_head(out, report)?;
     write_roles(out, session)?;
-    write_largest(out, session)?;
+    let (largest, compactions) = (largest(session), compactions(session));
+    let left = compactions.iter().flat_map(|done| &done.largest);
+    let shown = largest.iter().copied().chain(left.map(|(ix, ..)| *ix));
+    let previews = Previews::of(report, shown)?;
+    write_largest(out, session, &largest, &previews)?;
     write_tools(out, session)?;
     write_recurring(out, session)?;
     write_repeats(out, session)?;
-    write_resets(out, session)?;
+    write_resets(out, session, compactions, &previews)?;
     write_what_if(out, session)?;
     write_unread(out, session)?;
+    if let Some(left_out) = &report.left_out {
+        writeln!(out, "\n  {left_out}")?;
+    }
     match report.others {
         0 => Ok(()),
         others => writeln!(
@@ -107,6 +115,17 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
         };
         let (count, ours) = (tokens(own.tokens), tokens(own.ours));
         writeln!(out, "the agent's own number is {count}; {ours} {how}")?;
+    }
+    if let Some(said) = session.said().and_then(|said| said.breakdown.as_ref()) {
+        let parts = said.parts.iter();
+        let parts = parts.map(|(name, size)| format!("{} {}", inert(name), tokens(*size)));
+        let parts: Vec<String> = parts.collect();
+        let (all, at) = (tokens(said.tokens), said.at.strftime("%F %TZ"));
+        writeln!(
+            out,
+            "the agent's client estimated {all} at {at}: {}",
+            parts.join(", ")
+        )?;
     }
     match &report.forecast {
         Ok(forecast) => writeln!(out, "{forecast}"),
@@ -166,24 +185,39 @@ fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     Ok(())
 }
 
-fn write_largest(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
-    let mut items = session.alive();
-    items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
-    items.truncate(LISTED_ROWS);
+/// The largest items in the context, the largest first.
+fn largest(session: &Session) -> Vec<ItemIx> {
+    let mut largest: Vec<(u64, ItemIx)> = Vec::new();
+    for (ix, tokens, _) in session.in_context() {
+        let at = largest.partition_point(|(other, _)| *other >= tokens);
+        if at < LISTED_ROWS {
+            largest.truncate(LISTED_ROWS - 1);
+            largest.insert(at, (tokens, ix));
+        }
+    }
+    largest.into_iter().map(|(_, ix)| ix).collect()
+}
+
+fn write_largest(
+    out: &mut Page<'_>,
+    session: &Session,
+    items: &[ItemIx],
+    previews: &Previews,
+) -> io::Result<()> {
     if items.is_empty() {
         return Ok(());
     }
     let labels = items
         .iter()
-        .map(|ix| inert(&label(&session.items()[*ix])).into_owned());
+        .map(|ix| inert(&label(&session.items().at(*ix))).into_owned());
     let width = widest(labels);
     writeln!(out, "\n  largest in context")?;
-    for ix in items {
-        let item = &session.items()[ix];
+    for ix in items.iter().copied() {
+        let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
-        let (size, sign, role) = (tokens(size), sign(source), item.role.name());
-        let (label, line) = (left(&label(item), width), item.place.line);
-        let preview = inert(preview(item));
+        let (size, sign, role) = (tokens(size), sign(source), item.role().name());
+        let (label, line) = (left(&label(item), width), item.place().line);
+        let preview = inert(previews.preview(ix, item));
         out.row(format_args!(
             "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
         ))?;
@@ -252,15 +286,16 @@ fn write_repeats(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     )
 }
 
-fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
+fn write_resets(
+    out: &mut Page<'_>,
+    session: &Session,
+    compactions: Vec<Compaction>,
+    previews: &Previews,
+) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
-    for done in compactions(session) {
+    for done in compactions {
         let reset = &session.resets()[done.reset];
-        let (kind, cause, line) = (
-            reset.gone.name(),
-            inert(reset.cause.name()),
-            reset.place.line,
-        );
+        let (kind, cause, line) = (reset.gone.name(), cause(reset), reset.place.line);
         let before = sized(reset.before, reset.before_source);
         let after = done
             .after
@@ -286,13 +321,24 @@ fn write_resets(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
             writeln!(out, "    {}", parts.join(" · "))?;
         }
         for (ix, size, source) in done.largest {
-            let item = &session.items()[ix];
-            let (size, sign, role) = (tokens(size), sign(source), item.role.name());
+            let item = &session.items().at(ix);
+            let (size, sign, role) = (tokens(size), sign(source), item.role().name());
             out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {}",
-                inert(preview(item))
+                inert(previews.preview(ix, item))
             ))?;
         }
+    }
+    for hooked in unlogged(session) {
+        let cause = inert(hooked.cause.name());
+        let before = hooked.before.map(|before| sized(before, Source::Agent));
+        let after = hooked.after.map(|after| sized(after, Source::Estimated));
+        let sizes: Vec<String> = before.into_iter().chain(after).collect();
+        let sizes = or_none(Some(sizes.join(" → ")).filter(|sizes| !sizes.is_empty()));
+        writeln!(
+            out,
+            "\n  compaction ({cause}) that only a hook noted: {sizes}"
+        )?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use model::Kind;
 use model::alerts::{Alerts, Channel};
 use model::fleet::{FileId, SessionKey};
 use model::forecast::Forecast;
-use model::session::{Item, Session};
+use model::session::{ItemRef, Session};
 use model::threshold::Threshold;
 use render::item::words;
 use render::number;
@@ -184,22 +184,23 @@ impl Reported {
         let sized = session
             .alive()
             .into_iter()
-            .map(|ix| (session.tokens(ix).0, &session.items()[ix]));
-        let new: Vec<(u64, &Item)> = sized
+            .map(|ix| (session.tokens(ix).0, session.items().at(ix)));
+        let new: Vec<(u64, ItemRef<'_>)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, summary.limits.window))
             .filter(|(_, item)| self.items.insert(id(item)))
             .collect();
-        let (tokens, item) = *new.iter().max_by_key(|(tokens, _)| *tokens)?;
+        let (tokens, item) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
         let more = match new.len() {
             1 => String::new(),
             n => format!(", and {} more", n - 1),
         };
-        let tool = item.tool.as_deref().map(str::to_owned);
-        let what = match (&tool, item.kind) {
+        let tool = item.tool().map(str::to_owned);
+        let what = match (&tool, item.kind()) {
             (Some(tool), Kind::ToolResult) => format!("{tool} result"),
-            _ => words(&format!("{} {}", item.role.name(), item.kind.name())),
+            _ => words(&format!("{} {}", item.role().name(), item.kind().name())),
         };
-        let line = format!("{what} of {} tokens{more}", number::tokens(tokens));
+        let line = format!("{what} of {} tokens{more}", number::tokens(*tokens));
+        let tokens = *tokens;
         Some((Cause::Item { tokens, tool }, line))
     }
 }

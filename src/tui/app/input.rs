@@ -353,7 +353,7 @@ impl App {
         let Some((key, _, item)) = self.selected_item() else {
             return;
         };
-        let mark = (key, super::page::id(item));
+        let mark = (key, super::page::id(&item));
         if !self.ui.marked.remove(&mark) {
             self.ui.marked.insert(mark);
         }
@@ -370,8 +370,8 @@ impl App {
         let timeline = &view.page.timeline;
         let row = cursor.index();
         let there = match self.selected_item() {
-            Some((_, _, item)) => timeline.of_item(item).map(|came| {
-                let left = timeline.of_leaving(item).filter(|_| here == Some(came));
+            Some((_, _, item)) => timeline.of_item(&item).map(|came| {
+                let left = timeline.of_leaving(&item).filter(|_| here == Some(came));
                 left.unwrap_or(came)
             }),
             None => list.reset(row).and_then(|reset| timeline.of_reset(reset)),

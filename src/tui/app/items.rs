@@ -3,7 +3,7 @@
 use super::App;
 use super::filter::{Condition, Fact, ITEMS, Name};
 use model::fleet::contains;
-use model::session::Item;
+use model::session::ItemRef;
 use model::tools::server_of;
 use model::{Role, Source};
 use std::borrow::Cow;
@@ -66,8 +66,8 @@ impl ItemFilter {
     }
 
     /// Whether an item passes.
-    pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
-        let tool = item.tool.as_deref().unwrap_or("");
+    pub(super) fn passes(&self, item: &ItemRef<'_>, facts: &Facts<'_>) -> bool {
+        let tool = item.tool().unwrap_or("");
         self.0.iter().all(|condition| match condition {
             Condition::Named(name, value) => is_named(*name, value, item, facts),
             Condition::Is(fact) => facts.are(*fact),
@@ -75,8 +75,8 @@ impl ItemFilter {
             Condition::Text(text) => {
                 contains(&(facts.subject)(), text)
                     || contains(tool, text)
-                    || contains(item.kind.name(), text)
-                    || contains(&item.preview, text)
+                    || contains(item.kind().name(), text)
+                    || contains(item.preview(), text)
             }
         })
     }
@@ -101,14 +101,14 @@ impl Facts<'_> {
     }
 }
 
-fn is_named(name: Name, value: &str, item: &Item, facts: &Facts<'_>) -> bool {
-    let tool = item.tool.as_deref().unwrap_or("");
+fn is_named(name: Name, value: &str, item: &ItemRef<'_>, facts: &Facts<'_>) -> bool {
+    let tool = item.tool().unwrap_or("");
     match name {
-        Name::Role => item.role.name().starts_with(value),
+        Name::Role => item.role().name().starts_with(value),
         Name::Tool => contains(tool, value),
         Name::Server => server_of(tool).is_some_and(|server| contains(server, value)),
         Name::Source => facts.source.name().starts_with(value),
-        Name::Kind => contains(item.kind.name(), value),
+        Name::Kind => contains(item.kind().name(), value),
         Name::In => facts.in_context || value != "context",
         Name::Agent | Name::Model | Name::Project | Name::Title => true,
     }
@@ -123,14 +123,14 @@ impl App {
             Name::In => vec!["context"],
             _ => {
                 let session = self.page().and_then(|page| self.fleet.get(page.key));
-                let items = session.map_or(&[][..], |session| session.items());
-                let value = |item: &'_ Item| match name {
-                    Name::Tool => item.tool.as_deref().map(str::to_owned),
-                    Name::Server => item.tool.as_deref().and_then(server_of).map(str::to_owned),
-                    Name::Kind => Some(item.kind.name().to_owned()),
+                let items = session.into_iter().flat_map(|session| session.items());
+                let value = |item: ItemRef<'_>| match name {
+                    Name::Tool => item.tool().map(str::to_owned),
+                    Name::Server => item.tool().and_then(server_of).map(str::to_owned),
+                    Name::Kind => Some(item.kind().name().to_owned()),
                     _ => None,
                 };
-                let mut values: Vec<String> = items.iter().filter_map(value).collect();
+                let mut values: Vec<String> = items.filter_map(value).collect();
                 values.sort();
                 values.dedup();
                 return values;

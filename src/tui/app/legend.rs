@@ -130,7 +130,7 @@ impl Legend {
             WindowSource::Log => "the log names it",
             WindowSource::Here => "you have set it on screen",
             WindowSource::Config => "you have set it in the configuration",
-            WindowSource::Client => "the agent's client said it to a status line",
+            WindowSource::Client => "the agent's client said it",
             WindowSource::Settings => "from the agent's settings",
             WindowSource::ModelTable => "from the list of known models",
             WindowSource::SmallerOfTwo => "the smaller of the two windows of this model",
@@ -140,6 +140,7 @@ impl Legend {
         let trigger = match limits.trigger_source {
             TriggerSource::Log => "the log names the size",
             TriggerSource::Config => "you have set the rule",
+            TriggerSource::Client => "the agent's client said it",
             TriggerSource::Settings => "the agent's rule, changed by its settings",
             TriggerSource::Past => "where this session has compacted before",
             TriggerSource::Policy => "the agent's documented rule",

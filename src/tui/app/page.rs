@@ -9,7 +9,7 @@ use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
 use model::repeats::{Repeats, repeats};
 use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
-use model::session::{Item, ItemIx, Session};
+use model::session::{ItemIx, ItemRef, Session};
 use model::whatif::without;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -186,7 +186,7 @@ impl App {
         page.oversized = page.state.items.iter().filter(is_large).count();
         let marked = page.state.items.iter().map(|(ix, ..)| *ix).filter(|ix| {
             let item = session.items().get(*ix);
-            item.is_some_and(|item| self.is_marked(page.key, item))
+            item.is_some_and(|item| self.is_marked(page.key, &item))
         });
         page.marked_items = marked.collect();
         let (items, used) = (&page.state.items, page.state.context.used);
@@ -223,7 +223,7 @@ impl App {
     }
 
     /// The item that is selected among the items.
-    pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, &Item)> {
+    pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, ItemRef<'_>)> {
         let page = self.shown.page.as_ref()?;
         let list = page.list.as_deref().filter(|_| self.ui.tab == ITEMS)?;
         let (ix, ..) = list.item(self.ui.cursor().index())?;
@@ -231,12 +231,12 @@ impl App {
     }
 
     /// Whether the user has marked an item.
-    pub fn is_marked(&self, key: SessionKey, item: &Item) -> bool {
+    pub fn is_marked(&self, key: SessionKey, item: &ItemRef<'_>) -> bool {
         self.ui.marked.contains(&(key, id(item)))
     }
 }
 
 /// An item's identity, across rereads of its log.
-pub(super) fn id(item: &Item) -> ItemId {
-    (item.place.id(), item.nth, item.kind)
+pub(super) fn id(item: &ItemRef<'_>) -> ItemId {
+    (item.place().id(), item.nth(), item.kind())
 }

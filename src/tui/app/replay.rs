@@ -197,12 +197,12 @@ impl App {
                 return false;
             };
             session.items().get(ix).is_some_and(|item| {
-                contains(&item.preview, &needle)
+                contains(item.preview(), &needle)
                     || contains(
-                        &page.calls.subject(session, item).unwrap_or_default(),
+                        &page.calls.subject(session, &item).unwrap_or_default(),
                         &needle,
                     )
-                    || contains(item.tool.as_deref().unwrap_or(""), &needle)
+                    || contains(item.tool().unwrap_or(""), &needle)
             })
         };
         let after = (from + 1..page.timeline.len()).find(hits);

@@ -13,7 +13,7 @@ use crate::paint::{Piece, Pieces, Tone, piece, plain};
 use model::Source;
 use model::fleet::SessionKey;
 use model::replay::Moment;
-use model::session::{Item, ItemIx, Session, SizedItem};
+use model::session::{ItemIx, ItemRef, Session, SizedItem};
 use render::{item, number, text};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -124,7 +124,7 @@ impl View<'_> {
 
     /// The request that an item entered the context with, and the time since the session began. Empty: the log has
     /// none.
-    pub fn entered(&self, item: &Item) -> (String, String) {
+    pub fn entered(&self, item: &ItemRef<'_>) -> (String, String) {
         let requests = self.page.state.requests;
         let entered = item.entered().filter(|request| *request < requests);
         let has_requests = !self.session.requests().is_empty();

@@ -4,7 +4,7 @@ use super::pager::{Pager, Program, Way};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
 use model::fleet::SessionKey;
-use model::session::{Item, ItemIx};
+use model::session::{ItemIx, ItemRef};
 use model::text::{TextPage, TextRequest};
 use render::inert::visible_text;
 
@@ -16,7 +16,7 @@ impl App {
     pub(super) fn open_text(&mut self, key: SessionKey, ix: ItemIx) -> Effect {
         let session = self.fleet.get(key);
         let item = session.and_then(|session| session.items().get(ix));
-        let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
+        let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, &item)) else {
             self.notify("the log does not contain this item's text".to_owned());
             return Effect::None;
         };
@@ -26,17 +26,15 @@ impl App {
     }
 
     /// The item whose text is on screen; `None`: its log no longer has it.
-    pub fn item_read(&self) -> Option<(ItemIx, &Item)> {
+    pub fn item_read(&self) -> Option<(ItemIx, ItemRef<'_>)> {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();
         let items = &self.fleet.get(pager.key)?.items();
-        let at = items.partition_point(|item| item.place < wanted.place);
-        items
-            .iter()
-            .enumerate()
-            .skip(at)
+        let at = items.partition_point(|item| item.place() < wanted.place);
+        (at..)
+            .zip(items.from(at))
             .chain(items.iter().enumerate())
-            .find(|(_, item)| item.place.is_same(wanted.place) && item.hash == wanted.hash)
+            .find(|(_, item)| item.place().is_same(wanted.place) && item.hash() == wanted.hash)
     }
 
     /// Takes a page that was read.

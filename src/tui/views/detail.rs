@@ -112,7 +112,7 @@ fn contents(
             .saturating_sub(used + 9 + size.len() + share.len())
             .min(60);
         if room >= 8 {
-            let what = format!("{} {}", item::label(item), item::preview(item));
+            let what = format!("{} {}", item::label(&item), item::preview(&item));
             let what = plain(text::cut(&what, room));
             let [size, share] = [(size, Tone::Strong), (share, Tone::Quiet)]
                 .map(|(text, tone)| piece(text, stage.tone(tone)));

@@ -6,7 +6,7 @@ use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet
 use crate::widgets::canvas::Canvas;
 use jiff::Timestamp;
 use model::Source;
-use model::session::Item;
+use model::session::ItemRef;
 use render::item::{self, letter, sign};
 use render::{number, text};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ pub const FOOT_ROWS: u16 = 1;
 #[derive(Debug, Clone)]
 pub struct About<'a> {
     /// The item; `None`: its log no longer contains it.
-    pub item: Option<&'a Item>,
+    pub item: Option<&'a ItemRef<'a>>,
     /// What its call was about, if it is a tool's result.
     pub subject: Option<Cow<'a, str>>,
     /// Its tokens and their source.
@@ -110,7 +110,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
             piece(number::tokens(tokens), source),
             quiet(format!(" {}{share}", sign(source))),
         ]);
-        groups.push(vec![match item.left {
+        groups.push(vec![match item.left() {
             None => quiet("in the context"),
             _ if item.is_notice() => piece("a notice, not in the context", Tone::Warn),
             Some(left) => {
@@ -255,7 +255,7 @@ mod tests {
 
     fn opened(session: &Session, text: Result<Text, String>) -> Pager {
         let (file, lane) = (FileId(1), Lane::Main);
-        let of = TextRequest::of(file, &session.items()[0]).unwrap();
+        let of = TextRequest::of(file, &session.items().at(0)).unwrap();
         let mut pager = Pager::open(SessionKey { file, lane }, of);
         assert_eq!(pager.take(TextPage { of, text }), None);
         pager
@@ -276,8 +276,9 @@ mod tests {
         let mut buffer = Buffer::empty(area.into());
         let rows = height.saturating_sub(HEAD_ROWS + FOOT_ROWS);
         pager.fit(usize::from(width), usize::from(rows));
+        let item = session.items().first();
         let about = About {
-            item: session.items().first(),
+            item: item.as_ref(),
             subject: None,
             tokens: session.tokens(0),
             end: 200_000,

@@ -7,7 +7,7 @@ use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
 use model::carried::Carried;
-use model::session::{Item, ItemIx, Session};
+use model::session::{ItemIx, ItemRef, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = canvas.area();
@@ -15,14 +15,15 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     };
     let found = app.item_read().zip(app.fleet.get(page.key));
-    let tokens = found.map(|((ix, _), session)| session.tokens(ix));
+    let found = found.as_ref();
+    let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
     let about = About {
-        item: app.item_read().map(|(_, item)| item),
+        item: found.map(|((_, item), _)| item),
         subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
         end: page.state.limits.end(),
         sent: found
-            .map(|(item, session)| sent(app, page, session, item))
+            .map(|((ix, item), session)| sent(app, page, session, (*ix, item)))
             .unwrap_or_default(),
         now: app.now,
     };
@@ -39,7 +40,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 /// Since when, how often and at which cost an item was sent, until the moment on screen.
-fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &Item)) -> Sent {
+fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &ItemRef<'_>)) -> Sent {
     let requests = page.state.requests;
     let (tokens, _) = session.tokens(ix);
     let carried = Carried::by(session, requests);
@@ -47,7 +48,7 @@ fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &Item)) 
     Sent {
         request,
         elapsed,
-        requests: item.requests_held(requests),
+        requests: item.presence().requests_held(requests),
         tokens: carried.tokens(ix, tokens),
         usd: carried.usd(ix, tokens),
     }

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::process::Command;
 
-/// A limit of the address space, in kilobytes. The program alone takes half of it.
-const LIMIT: usize = 300_000;
+/// A limit of the address space, in kilobytes. The program alone takes most of it.
+const LIMIT: usize = 130_000;
 
 #[test]
 fn a_log_that_needs_more_memory_than_there_is_is_an_error() {

@@ -10,7 +10,7 @@ use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
-use ctxgauge::report::ls::Sums;
+use ctxgauge::report::ls::Wanted;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
@@ -33,6 +33,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         cache: None,
         now: Timestamp::now,
         patience: Patience::default(),
+        redactor: None,
     }
 }
 
@@ -77,7 +78,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
             let mut out = Vec::new();
             // A log without a session has no report.
             let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
-            let _ = report::check::run(&context, path, 50, style, &mut out);
+            let _ = report::records::run(&context, path, 50, style, &mut out);
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
             }
@@ -111,7 +112,7 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
             columns: None,
         };
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
-        report::ls::run(&all, style, Sums::None, &mut list, &mut err).unwrap();
+        report::ls::run(&all, style, &Wanted::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.
         let _ = report::audit::run(&few, style, 9, None, &mut audit, &mut err);
         assert!(!audit.is_empty());

@@ -77,7 +77,7 @@ const MAY: &[(Parts, Parts)] = &[
         ],
     ),
     (
-        &["ingest::store", "ingest::reader"],
+        &["ingest::store", "ingest::previews", "ingest::reader"],
         &[
             "model",
             "kit",
@@ -109,7 +109,7 @@ const MAY: &[(Parts, Parts)] = &[
         &["assets", "model", "format", "ingest", "tokens"],
     ),
     (&["render"], &["model"]),
-    (&["clients"], &["model", "files"]),
+    (&["clients"], &["assets", "model", "files"]),
     // The rooms of `tui`, each of which uses those above it.
     (&["tui::keymap"], &[]),
     (&["tui::paint"], &["model", "render", "tui::keymap"]),

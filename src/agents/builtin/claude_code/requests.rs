@@ -13,7 +13,7 @@
 //! Of a message, only what identifies its items is kept.
 
 use super::canonical::{self, Growing};
-use super::wire::Record;
+use super::wire::{Params, Record};
 use kit::lenient::{Raw, Text};
 use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
 use model::{Kind, Role};
@@ -304,6 +304,13 @@ impl Requests {
         held.any(|known| known.print == print)
     }
 
+    /// Notes whether the window of a request is one of a million tokens.
+    pub(super) fn note_window(&mut self, id: Option<Key>, params: &Params<'_>) {
+        if id.is_some() {
+            self.long = id.filter(|_| params.is_long());
+        }
+    }
+
     /// Takes in a request: what the conversation's records show otherwise is corrected.
     pub(super) fn add_request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.is_on = true;
@@ -311,7 +318,7 @@ impl Requests {
             return;
         };
         self.whole = None;
-        self.long = record.params.is_long().then_some(id);
+        self.note_window(Some(id), &record.params);
         let is_cut = record.cut.is_some() || record.withheld.iter().any(|field| is_content(field));
         let new = std::mem::take(&mut self.new);
         self.shown.retain(|known| new.contains(&known.item));

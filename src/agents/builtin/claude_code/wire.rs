@@ -67,6 +67,7 @@ record! {
     /// A response without its content.
     pub(super) struct Bill<'a> {
         pub(super) id: Text<'a>,
+        pub(super) model: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
     }
 
@@ -186,6 +187,7 @@ impl ResponseUsage<'_> {
                 self.cache_read_input_tokens.or_zero(),
                 self.cache_creation(),
             )
+            .with_hour(self.cache_creation.ephemeral_1h_input_tokens.or_zero())
             .with_reasoning(self.thinking().unwrap_or(0))
     }
 

@@ -93,9 +93,7 @@ impl CodexDecoder {
         }
         let kept = Kept::Nodes(kept);
         out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
-        self.is_compacting = false;
-        self.turns.rebuilt();
-        self.open = None;
+        self.compacts();
         let message = compacted.message.or_empty();
         match &compacted.replacement_history {
             Some(history) => self.rebuild(history, message, out),
@@ -106,6 +104,13 @@ impl CodexDecoder {
             None => {}
         }
         Some(())
+    }
+
+    /// The history is another one from here on.
+    pub(super) fn compacts(&mut self) {
+        self.is_compacting = false;
+        self.turns.rebuilt();
+        self.open = None;
     }
 
     /// Reads the history as a compaction leaves it.

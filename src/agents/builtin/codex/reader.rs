@@ -1,6 +1,7 @@
 //! Decodes one rollout, line by line.
 
 use super::CODEX;
+use super::opening::Opening;
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::Meter;
@@ -59,6 +60,10 @@ impl Decoder for CodexDecoder {
             Some(payload) => self.line(&line, payload.0, out),
             None => self.bare_line(&line, text, out),
         }
+    }
+
+    fn read_usage(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        self.spend(line, out);
     }
 }
 
@@ -143,7 +148,7 @@ impl CodexDecoder {
         is_new.then_some(())
     }
 
-    fn event(&mut self, event: &EventMsg<'_>, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn event(&mut self, event: &EventMsg<'_>, out: &mut Sink<'_>) -> Option<()> {
         match event.kind.or_empty() {
             "token_count" => {
                 let info = event.info.as_ref()?;
@@ -188,7 +193,7 @@ impl CodexDecoder {
 }
 
 /// The events that concern the context. All others repeat the history, for the screen.
-const EVENTS: [&str; 7] = [
+pub(super) const EVENTS: [&str; 7] = [
     "token_count",
     "task_started",
     "turn_started",
@@ -201,14 +206,11 @@ const EVENTS: [&str; 7] = [
 /// The time and type of an event that does not concern the context, from the beginning of its line
 /// alone: such lines are a third of a log, and their bodies need not be parsed.
 fn irrelevant_event(line: &str) -> Option<(&str, &str)> {
-    let (time, rest) = line.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
-    let rest = match rest.strip_prefix(",\"ordinal\":") {
-        Some(ordinal) => ordinal.trim_start_matches(|c: char| c.is_ascii_digit()),
-        None => rest,
-    };
-    let rest = rest.strip_prefix(",\"type\":\"event_msg\",\"payload\":{\"type\":\"")?;
-    let (kind, _) = rest.split_once('"')?;
-    (!EVENTS.contains(&kind)).then_some((time, kind))
+    let opening = Opening::of(line.as_bytes())?;
+    let kind = std::str::from_utf8(opening.subtype).ok()?;
+    let is_other = opening.kind == b"event_msg" && !kind.is_empty() && !EVENTS.contains(&kind);
+    let time = std::str::from_utf8(opening.time).ok()?;
+    is_other.then_some((time, kind))
 }
 
 /// The name of a type of records: the line's type, and its payload's.

@@ -16,6 +16,13 @@ record! {
         pub metadata: ItemMetadata<'a>,
     }
 
+    /// A line with a `token_count`.
+    pub(super) struct CountLine<'a> {
+        pub timestamp: Text<'a>,
+        pub ordinal: Ordinal,
+        pub payload: EventMsg<'a>,
+    }
+
     /// What the harness notes of an item, beside it.
     pub(super) struct ItemMetadata<'a> {
         /// The tokens to which the item was cut, if they are not the usual ones.

@@ -47,7 +47,7 @@ fn the_same_id_again_is_the_same_message() {
         [12_000, 12_060],
         "tokens that are repeated count once"
     );
-    assert_eq!(session.requests()[0].output, Some(30));
+    assert_eq!(session.requests().at(0).output, Some(30));
     assert_eq!(session.turns, 1);
 }
 
@@ -55,9 +55,9 @@ fn the_same_id_again_is_the_same_message() {
 fn thoughts_leave() {
     let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
-    let result = &session.items()[session.alive()[2]];
+    let result = &session.items().at(session.alive()[2]);
     assert_eq!(result.settled, Some((38, Source::Derived)));
-    let billed = session.requests()[0].billed;
+    let billed = session.requests().at(0).billed;
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
     assert_eq!(
@@ -76,7 +76,10 @@ fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
     let given = session.items().iter().find(|item| item.role == Role::Tool);
     let given = given.unwrap();
     assert_eq!(given.settled, Some((2_500, Source::Reported)));
-    let carried: Vec<_> = given.spans_held(session.requests().len()).collect();
+    let carried: Vec<_> = given
+        .presence()
+        .spans_held(session.requests().len())
+        .collect();
     assert!(matches!(&carried[..], [only] if *only == (0..1)));
     assert_eq!(session.context().known, 12_060);
 }
@@ -98,7 +101,7 @@ fn notices_and_what_is_only_shown_are_not_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items()[*ix].role)
+        .map(|ix| session.items().at(*ix).role)
         .collect();
     assert_eq!(
         roles,
@@ -226,7 +229,7 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
 
 fn tools(session: &Session) -> Vec<u64> {
     let alive = session.alive().into_iter();
-    let tools = alive.filter(|ix| session.items()[*ix].role == Role::Tool);
+    let tools = alive.filter(|ix| session.items().at(*ix).role == Role::Tool);
     tools.map(|ix| session.tokens(ix).0).collect()
 }
 
@@ -314,7 +317,7 @@ fn what_a_hook_adds_to_a_prompt_is_not_the_users() {
     let items: Vec<_> = session
         .items()
         .iter()
-        .map(|item| (item.role, &*item.preview))
+        .map(|item| (item.role(), item.preview()))
         .collect();
     let hooks =
         "<hook_context>The build is green.</hook_context><hook_context>Be brief.</hook_context>";

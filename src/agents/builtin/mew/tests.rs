@@ -30,7 +30,7 @@ fn each_participant_has_a_context_of_its_own() {
         ]
     );
     let tools = helper.items().iter().filter(|item| item.role == Role::Tool);
-    let tools: Vec<_> = tools.map(|item| item.tool.as_deref()).collect();
+    let tools: Vec<_> = tools.map(|item| item.tool()).collect();
     assert_eq!(tools, [Some("write_file")], "not whose tool it is");
     assert_eq!(helper.meta.window, Some(20_000));
     assert_eq!(helper.context().known, 0);

@@ -33,6 +33,8 @@ pub(super) struct History {
     /// The message and the part from which on nothing is sent.
     hidden_from: Option<(Option<Key>, Option<Key>)>,
     is_hidden: bool,
+    /// The session's id, if it is one: logs that were made public may have another word in its place.
+    session: Option<Box<str>>,
     /// When the session was made: a fork begins with copies of older messages, under new ids.
     made: Option<Timestamp>,
     /// The place of the newest message.
@@ -55,9 +57,20 @@ impl History {
         self.is_hidden = false;
     }
 
-    /// The session was made then.
-    pub(super) fn made_at(&mut self, time: Option<Timestamp>) {
-        self.made = time;
+    /// The session has this id, and was made then.
+    pub(super) fn is_of(&mut self, session: Option<&str>, made: Option<Timestamp>) {
+        self.session = session.filter(|id| id.starts_with("ses_")).map(Into::into);
+        self.made = made;
+    }
+
+    /// The key of a request: the n-th of an answer. Messages of several sessions may have the same word for an id.
+    pub(super) fn request(&self, answer: &str, nth: u64) -> Key {
+        let nth = nth.to_string();
+        match &self.session {
+            Some(session) => Key::of_parts(&["opencode", session, answer, &nth]),
+            None if answer.starts_with("msg_") => Key::of_parts(&["opencode", answer, &nth]),
+            None => Key::of_number(&format!("opencode {answer}"), 0).under(&nth),
+        }
     }
 
     /// What a message's request cost; nothing if the message is a copy.
@@ -190,7 +203,7 @@ impl History {
     fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
         let numbers = info.tokens.unwrap_or_default();
         if numbers.prompt() > 0 {
-            out.billed(Key::of_parts(&["opencode", id]), self.billed(numbers, info));
+            out.billed(self.request(id, 0), self.billed(numbers, info));
         }
         // The oldest versions have no reason for the end.
         let is_over = info.finish.get().is_some() || info.time.completed.is_some();
@@ -275,15 +288,11 @@ impl History {
             u64::from(step.nth),
             std::mem::replace(step, Step::after(step)),
         );
-        let (key, request) = match nth {
-            0 => (Key::of(id), Key::of_parts(&["opencode", id])),
-            nth => {
-                let nth = nth.to_string();
-                let key = Key::of_parts(&["step", id, &nth]);
-                (key, Key::of_parts(&["opencode", id, &nth]))
-            }
+        let key = match nth {
+            0 => Key::of(id),
+            nth => Key::of_parts(&["step", id, &nth.to_string()]),
         };
-        let request = numbers.map(|_| request);
+        let request = numbers.map(|_| self.request(id, nth));
         let is_hidden = self.is_hidden && step.is_empty();
         if !is_hidden {
             out.node(Node::output(Some(key), request, step.output));

@@ -3,6 +3,7 @@
 
 use format::names;
 use format::{Claim, StoreKind, TreeSpec};
+use memchr::{memchr, memmem};
 use std::path::{Path, PathBuf};
 
 /// `session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`.
@@ -25,7 +26,21 @@ pub(super) static STORAGE: TreeSpec = TreeSpec {
                 .join(stem(message)?),
         )
     },
+    owner,
+    // `step-finish` has a few numbers and the hash of a snapshot: 370 bytes.
+    usage_part_bytes: 1024,
 };
+
+/// The session that a part names, if that is an id: storages that were made public may have another word there.
+fn owner(part: &[u8]) -> Option<&str> {
+    let name = b"\"sessionID\"";
+    let at = memmem::find(part, name)?;
+    let value = part[at + name.len()..].trim_ascii_start();
+    let value = value.strip_prefix(b":")?.trim_ascii_start();
+    let value = value.strip_prefix(b"\"")?;
+    let id = std::str::from_utf8(&value[..memchr(b'"', value)?]).ok()?;
+    id.starts_with("ses_").then_some(id)
+}
 
 fn stem(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()

@@ -93,12 +93,15 @@ pub(super) fn row(
         out.meta(meta.changes(known));
     }
     if is_hidden {
-        return hidden(id, data, out);
+        return hidden(history.request(id, 0), data, out);
     }
     let formula = picture_formula(known.model.as_deref());
     let (part, items) = match kind {
         "user" => (Part::Input, user(data, formula, out)),
-        "assistant" => return answer(id, data, model, formula, out),
+        "assistant" => {
+            let request = history.request(id, 0);
+            return answer((id, request), data, model, formula, out);
+        }
         "compaction" => return compaction(id, data, out),
         "synthetic" | "system" => (Part::Injected, one(Kind::Reminder, &data.text, out)),
         "skill" => (Part::Injected, one(Kind::Skill, &data.text, out)),
@@ -118,10 +121,9 @@ pub(super) fn row(
 }
 
 /// A message that was taken back: what its request cost counts all the same.
-fn hidden(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
+fn hidden(request: Key, data: &Data<'_>, out: &mut Sink<'_>) {
     out.skip("hidden message");
     if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
-        let request = request(id);
         out.billed(request, billed);
     }
 }
@@ -155,7 +157,7 @@ fn user(data: &Data<'_>, formula: Formula, out: &mut Sink<'_>) -> Vec<NewItem> {
 }
 
 fn answer(
-    id: &str,
+    (id, request): (&str, Key),
     data: &Data<'_>,
     model: Option<Box<str>>,
     formula: Formula,
@@ -183,7 +185,7 @@ fn answer(
         }
     }
     let numbers = data.tokens.filter(|tokens| billed(*tokens).prompt() > 0);
-    let request = numbers.map(|_| request(id));
+    let request = numbers.map(|_| request);
     out.node(Node::output(Some(Key::of(id)), request, items));
     if let (Some(numbers), Some(request)) = (numbers, request) {
         let billed = billed(numbers);
@@ -258,10 +260,6 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
         .map(|(kind, text)| out.text(Role::Container, kind, text.or_empty()))
         .collect();
     out.node(Node::new(Some(Key::of(id)), Part::Injected, items));
-}
-
-fn request(id: &str) -> Key {
-    Key::of_parts(&["opencode", id])
 }
 
 /// The numbers of an answer, its reasoning in the output.

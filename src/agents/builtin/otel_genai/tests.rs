@@ -22,9 +22,9 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     assert_eq!(prompts(session), [60, 150]);
     // Results do not say whose they are: they follow on the calls in their order.
     let alive = session.alive();
-    let tools = alive.iter().map(|ix| &session.items()[*ix]);
+    let tools = alive.iter().map(|ix| session.items().at(*ix));
     let tools = tools.filter(|item| item.role == Role::Tool);
-    let tools: Vec<&str> = tools.filter_map(|item| item.tool.as_deref()).collect();
+    let tools: Vec<&str> = tools.filter_map(|item| item.tool()).collect();
     assert_eq!(tools, ["get_lights", "get_prices"]);
     let old = sessions.values().find(|other| prompts(other) == [31]);
     let old = old.unwrap();
@@ -104,7 +104,7 @@ fn a_side_call_is_no_part_of_the_conversation() {
     assert_eq!(main.resets().len(), 1);
     assert_eq!(main.resets()[0].gone, Gone::Compaction);
     let results = main.items().iter().filter(|item| item.tool.is_some());
-    let tools: Vec<&str> = results.map(|item| item.tool.as_deref().unwrap()).collect();
+    let tools: Vec<&str> = results.map(|item| item.tool().unwrap()).collect();
     assert_eq!(
         tools,
         ["list_files", "list_files"],
@@ -127,7 +127,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
-    assert_eq!(cut.requests()[0].prompt, whole.requests()[0].prompt);
+    assert_eq!(cut.requests().at(0).prompt, whole.requests().at(0).prompt);
     assert!(!cut.items().iter().any(|item| item.preview.contains("role")));
 }
 

@@ -40,10 +40,10 @@ fn contents(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
 }
 
 fn texts(session: &Session) -> Vec<&str> {
-    let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
+    let items = session.alive().into_iter().map(|ix| session.items().at(ix));
     items
         .filter(|item| !matches!(item.kind, Kind::Prompt | Kind::ToolList))
-        .map(|item| item.logged.preview.as_ref())
+        .map(|item| item.preview())
         .collect()
 }
 
@@ -217,7 +217,7 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
     let alive: Vec<&str> = session
         .alive()
         .into_iter()
-        .map(|ix| session.items()[ix].logged.preview.as_ref())
+        .map(|ix| session.items().at(ix).preview())
         .filter(|text| !["Hi.", "Yes.", "And?", "So?"].contains(text))
         .collect();
     assert_eq!(alive, ["Tuesday.", r#"[{"name":"a"},{"name":"b"}]"#]);

@@ -2,10 +2,10 @@ use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::log::{End, LogFile, News};
-use crate::reader::read_whole;
+use crate::reader::{each_usage, read_whole, tail_only};
 use agents::builtin::opencode::OPENCODE;
-use model::event::ByLength;
-use model::session::Session;
+use model::event::{ByLength, Event};
+use model::session::{Coverage, Session};
 use std::fs::{self, FileTimes};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -145,6 +145,127 @@ fn a_file_that_is_half_written_is_waited_for() {
     storage.age("message/ses_1/msg_3.json");
     let session = storage.session();
     assert_eq!((reports(&session), session.unreadable), (vec![100, 200], 1));
+}
+
+/// The items of a session and its reports.
+fn held(log: &LogFile) -> (Vec<String>, Vec<u64>) {
+    let mut sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
+    let session = sessions.remove(0).1;
+    let items = session.items().iter().map(|item| item.preview.to_string());
+    (items.collect(), reports(&session))
+}
+
+#[test]
+fn sessions_whose_messages_have_one_id_inherit_nothing() {
+    let storage = Storage::new();
+    let answer = r#"{"id":"REDACTED","role":"assistant","tokens":{"input":9,"output":5}}"#;
+    let part = |session: &str, n: u64| {
+        let part = format!(
+            r#"{{"id":"prt_{n}","sessionID":"{session}","type":"text","text":"of {session}"}}"#
+        );
+        storage.put(&format!("part/REDACTED/prt_{n:03}.json"), &part);
+    };
+    // Few files, and so many that they are looked at once for all sessions.
+    for (parts, others) in [(2, 0), (100, 100)] {
+        for n in 0..parts {
+            let session = ["ses_1", "ses_2"][n as usize % 2];
+            part(session, n);
+        }
+        for n in 0..others {
+            part("ses_3", 500 + n);
+        }
+        for session in ["ses_1", "ses_2"] {
+            let own = format!(r#"{{"id":"{session}","projectID":"p","directory":"/d"}}"#);
+            storage.put(&format!("session/p/{session}.json"), &own);
+            storage.put(&format!("message/{session}/REDACTED.json"), answer);
+        }
+        let logs = storage.found();
+        assert_eq!(logs.len(), 2);
+        for log in &logs {
+            let id = log.facts.id.as_deref().unwrap();
+            let (items, reports) = held(log);
+            assert_eq!(items, vec![format!("of {id}"); parts as usize / 2]);
+            assert_eq!(reports, [9]);
+        }
+        // Each of them was paid for.
+        let mut requests = std::collections::HashSet::new();
+        for log in &logs {
+            each_usage(log, &mut |entry| {
+                if let Event::Usage(usage) = entry.event {
+                    assert!(requests.insert(usage.request));
+                }
+            })
+            .unwrap();
+        }
+        assert_eq!(requests.len(), 2);
+    }
+    // One more file, in the folder of many.
+    part("ses_1", 300);
+    let log = storage
+        .found()
+        .into_iter()
+        .find(|log| log.facts.id.as_deref() == Some("ses_1"));
+    assert_eq!(held(&log.unwrap()).0.len(), 51);
+}
+
+#[test]
+fn the_stamp_of_all_files_shows_every_change() {
+    let storage = Storage::new();
+    for n in 1..=9 {
+        storage.answer(n, n * 100);
+        storage.part(n, "painted");
+    }
+    let stamp = || {
+        let log = storage.found().remove(0);
+        log.store.stamp_of_all().unwrap().unwrap()
+    };
+    let first = stamp();
+    assert_eq!(stamp(), first);
+    storage.part(1, "painted anew");
+    let second = stamp();
+    assert_ne!(second, first, "an old part was rewritten");
+    fs::remove_file(storage.path("part/msg_3/prt_3.json")).unwrap();
+    assert_ne!(stamp(), second, "one is gone");
+}
+
+#[test]
+fn a_gauge_comes_from_the_newest_messages() {
+    let storage = Storage::new();
+    for n in 1..=9 {
+        storage.answer(n, n * 100);
+        storage.part(n, "painted");
+    }
+    // Those at the beginning are not opened.
+    let old = storage.path("message/ses_1/msg_2.json");
+    fs::remove_file(&old).unwrap();
+    fs::create_dir(&old).unwrap();
+    let log = storage.found().remove(0);
+    let session = tail_only(&log, &Arc::default()).unwrap().remove(0).1;
+    assert_eq!(session.anchor().unwrap().prompt, 900);
+    assert_eq!(session.coverage, Coverage::Tail);
+    assert_eq!(session.meta.title.as_deref(), Some("Doors"));
+    assert!(read_whole(&log, &ByLength, &Arc::default()).is_err());
+}
+
+#[test]
+#[cfg(unix)]
+fn links_do_not_lead_out() {
+    let storage = Storage::new();
+    storage.answer(1, 100);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let part = r#"{"id":"prt_1","type":"text","text":"secret"}"#;
+    fs::write(elsewhere.path().join("prt_1.json"), part).unwrap();
+    fs::create_dir_all(storage.path("part")).unwrap();
+    let link = storage.path("part/msg_1");
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    let log = storage.found().remove(0);
+    let error = read_whole(&log, &ByLength, &Arc::default()).unwrap_err();
+    assert!(error.to_string().contains("leads out"), "{error}");
+    // Within the storage they are followed.
+    fs::remove_file(&link).unwrap();
+    storage.put("part/other/prt_1.json", part);
+    std::os::unix::fs::symlink(storage.path("part/other"), &link).unwrap();
+    assert_eq!(held(&storage.found().remove(0)).0, ["secret"]);
 }
 
 #[test]

@@ -61,10 +61,10 @@ fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
 
 fn letters(session: &Session) -> String {
     let alive = session.alive();
-    let shown = alive.iter().map(|ix| &session.items()[*ix]);
+    let shown = alive.iter().map(|ix| session.items().at(*ix));
     let mut letters: Vec<&str> = shown
         .filter(|item| item.kind != Kind::Unlogged)
-        .map(|item| &*item.preview)
+        .map(|item| item.preview())
         .collect();
     letters.sort_unstable();
     letters.concat()

@@ -57,8 +57,11 @@ impl Row for Child {
         if let Some(session) = fleet.get(self.key) {
             let model = session.model().map(text::short_model);
             // The first user item is the task of the sub-agent.
-            let task = session.items().iter().find(|item| item.role == Role::User);
-            let parts = [model, task.map(|task| &*task.preview)];
+            let task = session
+                .items()
+                .iter()
+                .find(|item| item.role() == Role::User);
+            let parts = [model, task.map(|task| task.preview())];
             pieces.extend(
                 parts
                     .into_iter()

@@ -15,7 +15,8 @@ use super::{Column, List, ListSource, Row, Target, View, counted, table};
 use crate::app::layout::Fold;
 use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
-use model::compaction::{Compaction, compactions, contents};
+use model::compaction::{Compaction, compactions, contents, unlogged};
+use model::hooked::HookedCompaction;
 use model::session::{PastReset, SizedItem};
 use model::{Gone, Role, Source};
 use render::item::{self, letter, sign};
@@ -124,6 +125,7 @@ impl Row for Detail {
         ),
         ("auto", "the agent compacted by itself"),
         ("manual", "the user asked for it"),
+        ("hook", "a hook noted the cause: the log lacks it"),
         (
             "ours",
             "the size before it by our count, beside the agent's own",
@@ -145,8 +147,14 @@ impl Row for Detail {
         }
     }
 
-    fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no compactions yet".to_owned()]
+    fn empty(view: &View<'_>) -> Vec<String> {
+        let noted = noted(view).into_iter().rev();
+        match noted.collect::<Vec<String>>() {
+            noted if noted.is_empty() => vec!["no compactions yet".to_owned()],
+            noted => std::iter::once("no compactions in the log; noted by hooks:".to_owned())
+                .chain(noted)
+                .collect(),
+        }
     }
 
     fn caption(rows: &[Detail], view: &View<'_>) -> String {
@@ -184,7 +192,7 @@ impl Detail {
             _ => (24, " · freed "),
         };
         let cause = match reset.gone {
-            Gone::Compaction => text::cut(reset.cause.name(), cause),
+            Gone::Compaction => text::cut(&render::cause(reset), cause),
             other => other.name().to_owned(),
         };
         let mut pieces = vec![strong(when(view, reset)), plain(format!(" {cause} "))];
@@ -225,6 +233,20 @@ impl Detail {
     }
 }
 
+/// The compactions that hooks noted and the log does not have.
+fn noted(view: &View<'_>) -> Vec<String> {
+    let unlogged = unlogged(view.session).into_iter();
+    let row = |hooked: &HookedCompaction| {
+        let began = view.session.started_at;
+        let elapsed = began.map(|began| number::elapsed(seconds_since(began, hooked.at)));
+        let before = hooked.before.map(number::tokens);
+        let before = render::or_none(before);
+        let (elapsed, cause) = (render::or_none(elapsed), text::inert(hooked.cause.name()));
+        format!("{elapsed} {cause} {before} {}", sign(Source::Agent))
+    };
+    unlogged.map(row).collect()
+}
+
 /// The last request before a reset, and the time since the session began.
 fn when(view: &View<'_>, reset: &PastReset) -> String {
     let request = match reset.request {
@@ -248,10 +270,10 @@ fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
 fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
     let mut pieces = sized(view, listed);
     if let Some(item) = view.session.items().get(listed.0) {
-        let label = text::left(&item::label(item), 8);
-        pieces.push(piece(format!("{} ", letter(item.role)), item.role));
+        let label = text::left(&item::label(&item), 8);
+        pieces.push(piece(format!("{} ", letter(item.role())), item.role()));
         pieces.push(plain(format!("{label} ")));
-        pieces.push(plain(item::preview(item)));
+        pieces.push(plain(item::preview(&item)));
     }
     pieces
 }
@@ -259,7 +281,7 @@ fn listed_item(view: &View<'_>, listed: SizedItem) -> Pieces {
 fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
     let mut pieces = sized(view, summary);
     let item = view.session.items().get(summary.0);
-    pieces.extend(item.map(|item| quiet(&item.preview)));
+    pieces.extend(item.map(|item| quiet(item.preview())));
     pieces
 }
 

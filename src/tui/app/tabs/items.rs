@@ -16,7 +16,7 @@ use crate::keymap::{Action, Scope};
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use model::Source;
 use model::carried::Carried;
-use model::session::{Coverage, Item, ItemIx, SizedItem};
+use model::session::{Coverage, ItemIx, ItemRef, SizedItem};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
 use std::cmp::Reverse;
@@ -58,17 +58,17 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
             return false;
         };
         let facts = Facts {
-            subject: &|| page.calls.subject(session, item).unwrap_or_default(),
+            subject: &|| page.calls.subject(session, &item).unwrap_or_default(),
             tokens: *tokens,
             end: page.state.limits.end(),
             source: *source,
             in_context: *in_context,
             oversized: ui.oversized.is_reached(*tokens, window),
             repeated: page.repeats.of.contains_key(ix),
-            marked: app.is_marked(page.key, item),
+            marked: app.is_marked(page.key, &item),
         };
         let wanted = ui.listed == ShownItems::All || *in_context || filter.asks_for_left();
-        wanted && filter.passes(item, &facts)
+        wanted && filter.passes(&item, &facts)
     };
     let mut rows: Vec<ListedItem> = here
         .chain(gone)
@@ -93,7 +93,9 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     if ui.item_direction == Direction::Reversed {
         rows.reverse();
     }
-    table(rows, |row| session.items().get(row.ix).map(id))
+    table(rows, |row| {
+        session.items().get(row.ix).map(|item| id(&item))
+    })
 }
 
 impl Row for ListedItem {
@@ -136,12 +138,13 @@ impl Row for ListedItem {
         .means("the least that CARRIED has cost: the list price of cache reads")
         .when(|view| view.app.ui.size.0 >= COST_FROM),
         left("", [3; 3], |view, row: &ListedItem| {
-            let letter =
-                |item: &Item| piece(format!(" {}", letter(item.role)), row.tone(item.role));
+            let letter = |item: ItemRef<'_>| {
+                piece(format!(" {}", letter(item.role())), row.tone(item.role()))
+            };
             row.logged(view).map(letter).unwrap_or_default()
         }),
         left("TOOL", [8, 10, 18], |view, row: &ListedItem| {
-            let label = |item: &Item| piece(item::label(item), row.tone(Tone::Plain));
+            let label = |item: ItemRef<'_>| piece(item::label(&item), row.tone(Tone::Plain));
             row.logged(view).map(label).unwrap_or_default()
         }),
         left("", [1; 3], |_, _| plain("")),
@@ -167,10 +170,10 @@ impl Row for ListedItem {
             let again = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(again, Tone::Oversized));
         }
-        pieces.extend(self.why_it_left(item));
-        let preview = item::preview(item);
+        pieces.extend(self.why_it_left(&item));
+        let preview = item::preview(&item);
         // Many results begin with what their call was about.
-        let subject = view.page.calls.subject(view.session, item);
+        let subject = view.page.calls.subject(view.session, &item);
         if let Some(subject) = subject.filter(|subject| !preview.starts_with(&**subject)) {
             pieces.extend([piece(&subject, self.tone(Tone::Strong)), quiet(" · ")]);
         }
@@ -237,13 +240,13 @@ impl Row for ListedItem {
 }
 
 impl ListedItem {
-    fn logged<'a>(&self, view: &View<'a>) -> Option<&'a Item> {
+    fn logged<'a>(&self, view: &View<'a>) -> Option<ItemRef<'a>> {
         view.session.items().get(self.ix)
     }
 
     /// The request that it entered with, and the time since the session began; of these what fits.
     fn when(&self, view: &View<'_>) -> String {
-        let history = self.logged(view).map(|item| view.entered(item));
+        let history = self.logged(view).map(|item| view.entered(&item));
         let (request, elapsed) = history.unwrap_or_default();
         let columns = view.fold().pick(0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]);
         let both = [&*request, &*elapsed].join(" ");
@@ -271,7 +274,7 @@ impl ListedItem {
     fn mark(&self, view: &View<'_>) -> Piece {
         let item = self.logged(view);
         let window = view.page.state.limits.window;
-        if item.is_some_and(|item| view.app.is_marked(view.page.key, item)) {
+        if item.is_some_and(|item| view.app.is_marked(view.page.key, &item)) {
             piece("◆", Tone::Marked)
         } else if view.app.ui.oversized.is_reached(self.tokens, window) {
             piece("!", Tone::Oversized)
@@ -282,14 +285,14 @@ impl ListedItem {
         }
     }
 
-    fn why_it_left(&self, item: &Item) -> Option<Piece> {
+    fn why_it_left(&self, item: &ItemRef<'_>) -> Option<Piece> {
         if self.in_context {
             return None;
         }
         if item.is_notice() {
             return Some(piece("notice · ", Tone::Warn));
         }
-        let why = item::words(item.left?.why.name());
+        let why = item::words(item.left()?.why.name());
         Some(quiet(format!("left: {why} · ")))
     }
 }

@@ -44,13 +44,9 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
             .count(),
         1
     );
-    // Its end is read for its title.
-    assert!(second.session(&path).lacks_title());
-    second.handle.need_titles([file_id(&path)]);
-    let titled = |fleet: &Fleet| fleet.title(key(&path)).is_some();
-    second.until("titles", titled);
+    // It has its title.
+    assert!(!second.session(&path).lacks_title());
     assert_eq!(second.fleet.title(key(&path)).unwrap(), "words");
-    assert!(second.session(&path).lacks_texts());
     // It is read for its texts, and when somebody opens it.
     second.handle.need_texts([file_id(&path)]);
     second.until("texts", |fleet| {
@@ -76,6 +72,27 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
     let fourth = with_cache(dir.path());
     assert!(!fourth.session(&path).lacks_texts());
     fourth.assert_same_as_fresh(&path);
+}
+
+#[test]
+fn the_end_of_a_log_is_read_for_a_long_title() {
+    let (dir, path) = folder();
+    let title = "long ".repeat(100);
+    fs::write(
+        &path,
+        format!("{{\"title\":\"{title}\"}}\n{{\"toy\":100}}\n"),
+    )
+    .unwrap();
+    age(&path);
+    with_cache(dir.path()).end();
+    let mut watching = with_cache(dir.path());
+    assert!(watching.session(&path).lacks_title());
+    watching.handle.need_titles([file_id(&path)]);
+    let titled = |fleet: &Fleet| fleet.title(key(&path)).is_some();
+    watching.until("titles", titled);
+    assert_eq!(watching.fleet.title(key(&path)).unwrap(), title);
+    let session = watching.session(&path);
+    assert!(session.lacks_texts() && !session.lacks_title());
 }
 
 #[test]

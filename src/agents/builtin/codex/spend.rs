@@ -1,0 +1,85 @@
+//! What a line says of usage. A response is named after its first output: of the others, only that they are there
+//! matters.
+
+use super::opening::Opening;
+use super::reader::{CodexDecoder, EVENTS};
+use super::wire::CountLine;
+use format::Decoder;
+use kit::lenient::{self, Lost};
+use kit::{damage, text};
+use memchr::memmem;
+use model::Gone;
+use model::event::{Cause, Kept, Reset, Sink};
+
+impl CodexDecoder {
+    /// Reads a line for what concerns usage.
+    pub(super) fn spend(&mut self, line: &[u8], out: &mut Sink<'_>) {
+        let opening = Opening::of(line).unwrap_or_default();
+        match (opening.kind, opening.subtype) {
+            (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
+            (b"event_msg", kind) if is_irrelevant(kind) => {}
+            (b"compacted", _) => {
+                self.compacts();
+                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+                out.reset(reset);
+            }
+            (b"response_item", kind) if is_result(kind) => self.turns.result(),
+            (b"response_item", b"message") if matches!(opening.role, b"developer" | b"system") => {}
+            (b"response_item", kind) if self.goes_on(kind, opening.role, line) => {
+                self.has_output = true;
+                self.turns.output(kind == b"message");
+            }
+            _ => self.read_line(&damage::line(line).0, out),
+        }
+    }
+
+    /// Whether a line is one more output of the open response.
+    fn goes_on(&self, kind: &[u8], role: &[u8], line: &[u8]) -> bool {
+        let is_output = match kind {
+            b"message" => role == b"assistant",
+            _ => OUTPUTS.contains(&kind),
+        };
+        // What stands beside an item may make it none of the history.
+        let is_plain = || NOTES.iter().all(|note| memmem::find(line, note).is_none());
+        is_output && self.open.is_some() && !self.is_interrupted && is_plain()
+    }
+
+    /// Reads a `token_count`; `None`: the line is damaged.
+    fn count(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
+        let line = lenient::parse::<CountLine<'_>>(line, &Lost::default()).ok()?;
+        out.set_time(line.timestamp.time());
+        self.ordinal = line.ordinal.0;
+        self.event(&line.payload, out);
+        Some(())
+    }
+}
+
+/// The outputs that are no messages.
+const OUTPUTS: [&[u8]; 7] = [
+    b"reasoning",
+    b"function_call",
+    b"custom_tool_call",
+    b"local_shell_call",
+    b"tool_search_call",
+    b"web_search_call",
+    b"image_generation_call",
+];
+
+/// What may be noted of an output beside it.
+const NOTES: [&[u8]; 2] = [b"\"compaction_output\"", b"\"delivered_assistant_message\""];
+
+fn is_result(kind: &[u8]) -> bool {
+    matches!(
+        kind,
+        b"function_call_output"
+            | b"custom_tool_call_output"
+            | b"local_shell_call_output"
+            | b"tool_search_output"
+            | b"additional_tools"
+    )
+}
+
+/// Whether an event of this type does not concern the context.
+fn is_irrelevant(kind: &[u8]) -> bool {
+    !kind.is_empty() && !EVENTS.iter().any(|event| event.as_bytes() == kind)
+}

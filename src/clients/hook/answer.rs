@@ -1,0 +1,169 @@
+//! What a hook answers, in the form that each agent reads. An agent that is given nothing goes on as without a hook.
+
+use super::{Event, Moment};
+use crate::agent::Agent;
+use serde_json::{Map, Value, json};
+
+/// What a hook has to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Say {
+    /// A sentence for the user.
+    ToUser(String),
+    /// The same for the model too, where the agent passes it on.
+    ToBoth(String),
+    /// The prompt is not sent, and why.
+    Block(String),
+}
+
+impl Say {
+    /// The same after another sentence.
+    #[must_use]
+    pub fn after(self, sentence: &str) -> Say {
+        let joined = |text: String| format!("{sentence}\n{text}");
+        match self {
+            Say::ToUser(text) => Say::ToUser(joined(text)),
+            Say::ToBoth(text) => Say::ToBoth(joined(text)),
+            Say::Block(text) => Say::Block(joined(text)),
+        }
+    }
+}
+
+/// The JSON that says it, on a line; `None`: this agent shows nothing at this moment.
+pub fn answer(event: &Event, say: &Say) -> Option<String> {
+    let value = match event.agent {
+        Agent::ClaudeCode | Agent::Codex | Agent::QwenCode => common(event, say, "block")?,
+        Agent::GeminiCli => common(event, say, "deny")?,
+        Agent::Cursor => cursor(event, say),
+        Agent::CopilotCli => copilot(say),
+        Agent::OpenCode | Agent::Pi => return None,
+    };
+    Some(value.to_string())
+}
+
+/// As Claude Code began it, and others took it over.
+fn common(event: &Event, say: &Say, block: &str) -> Option<Value> {
+    // What Claude Code's hook prints before a compaction becomes instructions for the summary.
+    if event.moment == Moment::BeforeCompaction && event.agent == Agent::ClaudeCode {
+        return None;
+    }
+    let mut fields = Map::new();
+    match say {
+        Say::Block(why) => {
+            fields.insert("decision".into(), block.into());
+            fields.insert("reason".into(), why.as_str().into());
+        }
+        Say::ToUser(text) | Say::ToBoth(text) => {
+            fields.insert("systemMessage".into(), text.as_str().into());
+        }
+    }
+    if let (Say::ToBoth(text), Moment::Prompt) = (say, event.moment) {
+        let more = json!({ "hookEventName": event.name, "additionalContext": text });
+        fields.insert("hookSpecificOutput".into(), more);
+    }
+    Some(Value::Object(fields))
+}
+
+fn cursor(event: &Event, say: &Say) -> Value {
+    match (say, event.moment) {
+        (Say::Block(text), _) => json!({ "continue": false, "user_message": text }),
+        (Say::ToUser(text) | Say::ToBoth(text), Moment::Prompt) => {
+            json!({ "continue": true, "user_message": text })
+        }
+        (Say::ToUser(text) | Say::ToBoth(text), _) => json!({ "user_message": text }),
+    }
+}
+
+/// Copilot takes no answer at a prompt and before a compaction, but shows lines of this form.
+fn copilot(say: &Say) -> Value {
+    let (Say::ToUser(text) | Say::ToBoth(text) | Say::Block(text)) = say;
+    json!({ "type": "progress", "message": text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(agent: Agent, name: &str, moment: Moment, say: &Say) -> Option<Value> {
+        let event = Event {
+            agent,
+            moment,
+            name: name.to_owned(),
+            session: None,
+            log: None,
+            model: None,
+            version: None,
+            cause: None,
+            window: None,
+            size: None,
+            context: None,
+            is_sub_agent: false,
+        };
+        let line = answer(&event, say)?;
+        assert!(!line.contains('\n'));
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    #[test]
+    fn a_sentence_is_for_the_user_and_for_the_model_where_that_was_asked_for() {
+        let text = "84% of 167k";
+        let prompt = |agent, name, say: fn(String) -> Say| {
+            said(agent, name, Moment::Prompt, &say(text.to_owned())).unwrap()
+        };
+        for agent in [Agent::ClaudeCode, Agent::Codex, Agent::QwenCode] {
+            assert_eq!(
+                prompt(agent, "UserPromptSubmit", Say::ToUser),
+                json!({ "systemMessage": text })
+            );
+            assert_eq!(
+                prompt(agent, "UserPromptSubmit", Say::ToBoth)["hookSpecificOutput"],
+                json!({ "hookEventName": "UserPromptSubmit", "additionalContext": text })
+            );
+        }
+        let gemini = prompt(Agent::GeminiCli, "BeforeAgent", Say::ToBoth);
+        assert_eq!(gemini["hookSpecificOutput"]["hookEventName"], "BeforeAgent");
+        let cursor = prompt(Agent::Cursor, "beforeSubmitPrompt", Say::ToBoth);
+        assert_eq!(cursor, json!({ "continue": true, "user_message": text }));
+        let copilot = prompt(Agent::CopilotCli, "", Say::ToUser);
+        assert_eq!(copilot, json!({ "type": "progress", "message": text }));
+    }
+
+    #[test]
+    fn nothing_but_a_block_blocks() {
+        for (agent, name) in [
+            (Agent::ClaudeCode, "UserPromptSubmit"),
+            (Agent::Codex, "UserPromptSubmit"),
+            (Agent::QwenCode, "UserPromptSubmit"),
+            (Agent::GeminiCli, "BeforeAgent"),
+            (Agent::Cursor, "beforeSubmitPrompt"),
+            (Agent::CopilotCli, ""),
+        ] {
+            let text = || "full".to_owned();
+            for say in [Say::ToUser(text()), Say::ToBoth(text())] {
+                let said = said(agent, name, Moment::Prompt, &say).unwrap();
+                let blocks = said.get("decision").is_some() || said["continue"] == false;
+                assert!(!blocks, "{agent:?}: {said}");
+            }
+            let block = said(agent, name, Moment::Prompt, &Say::Block(text())).unwrap();
+            let blocks = block.get("decision").is_some() || block["continue"] == false;
+            assert_eq!(blocks, agent != Agent::CopilotCli, "{block}");
+        }
+    }
+
+    #[test]
+    fn nothing_becomes_part_of_a_summary_or_is_added_to_it() {
+        let say = Say::ToBoth("full".to_owned());
+        let before = |agent| said(agent, "PreCompact", Moment::BeforeCompaction, &say);
+        assert_eq!(before(Agent::ClaudeCode), None);
+        assert_eq!(
+            before(Agent::Codex),
+            Some(json!({ "systemMessage": "full" }))
+        );
+        let after = said(
+            Agent::ClaudeCode,
+            "PostCompact",
+            Moment::AfterCompaction,
+            &say,
+        );
+        assert_eq!(after, Some(json!({ "systemMessage": "full" })));
+    }
+}

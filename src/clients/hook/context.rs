@@ -1,0 +1,71 @@
+//! What Claude Code itself says of its context. Its plugin of ours passes it as an event of its own.
+//!
+//! The interface that it comes from changes between releases. What does not look as it was seen in 2.1.331 is left out as a
+//! whole: nothing is said rather than something wrong.
+
+use crate::fields::{MOST_TOKENS, object, tokens, window, word};
+use crate::kept::KeptCompaction;
+use serde_json::{Map, Value};
+
+/// The event's name.
+pub(super) const EVENT: &str = "CtxgaugeContext";
+/// The most parts that are taken, and the longest name of one, in characters.
+const MOST_PARTS: usize = 32;
+const LONGEST_NAME: usize = 40;
+
+/// What a client says of its context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaidContext {
+    /// When it compacts by itself.
+    pub compaction: KeptCompaction,
+    /// Its size, in tokens, as the client estimates it.
+    pub tokens: u64,
+    /// The parts of that by name, in tokens.
+    pub parts: Vec<(String, u64)>,
+}
+
+/// Reads it; `None`: it is not as it was seen.
+pub(super) fn read(fields: &Map<String, Value>) -> Option<SaidContext> {
+    let breakdown = object(fields, "breakdown")?;
+    let window = window(fields, "window")?;
+    let categories = breakdown.get("categories")?.as_array()?;
+    let categories: Vec<Category> = categories.iter().map(category).collect::<Option<_>>()?;
+    let compaction = match (
+        breakdown.get("isAutoCompactEnabled")?.as_bool()?,
+        tokens(breakdown, "autoCompactThreshold"),
+    ) {
+        (false, _) => KeptCompaction::Off,
+        // It names a size where nothing fires at one too, but keeps no room free for a summary then.
+        (true, Some(_)) if !categories.iter().any(|it| it.kind == "buffer") => {
+            KeptCompaction::WhenRefused
+        }
+        (true, Some(at)) if at > 0 && at <= window => KeptCompaction::At(at),
+        _ => return None,
+    };
+    let used = categories
+        .into_iter()
+        .filter(|it| it.kind == "used" && it.tokens > 0);
+    Some(SaidContext {
+        compaction,
+        tokens: tokens(breakdown, "totalTokens")?,
+        parts: used
+            .take(MOST_PARTS)
+            .map(|it| (it.name, it.tokens))
+            .collect(),
+    })
+}
+
+struct Category {
+    name: String,
+    kind: String,
+    tokens: u64,
+}
+
+fn category(value: &Value) -> Option<Category> {
+    let fields = value.as_object()?;
+    Some(Category {
+        name: word(fields, "name")?.chars().take(LONGEST_NAME).collect(),
+        kind: word(fields, "kind")?,
+        tokens: tokens(fields, "tokens").filter(|tokens| *tokens <= MOST_TOKENS)?,
+    })
+}

@@ -1,0 +1,290 @@
+//! What is entered in settings that are JSON, and how it is found again.
+
+use super::json::{Json, field};
+use super::program::{chained_in, is_ours};
+use super::{Other, Part, Program, Refusal};
+use crate::agent::Agent;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject};
+use jsonc_parser::json;
+use std::path::Path;
+
+/// Why a file is left as it is.
+pub(super) enum Wrong {
+    /// A key has another value than expected: its name.
+    Shape(String),
+    /// Another status line is set.
+    Other(String),
+}
+
+impl Wrong {
+    pub(super) fn in_file(self, path: &Path) -> Refusal {
+        let path = path.to_path_buf();
+        match self {
+            Wrong::Shape(name) => Refusal::Unclear {
+                path,
+                why: format!("its `{name}` is not what it is in the agent's documentation"),
+            },
+            Wrong::Other(command) => Refusal::OtherStatusLine { path, command },
+        }
+    }
+}
+
+/// Enters a part. What is there already stays as it is.
+pub(super) fn enter(
+    json: &Json,
+    agent: Agent,
+    part: Part,
+    program: &Program,
+    other: Other,
+) -> Result<(), Wrong> {
+    let root = json.object();
+    match part {
+        Part::StatusLine => enter_status_line(&root, agent, program, other),
+        Part::Hooks => enter_hooks(&root, agent, program),
+        Part::Server => enter_server(&root, agent, program),
+        Part::Plugin => Ok(()),
+    }
+}
+
+/// Takes a part out, if it is there. What is not ours stays as it is.
+pub(super) fn take_out(json: &Json, agent: Agent, part: Part) -> bool {
+    let root = json.object();
+    let is_out = match part {
+        Part::StatusLine => take_out_status_line(&root, agent),
+        Part::Hooks => take_out_hooks(&root, agent),
+        Part::Server => take_out_server(&root, agent),
+        Part::Plugin => None,
+    };
+    is_out.is_some()
+}
+
+/// Whether nothing is left but what we write into a file that is new.
+pub(super) fn is_empty(text: &str) -> bool {
+    let Ok(json) = Json::read(text) else {
+        return false;
+    };
+    let fields = json.object().properties();
+    let mut names = fields.iter().filter_map(|field| field.decoded_name());
+    !text.contains("//") && !text.contains("/*") && names.all(|name| name == VERSION)
+}
+
+const NAME: &str = "ctxgauge";
+const STATUS_LINE: &str = "statusLine";
+const HOOKS: &str = "hooks";
+const VERSION: &str = "version";
+
+fn object(of: &CstObject, name: &str) -> Result<CstObject, Wrong> {
+    let made = of.object_value_or_create(name);
+    made.ok_or_else(|| Wrong::Shape(name.to_owned()))
+}
+
+fn remove(from: &CstObject, name: &str) {
+    if let Some(field) = from.get(name) {
+        field.remove();
+    }
+}
+
+fn remove_if_empty(from: &CstObject, name: &str) {
+    let is_empty = match from.get(name).and_then(|field| field.value()) {
+        Some(value) => value.children_exclude_trivia_and_tokens().is_empty(),
+        None => false,
+    };
+    if is_empty {
+        remove(from, name);
+    }
+}
+
+/// The object that has the status line.
+fn line_holder(agent: Agent) -> Option<&'static str> {
+    (agent == Agent::QwenCode).then_some("ui")
+}
+
+fn enter_status_line(
+    root: &CstObject,
+    agent: Agent,
+    program: &Program,
+    other: Other,
+) -> Result<(), Wrong> {
+    let ours = program.command("statusline");
+    let fresh = match agent {
+        Agent::QwenCode => {
+            // It does not run it again when an answer is complete.
+            json!({ "type": "command", "command": ours, "refreshInterval": 2, "respectUserColors": true })
+        }
+        _ => json!({ "type": "command", "command": ours }),
+    };
+    let holder = match line_holder(agent) {
+        Some(name) => object(root, name)?,
+        None => root.clone(),
+    };
+    let Some(field_of_it) = holder.get(STATUS_LINE) else {
+        holder.append(STATUS_LINE, fresh);
+        return Ok(());
+    };
+    let set = field_of_it.object_value();
+    let command = set.as_ref().and_then(|set| field(set, "command"));
+    match (command, other) {
+        (Some(command), _) if is_ours(&command, "statusline") => {}
+        (_, Other::Replace) => field_of_it.set_value(fresh),
+        (Some(command), Other::Chain) => {
+            if let Some(field) = set.and_then(|set| set.get("command")) {
+                field.set_value(program.chained(&command).into());
+            }
+        }
+        // Qwen Code has status lines that are no commands.
+        (None, Other::Chain | Other::Refuse) => {
+            return Err(Wrong::Other("(no command)".to_owned()));
+        }
+        (Some(command), Other::Refuse) => return Err(Wrong::Other(command)),
+    }
+    Ok(())
+}
+
+fn take_out_status_line(root: &CstObject, agent: Agent) -> Option<()> {
+    let holder = match line_holder(agent) {
+        Some(name) => root.object_value(name)?,
+        None => root.clone(),
+    };
+    let set = holder.object_value(STATUS_LINE)?;
+    let command = field(&set, "command").filter(|command| is_ours(command, "statusline"))?;
+    match (chained_in(&command), set.get("command")) {
+        (Some(other), Some(field)) => field.set_value(other.into()),
+        _ => remove(&holder, STATUS_LINE),
+    }
+    if let Some(name) = line_holder(agent) {
+        remove_if_empty(root, name);
+    }
+    Some(())
+}
+
+/// The events of an agent whose hooks are ours.
+fn events(agent: Agent) -> &'static [&'static str] {
+    match agent {
+        Agent::ClaudeCode | Agent::Codex => &["UserPromptSubmit", "PreCompact", "PostCompact"],
+        Agent::QwenCode => &["UserPromptSubmit", "PreCompact", "PostCompact", "Stop"],
+        Agent::GeminiCli => &["BeforeAgent", "PreCompress"],
+        Agent::Cursor => &["beforeSubmitPrompt", "preCompact"],
+        Agent::CopilotCli => &["userPromptSubmitted", "preCompact"],
+        Agent::OpenCode | Agent::Pi => &[],
+    }
+}
+
+/// A hook as the agent has it.
+fn hook(agent: Agent, program: &Program) -> CstInputValue {
+    let command = program.command("hook");
+    match agent {
+        Agent::Cursor => json!({ "command": command }),
+        Agent::CopilotCli => {
+            let same = command.clone();
+            json!({ "type": "command", "bash": command, "powershell": same, "timeoutSec": 5 })
+        }
+        // In milliseconds.
+        Agent::GeminiCli => {
+            json!({ "hooks": [{ "type": "command", "command": command, "timeout": 5000 }] })
+        }
+        _ => json!({ "hooks": [{ "type": "command", "command": command, "timeout": 5 }] }),
+    }
+}
+
+fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
+    let has_version = matches!(agent, Agent::Cursor | Agent::CopilotCli);
+    if has_version && root.get(VERSION).is_none() {
+        root.insert(0, VERSION, json!(1));
+    }
+    let hooks = object(root, HOOKS)?;
+    for event in events(agent) {
+        let all = hooks
+            .array_value_or_create(event)
+            .ok_or_else(|| Wrong::Shape(format!("{HOOKS}.{event}")))?;
+        if !all.elements().iter().any(has_ours) {
+            all.append(hook(agent, program));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a hook, or one of a group of them, is ours.
+fn has_ours(node: &CstNode) -> bool {
+    let Some(object) = node.as_object() else {
+        return false;
+    };
+    is_our_hook(&object) || group(&object).is_some_and(|all| all.elements().iter().any(has_ours))
+}
+
+fn is_our_hook(object: &CstObject) -> bool {
+    let commands = ["command", "bash"].map(|name| field(object, name));
+    let mut commands = commands.into_iter().flatten();
+    commands.any(|command| is_ours(&command, "hook"))
+}
+
+fn group(object: &CstObject) -> Option<CstArray> {
+    object.array_value(HOOKS)
+}
+
+fn take_out_hooks(root: &CstObject, agent: Agent) -> Option<()> {
+    let hooks = root.object_value(HOOKS)?;
+    let mut is_out = None;
+    for event in events(agent) {
+        let Some(all) = hooks.array_value(event) else {
+            continue;
+        };
+        let ours: Vec<CstNode> = all.elements().into_iter().filter(has_ours).collect();
+        for node in &ours {
+            take_out_hook(node);
+        }
+        if !ours.is_empty() {
+            is_out = Some(());
+            remove_if_empty(&hooks, event);
+        }
+    }
+    is_out?;
+    remove_if_empty(root, HOOKS);
+    is_out
+}
+
+/// Takes a hook out, or those of a group that are ours. A group of others stays.
+fn take_out_hook(node: &CstNode) {
+    let group = node.as_object().and_then(|object| group(&object));
+    for inner in group.iter().flat_map(CstArray::elements) {
+        if inner.as_object().is_some_and(|hook| is_our_hook(&hook)) {
+            inner.remove();
+        }
+    }
+    if group.is_none_or(|group| group.elements().is_empty()) {
+        node.clone().remove();
+    }
+}
+
+fn servers_key(agent: Agent) -> &'static str {
+    match agent {
+        Agent::OpenCode => "mcp",
+        _ => "mcpServers",
+    }
+}
+
+fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
+    let servers = object(root, servers_key(agent))?;
+    if servers.get(NAME).is_some() {
+        return Ok(());
+    }
+    let command = program.executable();
+    let server = match agent {
+        Agent::OpenCode => {
+            json!({ "type": "local", "command": [command, "mcp"], "enabled": true })
+        }
+        Agent::CopilotCli => {
+            json!({ "type": "local", "command": command, "args": ["mcp"], "tools": ["*"] })
+        }
+        _ => json!({ "command": command, "args": ["mcp"] }),
+    };
+    servers.append(NAME, server);
+    Ok(())
+}
+
+fn take_out_server(root: &CstObject, agent: Agent) -> Option<()> {
+    let name = servers_key(agent);
+    let servers = root.object_value(name)?;
+    servers.get(NAME)?.remove();
+    remove_if_empty(root, name);
+    Some(())
+}

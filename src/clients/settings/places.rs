@@ -1,0 +1,70 @@
+//! Where agents have their settings.
+
+use super::Part;
+use crate::agent::Agent;
+use files::paths::User;
+use std::path::PathBuf;
+
+/// How a file of settings is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON, with comments where somebody wrote some.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// A file of settings, below the agent's folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) below: &'static str,
+    pub(super) form: Form,
+}
+
+/// The file in which a part is entered; `None`: the agent does not have it.
+///
+/// Claude Code keeps its servers in a file of its own state that it rewrites all the time: `claude mcp add` is the way in.
+pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
+    let (below, form) = match (agent, part) {
+        (Agent::ClaudeCode, Part::StatusLine | Part::Hooks)
+        | (Agent::CopilotCli, Part::StatusLine)
+        | (Agent::GeminiCli, Part::Hooks | Part::Server)
+        | (Agent::QwenCode, Part::StatusLine | Part::Hooks | Part::Server) => {
+            ("settings.json", Form::Json)
+        }
+        (Agent::Cursor, Part::StatusLine) => ("cli-config.json", Form::Json),
+        (Agent::Codex | Agent::Cursor, Part::Hooks) => ("hooks.json", Form::Json),
+        (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json),
+        (Agent::Codex, Part::Server) => ("config.toml", Form::Toml),
+        (Agent::Cursor | Agent::Pi, Part::Server) => ("mcp.json", Form::Json),
+        (Agent::CopilotCli, Part::Server) => ("mcp-config.json", Form::Json),
+        (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json),
+        (Agent::ClaudeCode, Part::Server)
+        | (Agent::Codex | Agent::GeminiCli, Part::StatusLine)
+        | (Agent::OpenCode | Agent::Pi, Part::StatusLine | Part::Hooks)
+        | (_, Part::Plugin) => return None,
+    };
+    Some(Place { below, form })
+}
+
+/// The folder of the plugin for Claude Code, below that agent's.
+pub(super) const PLUGIN: &str = "skills/ctxgauge";
+
+/// The folder of an agent's settings; `None`: the user has no home.
+pub(super) fn folder(agent: Agent, user: &User) -> Option<PathBuf> {
+    let set = |name: &str| user.env.get(name).map(PathBuf::from);
+    let home = |below: &str| Some(user.folders.home.as_ref()?.join(below));
+    match agent {
+        Agent::ClaudeCode => set("CLAUDE_CONFIG_DIR").or_else(|| home(".claude")),
+        Agent::Codex => set("CODEX_HOME").or_else(|| home(".codex")),
+        Agent::GeminiCli => match set("GEMINI_CLI_HOME") {
+            Some(folder) => Some(folder.join(".gemini")),
+            None => home(".gemini"),
+        },
+        Agent::QwenCode => set("QWEN_HOME").or_else(|| home(".qwen")),
+        Agent::Cursor => home(".cursor"),
+        Agent::CopilotCli => set("COPILOT_HOME").or_else(|| home(".copilot")),
+        Agent::OpenCode => Some(user.folders.xdg_config.as_ref()?.join("opencode")),
+        Agent::Pi => set("PI_CODING_AGENT_DIR").or_else(|| home(".pi/agent")),
+    }
+}

@@ -1,0 +1,118 @@
+//! The status line of another tool, which is run beside ours.
+
+use clients::agent::Agent;
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The most bytes of its lines that are shown.
+const MOST_BYTES: u64 = 64 << 10;
+/// How long it may take. Qwen Code ends a status line after 5 s, and Claude Code begins anew when anything changes, so that a
+/// slow one is never seen.
+const LONGEST: Duration = Duration::from_secs(4);
+/// The same in Cursor, which ends a status line after 2 s.
+const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
+
+/// A status line that runs.
+pub(super) struct Chained {
+    child: Child,
+    lines: Receiver<io::Result<Vec<u8>>>,
+    until: Instant,
+}
+
+impl Chained {
+    /// Starts a command as the agent would, with the same input.
+    pub(super) fn start(
+        command: &str,
+        input: Vec<u8>,
+        agent: Option<Agent>,
+    ) -> io::Result<Chained> {
+        let [shell, option] = if cfg!(windows) {
+            ["cmd", "/C"]
+        } else {
+            ["sh", "-c"]
+        };
+        let mut child = Command::new(shell)
+            .args([option, command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        // It may end without having read all of it.
+        thread::Builder::new().spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)))?;
+        let (send, lines) = sync_channel(1);
+        thread::Builder::new().spawn(move || {
+            let mut read = Vec::new();
+            let stdout = stdout.into_iter().map(|stdout| stdout.take(MOST_BYTES));
+            let done = stdout
+                .map(|mut stdout| stdout.read_to_end(&mut read))
+                .collect();
+            send.send(io::Result::<Vec<usize>>::map(done, |_| read))
+        })?;
+        let longest = match agent {
+            Some(Agent::Cursor) => LONGEST_IN_CURSOR,
+            _ => LONGEST,
+        };
+        let until = Instant::now() + longest;
+        Ok(Chained {
+            child,
+            lines,
+            until,
+        })
+    }
+
+    /// Its lines, without those that are empty; an error if it takes too long.
+    pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let read = self.lines.recv_timeout(left);
+        if read.is_err() {
+            self.child.kill()?;
+        }
+        self.child.wait()?;
+        let read = read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        let lines = read.split(|byte| *byte == b'\n');
+        let shown = lines.filter(|line| !line.trim_ascii().is_empty());
+        Ok(shown
+            .flat_map(|line| [line, b"\n"])
+            .flatten()
+            .copied()
+            .collect())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn lines(command: &str) -> io::Result<String> {
+        let input = b"{\"session_id\":\"3f2a\"}".to_vec();
+        let lines = Chained::start(command, input, None)?.finish()?;
+        Ok(String::from_utf8_lossy(&lines).into_owned())
+    }
+
+    #[test]
+    fn it_gets_the_input_and_its_lines_are_shown_as_they_are() {
+        assert_eq!(
+            lines("cat; printf '\\n\\n\\033[1mbold\\033[0m'").unwrap(),
+            "{\"session_id\":\"3f2a\"}\n\u{1b}[1mbold\u{1b}[0m\n"
+        );
+        assert_eq!(lines("exit 3").unwrap(), "");
+        assert_eq!(lines("true").unwrap(), "", "it reads nothing");
+        assert_eq!(
+            lines("yes | head -c 1000000").unwrap().len() as u64,
+            MOST_BYTES
+        );
+    }
+
+    #[test]
+    fn it_is_ended_when_it_takes_too_long() {
+        let mut chained = Chained::start("exec sleep 1000", Vec::new(), None).unwrap();
+        chained.until = Instant::now();
+        assert_eq!(
+            chained.finish().unwrap_err().kind(),
+            io::ErrorKind::TimedOut
+        );
+    }
+}

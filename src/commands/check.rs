@@ -1,0 +1,136 @@
+//! `ctxgauge check`.
+
+use super::exit::Exit;
+use super::options::{Estimate, Logs, Plain, Shared, named_format};
+use super::since::Since;
+use super::{Call, Run};
+use anyhow::Result;
+use clap::{ArgGroup, Args, ValueEnum};
+use model::bounds::{Bounds, Moment};
+use model::threshold::{Threshold, Tokens};
+use report::check::{self, Form, Verdict, Which};
+use report::session::Asked;
+use std::path::PathBuf;
+
+/// `ctxgauge check`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("bounds").required(true).multiple(true))]
+pub struct Check {
+    /// Files or folders: all sessions in them. Default: the newest session of the project in the working directory.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Check this session, by its id, the beginning or end of it, or a part of its title.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// With PATH: check only sessions whose log was written to since then, such as 2h, 7d or 2026-11-01.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        requires = "paths",
+        conflicts_with = "session"
+    )]
+    pub since: Option<Since>,
+    /// The most percent of the trigger or, where none is known, of the window.
+    #[arg(long, value_name = "PERCENT", group = "bounds", value_parser = percent)]
+    pub max_percent: Option<f64>,
+    /// The largest context, in tokens: 150k.
+    #[arg(long, value_name = "TOKENS", group = "bounds")]
+    pub max_tokens: Option<Tokens>,
+    /// The largest item in the context: 20k, or a share of the window: 10%.
+    #[arg(long, value_name = "SIZE", group = "bounds")]
+    pub max_item: Option<Threshold>,
+    /// The fewest requests that may be left before the compaction, by the median of the forecast.
+    #[arg(long, value_name = "N", group = "bounds")]
+    pub min_requests_left: Option<u64>,
+    /// The most compactions.
+    #[arg(long, value_name = "N", group = "bounds")]
+    pub max_compactions: Option<u64>,
+    /// The most tokens of content that the context has already: 30k.
+    #[arg(long, value_name = "TOKENS", group = "bounds")]
+    pub max_repeated: Option<Tokens>,
+    /// Compare the largest context and all items that there were, not what is in the context now.
+    #[arg(long)]
+    pub ever: bool,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// How to write it.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
+/// The output formats of a check.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum Format {
+    /// For people: a line for each bound that was passed.
+    #[default]
+    Text,
+    /// For programs: one JSON document on one line.
+    Json,
+    /// Annotations of a GitHub workflow.
+    Github,
+}
+
+impl Run for Check {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+        self.plain.add(before);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        match self.check(call).map_err(Exit::of)? {
+            Verdict::Fine => Ok(()),
+            Verdict::Passed => Err(Exit::BoundPassed.into()),
+        }
+    }
+}
+
+impl Check {
+    fn check(&self, call: &mut Call<'_>) -> Result<Verdict> {
+        let setup = call.setup()?;
+        let context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        let here = setup.user.working_folder();
+        let which = if self.paths.is_empty() || self.session.is_some() {
+            Which::One(Asked {
+                path: None,
+                session: self.session.as_deref(),
+                here: &here,
+            })
+        } else {
+            Which::All(self.since.map(|since| since.moment((context.now)())))
+        };
+        let form = match self.format {
+            Format::Github if !self.plain.json => Form::Annotations,
+            Format::Json => Form::Report(self.plain.style(named_format("json"), &call.user.env)),
+            _ => Form::Report(self.plain.style(named_format("text"), &call.user.env)),
+        };
+        check::run(&context, &self.bounds(), which, form, call.out, call.err)
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            percent: self.max_percent,
+            tokens: self.max_tokens.map(|tokens| tokens.0),
+            item: self.max_item,
+            requests_left: self.min_requests_left,
+            compactions: self.max_compactions,
+            repeated: self.max_repeated.map(|tokens| tokens.0),
+            moment: if self.ever { Moment::Ever } else { Moment::Now },
+        }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    match number.parse() {
+        Ok(percent) if (0.0..=1_000.0).contains(&percent) => Ok(percent),
+        _ => Err("a number of percent, such as 80".to_owned()),
+    }
+}

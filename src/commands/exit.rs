@@ -1,0 +1,66 @@
+//! Exit codes.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+/// The exit code when a command fails.
+const FAILURE: u8 = 1;
+/// The exit code when the command line is wrong, as clap has it.
+pub const WRONG_USAGE: u8 = 2;
+/// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
+const BUSY: u8 = 75;
+
+/// How a command ends that did not fail, or whose failure has an exit code of its own.
+#[derive(Debug)]
+pub enum Exit {
+    /// A bound was passed. It is printed already.
+    BoundPassed,
+    /// The command line is wrong, though each of its options is right.
+    WrongUsage(String),
+    /// A command that scripts branch on could not answer.
+    Trouble(anyhow::Error),
+}
+
+impl Exit {
+    /// What ended a command that scripts branch on: an error that has no exit code of its own is trouble.
+    pub fn of(error: anyhow::Error) -> Exit {
+        error.downcast::<Exit>().unwrap_or_else(Exit::Trouble)
+    }
+
+    /// The exit code. Trouble is not 2, with which a hook blocks its agent.
+    pub fn code(&self) -> u8 {
+        match self {
+            Exit::BoundPassed => 1,
+            Exit::WrongUsage(_) => WRONG_USAGE,
+            Exit::Trouble(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::BoundPassed => f.write_str("a bound was passed"),
+            Exit::WrongUsage(why) => f.write_str(why),
+            Exit::Trouble(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+impl Error for Exit {}
+
+/// The exit code of a command that ended with this error.
+pub fn code(error: &anyhow::Error) -> u8 {
+    if let Some(exit) = error.downcast_ref::<Exit>() {
+        return exit.code();
+    }
+    if let Some(signal) = error.downcast_ref::<tui::EndedBy>() {
+        return signal.exit_code();
+    }
+    let busy = error.downcast_ref::<io::Error>();
+    if busy.is_some_and(|e| e.kind() == ErrorKind::ResourceBusy) {
+        return BUSY;
+    }
+    FAILURE
+}

@@ -1,0 +1,153 @@
+//! `ctxgauge export`.
+
+use super::options::{Estimate, Logs, Redact, Shared};
+use super::since::Since;
+use super::{Call, Run};
+use anyhow::{Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use files::output::Existing;
+use report::export::{self, Format, Part, Place, Sizes, Table, schema};
+use std::path::{Path, PathBuf};
+
+/// `ctxgauge export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The table, or several with commas between them.
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = table_parser())]
+    pub what: Vec<Table>,
+    /// The format. Default: by the end of the name of FILE, else ndjson.
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    pub format: Option<Format>,
+    /// Write to this file; several tables, or divided ones, to this folder. Default: standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace what is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Divide each table into files by agent, date (UTC) or both, in folders such as items/agent=codex/date=2026-11-22.
+    #[arg(long, value_name = "BY", value_delimiter = ',', requires = "output")]
+    pub partition: Vec<By>,
+    /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// Estimate the sizes of texts from their lengths instead of counting them: quicker, in less memory, and less exact.
+    #[arg(long)]
+    pub by_length: bool,
+    /// Print the JSON schema of the table's rows, and read no log.
+    #[arg(long, conflicts_with_all = ["output", "format", "redact", "since"])]
+    pub schema: bool,
+    /// What to leave out.
+    #[command(flatten)]
+    pub redact: Redact,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+}
+
+/// What the files of a table are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// The agent.
+    Agent,
+    /// The day of a row.
+    Date,
+}
+
+fn table_parser() -> impl TypedValueParser<Value = Table> {
+    PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name| {
+        let table = Table::ALL.into_iter().find(|table| table.name() == name);
+        table.unwrap_or(Table::Sessions)
+    })
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    let names = Format::ALL
+        .iter()
+        .map(|format| PossibleValue::new(format.name()));
+    PossibleValuesParser::new(names).map(|name| named(&name).unwrap_or(Format::Ndjson))
+}
+
+fn named(name: &str) -> Option<Format> {
+    Format::ALL
+        .iter()
+        .copied()
+        .find(|format| format.name() == name)
+}
+
+impl Run for Export {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let mut tables = self.what.clone();
+        tables.sort_unstable();
+        tables.dedup();
+        if self.schema {
+            for table in tables {
+                writeln!(call.out, "{:#}", schema::json_schema(table))?;
+            }
+            return Ok(());
+        }
+        let parts: Vec<Part> = self
+            .partition
+            .iter()
+            .map(|by| match by {
+                By::Agent => Part::Agent,
+                By::Date => Part::Date,
+            })
+            .collect();
+        let format = self.format()?;
+        let setup = call.setup()?;
+        let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        if self.redact.redact {
+            context.redactor = Some(setup.redactor(&context)?);
+        }
+        let export = export::Export {
+            tables: &tables,
+            format,
+            place: match self.output.as_deref() {
+                None => Place::Out,
+                Some(path) => Place::Path {
+                    path,
+                    existing: if self.force {
+                        Existing::Replace
+                    } else {
+                        Existing::Keep
+                    },
+                    parts: &parts,
+                },
+            },
+            sizes: if self.by_length {
+                Sizes::ByLength
+            } else {
+                Sizes::Counted
+            },
+            since: self.since.map(|since| since.moment((context.now)())),
+        };
+        export::run(&context, &export, call.out, call.err)
+    }
+}
+
+impl Export {
+    fn format(&self) -> Result<Format> {
+        let path = self.output.as_deref();
+        let end = path.and_then(Path::extension).and_then(|end| end.to_str());
+        let by_name = end.and_then(named);
+        match (self.format, by_name, end) {
+            (Some(format), ..) | (None, Some(format), _) => Ok(format),
+            (None, None, Some("parquet")) => {
+                bail!("this program was built without Parquet; build it with `--features parquet`")
+            }
+            _ => Ok(Format::Ndjson),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `ctxgauge hook`.
+//!
+//! An agent waits for it. It therefore never takes longer than it may: what is not done by then is not said. It ends
+//! with 0 whatever happens, since 2 would stop the agent.
+
+use super::setup::Setup;
+use super::statusline::{configuration, read_standard_input};
+use super::{Call, Run};
+use anyhow::Result;
+use clap::Args;
+use clients::hook::{answer, read};
+use files::paths::User;
+use model::threshold::Threshold;
+use report::hook::{Duties, Warnings, respond};
+use report::line::Trouble;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// `ctxgauge hook`.
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// Do not let a prompt be sent from this size on: tokens (150k) or a share of the trigger (95%). Without it, a hook
+    /// never stops anything.
+    #[arg(long, value_name = "SIZE")]
+    pub block_at: Option<Threshold>,
+    /// Say nothing if it takes longer than this many milliseconds: the agent waits.
+    #[arg(long, value_name = "MS", default_value_t = 50)]
+    pub within: u64,
+}
+
+/// What a hook prints.
+type Printed = (Option<String>, Vec<Trouble>);
+
+impl Run for Hook {
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let until = Instant::now() + Duration::from_millis(self.within);
+        let (send, receive) = mpsc::sync_channel(1);
+        let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
+        let respond = move || send.send(respond_to_input(config, &user, block_at));
+        thread::Builder::new().spawn(respond)?;
+        // What goes on in the thread ends with the process.
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(done) = receive.recv_timeout(left) else {
+            return Ok(());
+        };
+        let (answer, troubles) = done?;
+        for trouble in troubles {
+            writeln!(call.err, "ctxgauge: {}", trouble.sentence)?;
+        }
+        if let Some(answer) = answer {
+            writeln!(call.out, "{answer}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads standard input and does what it is about.
+fn respond_to_input(
+    config: Option<PathBuf>,
+    user: &User,
+    block_at: Option<Threshold>,
+) -> Result<Printed> {
+    let event = match read_standard_input().and_then(|bytes| read(&bytes)) {
+        Ok(Some(event)) => event,
+        Ok(None) => {
+            let sentence = "the input is not that of a hook of an agent that is known here";
+            return Ok((None, vec![Trouble::new("unknown client", sentence)]));
+        }
+        Err(no) => return Ok((None, vec![Trouble::new(no.word(), no.to_string())])),
+    };
+    let (setup, mut troubles) = configuration(Setup::load(config, user), user)?;
+    let hooks = &setup.config.hooks;
+    let duties = Duties {
+        warnings: Warnings {
+            shares: hooks.shares.clone(),
+            tells_model: hooks.tell_model,
+            block_at,
+        },
+        reports_compactions: hooks.compactions,
+    };
+    let context = super::statusline::context(&setup)?;
+    let (say, wrong) = respond(&context, &event, &duties);
+    troubles.extend(wrong);
+    let answer = say.and_then(|say| answer(&event, &say));
+    Ok((answer, troubles))
+}

@@ -1,0 +1,88 @@
+//! A moment on the command line: a time ago, or a date.
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use std::str::FromStr;
+
+/// Since when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Since {
+    /// For this long.
+    Ago(SignedDuration),
+    /// Since this moment.
+    At(Timestamp),
+}
+
+impl Since {
+    /// The moment.
+    pub fn moment(self, now: Timestamp) -> Timestamp {
+        match self {
+            Since::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+            Since::At(at) => at,
+        }
+    }
+}
+
+impl FromStr for Since {
+    type Err = &'static str;
+
+    /// `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` in UTC, `2026-11-01T12:00:00+01:00`.
+    fn from_str(text: &str) -> Result<Since, &'static str> {
+        let in_utc = |time: DateTime| Offset::UTC.to_timestamp(time);
+        if let Ok(at) = text.parse::<Timestamp>() {
+            return Ok(Since::At(at));
+        }
+        if let Ok(time) = text.parse()
+            && let Ok(at) = in_utc(time)
+        {
+            return Ok(Since::At(at));
+        }
+        let is_long = |span: &Span| !span.is_negative() && !span.is_zero();
+        let ago = text.parse::<Span>().ok().filter(is_long).and_then(|span| {
+            let days = SpanRelativeTo::days_are_24_hours();
+            span.to_duration(days).ok()
+        });
+        ago.map(Since::Ago)
+            .ok_or("neither a time ago, such as 2h or 7d, nor a date, such as 2026-11-01")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_ago_and_dates_are_moments() {
+        let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
+        for (text, moment) in [
+            ("90m", "2026-11-20T10:30:00Z"),
+            ("2h", "2026-11-20T10:00:00Z"),
+            ("7d", "2026-11-13T12:00:00Z"),
+            ("2w", "2026-11-06T12:00:00Z"),
+            ("1d12h", "2026-11-19T00:00:00Z"),
+            ("2026-11-01", "2026-11-01T00:00:00Z"),
+            ("2026-11-01T06:30", "2026-11-01T06:30:00Z"),
+            ("2026-11-01T06:30:00+01:00", "2026-11-01T05:30:00Z"),
+        ] {
+            let since: Since = text.parse().unwrap();
+            assert_eq!(since.moment(now).to_string(), moment, "{text}");
+        }
+        for wrong in [
+            "",
+            "7",
+            "d",
+            "-7d",
+            "0d",
+            "yesterday",
+            "1mo",
+            "2026-13-01",
+            "7 x",
+        ] {
+            assert!(wrong.parse::<Since>().is_err(), "{wrong}");
+        }
+        // A time before all times is the first of them.
+        let since: Since = "19000w".parse().unwrap();
+        assert!(since.moment(Timestamp::MIN) == Timestamp::MIN);
+    }
+}

@@ -1,0 +1,84 @@
+//! The section for hooks.
+
+use model::alerts::Shares;
+use serde::Deserialize;
+
+/// What hooks say.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, try_from = "Row")]
+pub struct Hooks {
+    /// The shares of the trigger at which they warn, each above 0 and up to 1, the smallest first.
+    pub shares: Vec<f64>,
+    /// Whether they warn the model too.
+    pub tell_model: bool,
+    /// Whether they say what a compaction did.
+    pub compactions: bool,
+}
+
+impl Default for Hooks {
+    fn default() -> Hooks {
+        Hooks {
+            shares: vec![0.8, 0.95],
+            tell_model: false,
+            compactions: true,
+        }
+    }
+}
+
+/// The section as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    share: Option<Shares>,
+    tell_model: Option<bool>,
+    compactions: Option<bool>,
+}
+
+impl TryFrom<Row> for Hooks {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<Hooks, Self::Error> {
+        let usual = Hooks::default();
+        let shares = row.share.map(Shares::in_order);
+        if shares.as_ref().is_some_and(Option::is_none) {
+            return Err(
+                "each `share` of [hooks] is a share of the trigger, above 0 and up to 1: 0.8 is 80 %",
+            );
+        }
+        Ok(Hooks {
+            shares: shares.flatten().unwrap_or(usual.shares),
+            tell_model: row.tell_model.unwrap_or(usual.tell_model),
+            compactions: row.compactions.unwrap_or(usual.compactions),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+
+    #[test]
+    fn what_hooks_say_is_read() {
+        let hooks = read("[hooks]\nshare = [0.9, 0.5]\ntell_model = true\n")
+            .unwrap()
+            .hooks;
+        assert_eq!((hooks.shares, hooks.tell_model), (vec![0.5, 0.9], true));
+        assert!(hooks.compactions);
+        let hooks = read("[hooks]\nshare = 0.7\ncompactions = false\n")
+            .unwrap()
+            .hooks;
+        assert_eq!((hooks.shares, hooks.compactions), (vec![0.7], false));
+        assert_eq!(
+            read("[hooks]\nshare = []\n").unwrap().hooks.shares,
+            [0.0; 0]
+        );
+        for (text, why) in [
+            ("[hooks]\nshare = 80\n", "0.8 is 80 %"),
+            ("[hooks]\nshare = [0]\n", "0.8 is 80 %"),
+            ("[hooks]\nmodel = true\n", "tell_model"),
+        ] {
+            let error = format!("{:#}", read(text).unwrap_err());
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

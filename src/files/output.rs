@@ -1,0 +1,300 @@
+//! Files and folders that a user asks for: written beside their place and moved there when they are complete, so that
+//! there is never half of one.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether what is there already is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and that is an error.
+    Keep,
+    /// It is replaced.
+    Replace,
+}
+
+/// What is not complete yet.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all that is not complete: the program is about to end.
+pub fn remove_unfinished() {
+    // It stays locked: nothing more is begun.
+    let all = unfinished();
+    for path in all.iter() {
+        remove(path);
+    }
+}
+
+fn remove(path: &Path) {
+    // What cannot be removed stays, with a name that says what it is.
+    let _ = match path.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        _ => fs::remove_file(path),
+    };
+}
+
+/// Fails if something is at a path that must not be replaced.
+fn check(path: &Path, existing: Existing) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(_) if existing == Existing::Keep => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "it exists already; --force replaces it",
+        )),
+        Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A free name beside a path.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".unfinished-{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// What removes something unfinished when it is dropped.
+struct Guard {
+    path: PathBuf,
+    is_finished: bool,
+}
+
+impl Guard {
+    fn new(path: PathBuf) -> Guard {
+        unfinished().insert(path.clone());
+        Guard {
+            path,
+            is_finished: false,
+        }
+    }
+
+    /// Moves it to its place.
+    fn finish(mut self, to: &Path) -> io::Result<()> {
+        let mut all = unfinished();
+        fs::rename(&self.path, to)?;
+        all.remove(&self.path);
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            remove(&self.path);
+            unfinished().remove(&self.path);
+        }
+    }
+}
+
+/// A file that is being written. Unless it is finished, nothing is left of it.
+pub struct NewFile {
+    file: File,
+    guard: Guard,
+    path: PathBuf,
+    existing: Existing,
+}
+
+impl NewFile {
+    /// Begins a file for this path.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] if something is there that must not be replaced; and if its folder cannot be
+    /// written to.
+    pub fn create(path: &Path, existing: Existing) -> io::Result<NewFile> {
+        check(path, existing)?;
+        let temporary = beside(path);
+        // What a program of the same number has left, which was killed.
+        remove(&temporary);
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create_new(true).open(&temporary)?;
+        Ok(NewFile {
+            file,
+            guard: Guard::new(temporary),
+            path: path.to_owned(),
+            existing,
+        })
+    }
+
+    /// The file, to be written.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no more files.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Moves the complete file to its place.
+    ///
+    /// # Errors
+    ///
+    /// If something else has come there, or the file cannot be moved.
+    pub fn finish(self) -> io::Result<()> {
+        check(&self.path, self.existing)?;
+        self.guard.finish(&self.path)
+    }
+}
+
+/// A folder that is being filled. Unless it is finished, nothing is left of it.
+pub struct NewFolder {
+    guard: Guard,
+    path: PathBuf,
+    existing: Existing,
+    /// Whether a file of this name in it may be replaced with it.
+    is_ours: fn(&str) -> bool,
+}
+
+impl NewFolder {
+    /// Begins a folder for this path. A folder that is there is replaced only if all files in it have names that are
+    /// `is_ours`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] if something is there that must not be replaced; and if the folder around it cannot
+    /// be written to.
+    pub fn create(
+        path: &Path,
+        existing: Existing,
+        is_ours: fn(&str) -> bool,
+    ) -> io::Result<NewFolder> {
+        may_replace(path, existing, is_ours)?;
+        let temporary = beside(path);
+        remove(&temporary);
+        fs::create_dir(&temporary)?;
+        Ok(NewFolder {
+            guard: Guard::new(temporary),
+            path: path.to_owned(),
+            existing,
+            is_ours,
+        })
+    }
+
+    /// Where it is until it is finished.
+    pub fn path(&self) -> &Path {
+        &self.guard.path
+    }
+
+    /// Begins a file in it, and the folders around that.
+    ///
+    /// # Errors
+    ///
+    /// If it exists, or cannot be written.
+    pub fn file(&self, below: &Path) -> io::Result<File> {
+        let path = self.guard.path.join(below);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        OpenOptions::new().write(true).create_new(true).open(path)
+    }
+
+    /// Moves the complete folder to its place.
+    ///
+    /// # Errors
+    ///
+    /// If something else has come there, or the folder cannot be moved.
+    pub fn finish(self) -> io::Result<()> {
+        may_replace(&self.path, self.existing, self.is_ours)?;
+        if self.path.symlink_metadata().is_ok() {
+            fs::remove_dir_all(&self.path)?;
+        }
+        self.guard.finish(&self.path)
+    }
+}
+
+/// Fails if what is at the path of a folder must not be replaced.
+fn may_replace(path: &Path, existing: Existing, is_ours: fn(&str) -> bool) -> io::Result<()> {
+    let Ok(meta) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    if existing == Existing::Keep || !meta.is_dir() {
+        return check(path, Existing::Keep);
+    }
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if !entry.file_name().to_str().is_some_and(is_ours) {
+                let name = entry.path();
+                let why = format!("it has a file that is not replaced: {}", name.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> = names
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_there_when_it_is_complete_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let file = NewFile::create(&path, Existing::Keep).unwrap();
+        file.file().unwrap().write_all(b"whole").unwrap();
+        assert!(!path.exists());
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(names(dir.path()), ["out"]);
+
+        let exists = NewFile::create(&path, Existing::Keep)
+            .map(|_| ())
+            .unwrap_err();
+        assert_eq!(exists.kind(), io::ErrorKind::AlreadyExists);
+        let half = NewFile::create(&path, Existing::Replace).unwrap();
+        half.file().unwrap().write_all(b"ha").unwrap();
+        drop(half);
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        assert_eq!(names(dir.path()), ["out"]);
+        // It came while the other was written.
+        let other = dir.path().join("other");
+        let late = NewFile::create(&other, Existing::Keep).unwrap();
+        fs::write(&other, "mine").unwrap();
+        assert!(late.finish().is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
+        assert_eq!(names(dir.path()), ["other", "out"]);
+    }
+
+    #[test]
+    fn a_folder_replaces_only_one_of_its_kind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let is_ours = |name: &str| name.ends_with(".csv");
+        let fill = |existing, name: &str| -> io::Result<()> {
+            let folder = NewFolder::create(&path, existing, is_ours)?;
+            folder.file(&Path::new("a=1").join(name))?.write_all(b"x")?;
+            folder.finish()
+        };
+        fill(Existing::Keep, "0.csv").unwrap();
+        assert!(fill(Existing::Keep, "1.csv").is_err());
+        fill(Existing::Replace, "1.csv").unwrap();
+        assert_eq!(names(&path.join("a=1")), ["1.csv"]);
+        fs::write(path.join("notes"), "mine").unwrap();
+        assert!(fill(Existing::Replace, "2.csv").is_err());
+        assert_eq!(names(&path), ["a=1", "notes"]);
+        drop(NewFolder::create(&dir.path().join("b"), Existing::Keep, is_ours).unwrap());
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! A reading for usage gives what all records say of it, whatever a field of a record is.
+
+use super::{Log, VALUES, logs, spots};
+use crate::testing::usage::Usage;
+use memchr::memmem;
+use model::event::{Place, Sink};
+use std::collections::HashSet;
+
+/// What a reading for usage gives, where one line is another text.
+fn usage(log: &Log, changed: usize, text: &str) -> Usage {
+    let mut out = Sink::for_usage();
+    let mut decoder = log.format.decoder();
+    let marks = log.format.usage_marks;
+    let (mut line, mut offset) = (0, 0);
+    for (nth, part) in log.parts.iter().enumerate() {
+        line += 1;
+        let len = part.len() as u64;
+        let place = Place { line, offset, len };
+        offset += len + 1;
+        let text = if nth == changed { text } else { part }.as_bytes();
+        let has = |mark: &&str| memmem::find(text, mark.as_bytes()).is_some();
+        let counts = marks.is_empty() || marks.iter().any(has) || decoder.needs(text);
+        if !text.trim_ascii().is_empty() && counts {
+            out.begin(place);
+            decoder.read_usage(text, &mut out);
+        }
+    }
+    let mut usage = Usage::default();
+    out.entries.into_iter().for_each(|entry| usage.add(entry));
+    usage.done()
+}
+
+/// What all records say of it.
+fn usage_of_all(log: &Log, changed: usize, text: &str) -> Usage {
+    let mut usage = Usage::default();
+    let entries = log.entries(changed, text).into_iter();
+    entries.for_each(|entry| usage.add_if_any(entry));
+    usage.done()
+}
+
+/// Formats that decode less of a line for usage, or fewer lines.
+const LEAN: [&str; 2] = ["claude-code", "codex"];
+
+#[test]
+fn an_odd_field_is_the_same_to_a_reading_for_usage() {
+    let (mut seen, mut faults, mut tried) = (HashSet::new(), Vec::new(), 0);
+    for log in logs().iter().filter(|log| LEAN.contains(&log.format.id)) {
+        for (nth, part) in log.parts.iter().enumerate() {
+            let mut fields = Vec::new();
+            spots(part, 0, "", &mut fields);
+            fields.retain(|spot| seen.insert((log.format.id, spot.path.clone())));
+            for spot in fields {
+                let values = VALUES.iter().map(|(_, [value, _])| (&spot.value, *value));
+                for (range, value) in values.chain([(&spot.field, "")]) {
+                    let text = [&part[..range.start], value, &part[range.end..]].concat();
+                    tried += 1;
+                    if usage(log, nth, &text) != usage_of_all(log, nth, &text) {
+                        let (name, path) = (&log.name, &spot.path);
+                        faults.push(format!("{name} {}: {path}: {value}", nth + 1));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+}

@@ -1,0 +1,89 @@
+//! What the events of a log say of its usage.
+
+use jiff::Timestamp;
+use model::event::{Billed, Entry, Event, Key, Lane};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The cost of each response, the responses without any, and how often the context was compacted.
+#[derive(Debug, Default, PartialEq)]
+pub struct Usage {
+    billed: BTreeMap<Key, Paid>,
+    without: BTreeSet<Key>,
+    compactions: u64,
+    /// The model that answers in each conversation.
+    models: HashMap<Lane, Box<str>>,
+}
+
+/// What a response cost.
+#[derive(Debug, Default, PartialEq)]
+struct Paid {
+    billed: Billed,
+    is_sum: bool,
+    /// The prompts of its reports: they show how the provider counts.
+    prompts: BTreeSet<u64>,
+    /// Of each report: the conversation, the model and the time.
+    of: Vec<(Lane, Option<Box<str>>, Option<Timestamp>)>,
+}
+
+impl Usage {
+    /// Takes in an entry of a reading for usage.
+    pub fn add(&mut self, entry: Entry) {
+        let Entry {
+            lane, at, event, ..
+        } = entry;
+        match event {
+            Event::Meta(meta) => {
+                let model = meta.model.map(|model| (lane, model));
+                self.models.extend(model);
+            }
+            Event::Usage(usage) => {
+                let model = usage.model.clone().map(|model| (lane, model));
+                self.models.extend(model);
+                let paid = self.bill(usage.request, usage.billed, false);
+                paid.prompts.insert(usage.prompt);
+                self.answer(usage.request, lane, None, at);
+            }
+            Event::Billed {
+                request,
+                billed,
+                is_sum,
+                model,
+            } => {
+                self.bill(request, billed, is_sum);
+                self.answer(request, lane, model, at);
+            }
+            Event::Node(node) => self.without.extend(node.request),
+            Event::Reset(_) => self.compactions += 1,
+            event => panic!("{event:?} says nothing of usage"),
+        }
+    }
+
+    fn answer(&mut self, request: Key, lane: Lane, model: Option<Box<str>>, at: Option<Timestamp>) {
+        let model = model.or_else(|| self.models.get(&lane).cloned());
+        let paid = self.billed.entry(request).or_default();
+        let report = (lane, model, at);
+        if paid.of.last() != Some(&report) {
+            paid.of.push(report);
+        }
+    }
+
+    fn bill(&mut self, request: Key, billed: Billed, is_sum: bool) -> &mut Paid {
+        let paid = self.billed.entry(request).or_default();
+        paid.billed = paid.billed.max(billed);
+        paid.is_sum |= is_sum;
+        paid
+    }
+
+    /// Takes in any entry.
+    pub fn add_if_any(&mut self, entry: Entry) {
+        let entry = entry.of_usage();
+        entry.into_iter().for_each(|entry| self.add(entry));
+    }
+
+    /// The whole, when there are no more entries.
+    pub fn done(mut self) -> Usage {
+        self.without.retain(|key| !self.billed.contains_key(key));
+        self.models.clear();
+        self
+    }
+}

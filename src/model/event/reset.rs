@@ -1,0 +1,119 @@
+//! Compactions and clears: what leaves the context, why, and what stays.
+
+use super::Key;
+use crate::Gone;
+use serde::{Deserialize, Serialize};
+
+/// A compaction or clear.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reset {
+    /// The id of the reset's own record; later records hang below it.
+    pub key: Option<Key>,
+    /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
+    pub gone: Gone,
+    /// What caused it.
+    pub cause: Cause,
+    /// The size before, as the agent logs it.
+    pub before: Option<u64>,
+    /// The size after, as the agent logs it. Not always comparable with a prompt.
+    pub after: Option<u64>,
+    /// What stays, verbatim.
+    pub kept: Kept,
+}
+
+impl Reset {
+    /// A reset without an id and without sizes.
+    pub fn new(gone: Gone, cause: Cause, kept: Kept) -> Reset {
+        Reset {
+            key: None,
+            gone,
+            cause,
+            before: None,
+            after: None,
+            kept,
+        }
+    }
+}
+
+/// What caused a compaction or clear.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// The agent compacted by itself, at its trigger.
+    Automatic,
+    /// The user asked for it.
+    Manual,
+    /// The log does not have it: the session decides by the agent's own count, see
+    /// [`crate::own_count`].
+    Unlogged,
+    /// Anything else, as the log or its decoder names it.
+    Other(Box<str>),
+}
+
+impl Cause {
+    /// The cause that a log or its decoder names so, which may be the name of an automatic or manual one.
+    pub fn named(name: &str) -> Cause {
+        match name {
+            "auto" => Cause::Automatic,
+            "manual" => Cause::Manual,
+            "" | "unknown" => Cause::Unlogged,
+            other => Cause::Other(other.into()),
+        }
+    }
+
+    /// The cause's name, as reports write it.
+    pub fn name(&self) -> &str {
+        match self {
+            Cause::Automatic => "auto",
+            Cause::Manual => "manual",
+            Cause::Unlogged => "unknown",
+            Cause::Other(name) => name,
+        }
+    }
+}
+
+/// How the cause of a compaction is known.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum CauseSource {
+    /// The log has it.
+    Log,
+    /// The agent passed it to a hook.
+    Hook,
+    /// It follows from the size at which the agent compacted.
+    #[default]
+    Inferred,
+}
+
+impl CauseSource {
+    /// The source's name, as reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What a reset leaves in the context.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Kept {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The content of these nodes leaves.
+    Nodes(Vec<Key>),
+    /// All from the first to the last of these on the live branch; no `last`: to its end.
+    Range {
+        /// The first node that stays.
+        first: Key,
+        /// The last node that stays.
+        last: Option<Key>,
+    },
+}
+
+/// All items from this node on leave; without such a node, nothing does.
+impl From<Option<Key>> for Kept {
+    fn from(first: Option<Key>) -> Kept {
+        first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None })
+    }
+}

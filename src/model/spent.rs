@@ -1,0 +1,117 @@
+//! What responses used, in parts that do not overlap: the same for all providers, so that it can be added up and priced.
+
+use super::event::Billed;
+use serde::{Deserialize, Serialize};
+
+/// Whether a provider's input holds what was read from a cache and written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cached {
+    /// It does.
+    Within,
+    /// It is counted beside it.
+    Beside,
+}
+
+/// The tokens that responses used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// Input that no cache had.
+    pub input: u64,
+    /// Input that was read from a cache.
+    pub cache_read: u64,
+    /// Input that was written to a cache.
+    pub cache_write: u64,
+    /// The part of `cache_write` that is kept for an hour: it costs more.
+    pub cache_write_hour: u64,
+    /// Output, with reasoning.
+    pub output: u64,
+}
+
+impl Cached {
+    /// How a report counts whose prompt is known; `usual` where its numbers do not show it.
+    pub fn of(billed: Billed, prompt: u64, usual: Cached) -> Cached {
+        let is_beside = prompt == billed.prompt();
+        match (is_beside, prompt == billed.input) {
+            (true, false) => Cached::Beside,
+            (false, true) => Cached::Within,
+            // Nothing was cached, or the numbers are of different things.
+            _ => usual,
+        }
+    }
+}
+
+impl Spent {
+    /// The parts of a response's usage. `beside`: the reasoning that `output` does not hold.
+    pub fn of(billed: Billed, cached: Cached, beside: u64) -> Spent {
+        let in_cache = billed.cache_read.saturating_add(billed.cache_creation);
+        Spent {
+            input: match cached {
+                Cached::Within => billed.input.saturating_sub(in_cache),
+                Cached::Beside => billed.input,
+            },
+            cache_read: billed.cache_read,
+            cache_write: billed.cache_creation,
+            cache_write_hour: billed.cache_creation_hour.min(billed.cache_creation),
+            output: billed.output.saturating_add(beside),
+        }
+    }
+
+    /// The whole input.
+    pub fn prompt(self) -> u64 {
+        let cached = self.cache_read.saturating_add(self.cache_write);
+        self.input.saturating_add(cached)
+    }
+
+    /// All tokens.
+    pub fn all(self) -> u64 {
+        self.prompt().saturating_add(self.output)
+    }
+
+    /// The sum of each part.
+    #[must_use]
+    pub fn plus(self, other: Spent) -> Spent {
+        Spent {
+            input: self.input.saturating_add(other.input),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            cache_write_hour: self.cache_write_hour.saturating_add(other.cache_write_hour),
+            output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_do_not_overlap_however_the_provider_counts() {
+        let within = Billed::new(1_000, 50).with_cache(600, 300);
+        let beside = Billed::new(100, 50).with_cache(600, 300);
+        let parts = Spent {
+            input: 100,
+            cache_read: 600,
+            cache_write: 300,
+            cache_write_hour: 0,
+            output: 50,
+        };
+        assert_eq!(Spent::of(within, Cached::Within, 0), parts);
+        assert_eq!(Spent::of(beside, Cached::Beside, 0), parts);
+        assert_eq!((parts.prompt(), parts.all()), (1_000, 1_050));
+        assert_eq!(Spent::of(within, Cached::Within, 20).output, 70);
+        assert_eq!(Cached::of(within, 1_000, Cached::Beside), Cached::Within);
+        assert_eq!(Cached::of(beside, 1_000, Cached::Within), Cached::Beside);
+        assert_eq!(Cached::of(beside, 7, Cached::Within), Cached::Within);
+        let nothing = Billed::new(1_000, 50);
+        assert_eq!(Cached::of(nothing, 1_000, Cached::Within), Cached::Within);
+        assert_eq!(Cached::of(nothing, 1_000, Cached::Beside), Cached::Beside);
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_end_at_their_edges() {
+        let cached = Billed::new(10, u64::MAX).with_cache(u64::MAX, u64::MAX);
+        let spent = Spent::of(cached, Cached::Within, 5);
+        assert_eq!((spent.input, spent.output), (0, u64::MAX));
+        assert_eq!(spent.plus(spent).all(), u64::MAX);
+    }
+}

@@ -1,0 +1,39 @@
+//! The result of a check for programs: the schema `ctxgauge.bounds/1`.
+
+use super::{Check, OfSession};
+use crate::json::part::part;
+use jiff::Timestamp;
+use serde::Serialize;
+
+part! { Body<'a>(check: &'a Check) {
+    sessions: usize = check.sessions,
+    unreadable: usize = check.unreadable,
+    passed: Vec<PassedPart<'a>> = check.passed.iter().map(PassedPart::new).collect(),
+}}
+
+part! { PassedPart<'a>(of: &'a OfSession) {
+    agent: &'a str = of.agent,
+    id: Option<&'a str> = of.id.as_deref(),
+    name: &'a str = &of.name,
+    path: &'a str = &of.path,
+    what: &'static str = of.passed.what.name(),
+    bound: f64 = of.passed.bound,
+    value: f64 = rounded(of.passed.value),
+    by: f64 = rounded(of.passed.by()),
+    since: Option<Timestamp> = of.passed.since,
+    // If items are bounded: how many are beyond, and the largest of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<usize> = of.item.as_ref().map(|_| of.passed.items),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<ItemPart<'a>> = of.item.as_ref().map(|(line, label)| ItemPart::new(*line, label)),
+}}
+
+part! { ItemPart<'a>(line: u64, label: &'a str) {
+    line: u64 = line,
+    label: &'a str = label,
+}}
+
+/// To one decimal.
+fn rounded(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}

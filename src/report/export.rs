@@ -1,0 +1,247 @@
+//! Flat tables of sessions, requests, items and compactions, for DuckDB, Polars, spreadsheets and the like.
+//!
+//! A table is a list of [`Column`]s and a function that gives the cells of its rows; a format writes the rows of any table.
+//! Logs are read one after the other, so memory does not grow with their number.
+
+mod cell;
+mod csv;
+mod ndjson;
+mod once;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod place;
+pub mod schema;
+mod sheet;
+mod tables;
+
+pub use cell::{Column, Kind};
+pub use place::{Part, Place};
+pub use tables::Table;
+
+use super::in_order::{Step, in_order};
+use super::ls::{PriceList, Responses};
+use super::redact::{LeftOut, Reader};
+use super::whole::Whole;
+use super::{ReportContext, print_problems};
+use anyhow::{Context, Result, bail};
+use ingest::lanes::Sessions;
+use ingest::log::LogFile;
+use ingest::reader::read_once;
+use jiff::Timestamp;
+use once::Once;
+use place::Sheets;
+use sheet::{Sheet, Target};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use tables::{OfLog, OfSession};
+
+/// How many logs are read ahead of the one that is written.
+const AHEAD: usize = 2;
+
+/// A format of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A JSON object a line.
+    Ndjson,
+    /// Comma-separated values with a line of headings.
+    Csv,
+    /// Apache Parquet, compressed with snappy.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: &'static [Format] = &[
+        Format::Ndjson,
+        Format::Csv,
+        #[cfg(feature = "parquet")]
+        Format::Parquet,
+    ];
+
+    /// Its name, which is the end of the names of its files too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Ndjson => "ndjson",
+            Format::Csv => "csv",
+            #[cfg(feature = "parquet")]
+            Format::Parquet => "parquet",
+        }
+    }
+
+    /// Begins a sheet of a table.
+    fn begin(self, table: Table, to: Target<'_>) -> Result<Box<dyn Sheet + '_>> {
+        Ok(match (self, to) {
+            (Format::Ndjson, to) => Box::new(ndjson::Lines::new(table, to.writer())),
+            (Format::Csv, to) => Box::new(csv::Rows::new(table, to.writer())?),
+            #[cfg(feature = "parquet")]
+            (Format::Parquet, Target::File(file)) => Box::new(parquet::Groups::new(table, file)?),
+            #[cfg(feature = "parquet")]
+            (Format::Parquet, Target::Out(_)) => bail!("a Parquet file needs `-o FILE`"),
+        })
+    }
+}
+
+/// How sizes are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sizes {
+    /// Texts are counted, as in all reports.
+    Counted,
+    /// They are estimated from the lengths of texts.
+    ByLength,
+}
+
+/// What is exported.
+pub struct Export<'a> {
+    /// The tables.
+    pub tables: &'a [Table],
+    /// The format.
+    pub format: Format,
+    /// Where to.
+    pub place: Place<'a>,
+    /// How sizes are measured.
+    pub sizes: Sizes,
+    /// Only logs that were written to since then.
+    pub since: Option<Timestamp>,
+}
+
+/// What was exported.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// How many logs were read.
+    pub logs: usize,
+    /// The rows of each table.
+    pub rows: Vec<(Table, u64)>,
+    /// What was left out, if that was asked for.
+    pub left_out: Option<LeftOut>,
+}
+
+/// What was read of a log.
+struct Read {
+    sessions: Sessions,
+    responses: Responses,
+}
+
+/// Exports tables. What could not be read is printed on `err`, and at the end what was done.
+///
+/// # Errors
+///
+/// If there is no log, a path that the user named cannot be read, or the output cannot be written.
+pub fn run(
+    context: &ReportContext,
+    export: &Export<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let found = context.find();
+    let mut problems = found.problems;
+    let is_new = |log: &LogFile| export.since.is_none_or(|at| log.facts.modified >= Some(at));
+    let mut logs: Vec<LogFile> = found.files.into_iter().filter(is_new).collect();
+    logs.sort_by(|a, b| {
+        let key = |log: &LogFile| (log.format.id, log.facts.path.clone(), log.facts.id.clone());
+        key(a).cmp(&key(b))
+    });
+    if logs.is_empty() && problems.is_empty() && export.since.is_none() {
+        bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
+    }
+    let mut sheets = Sheets::begin(export, out)?;
+    let done = write(context, export, &logs, &mut sheets, &mut problems)?;
+    sheets.finish()?;
+    print_problems(&problems, err)?;
+    say(&done, err)?;
+    context.check(&problems)
+}
+
+fn write(
+    context: &ReportContext,
+    export: &Export<'_>,
+    logs: &[LogFile],
+    sheets: &mut Sheets<'_>,
+    problems: &mut Vec<(PathBuf, String)>,
+) -> Result<Done> {
+    let reader = match export.sizes {
+        Sizes::Counted => Reader::counting(context),
+        Sizes::ByLength => Reader::by_length(context),
+    };
+    let needs_responses = export.tables.iter().any(|table| table.needs_responses());
+    let read = |log: &LogFile| {
+        context.patience.read(log, || {
+            // First: what is written to the log meanwhile is then in none of its sums.
+            let responses = if needs_responses {
+                Responses::read(log)?
+            } else {
+                Responses::default()
+            };
+            let sessions = read_once(log, &reader, &context.rules)?;
+            Ok(Read {
+                sessions,
+                responses,
+            })
+        })
+    };
+    let mut whole = Whole::new(context);
+    let mut prices = PriceList::new(&context.rules);
+    let once = if export.tables.contains(&Table::Requests) {
+        Once::read(logs)?
+    } else {
+        Once::default()
+    };
+    let mut done = Done::default();
+    let mut rows = vec![0_u64; export.tables.len()];
+    let mut ix = 0;
+    in_order(logs, AHEAD, read, |step| {
+        let Step::Next(log, read) = step else {
+            return Ok::<(), anyhow::Error>(());
+        };
+        let Read {
+            sessions,
+            responses,
+        } = match read {
+            Ok(read) => read,
+            Err(error) => {
+                problems.push((log.facts.path.to_path_buf(), error.to_string()));
+                ix += 1;
+                return Ok(());
+            }
+        };
+        done.logs += 1;
+        let fleet = whole.fleet(log, sessions);
+        let of_log = OfLog::new((log, ix), &fleet, &responses, &once, &mut prices);
+        ix += 1;
+        for (key, session) in fleet.of_file(log.facts.file) {
+            let of = OfSession::new(&of_log, key, session);
+            for (table, rows) in export.tables.iter().zip(&mut rows) {
+                table.rows(&of, &mut |at, cells| {
+                    *rows += 1;
+                    sheets.row(*table, log.format.id, at, cells)
+                })?;
+            }
+        }
+        Ok(())
+    })?;
+    done.rows = export.tables.iter().copied().zip(rows).collect();
+    done.left_out = context
+        .redactor
+        .as_ref()
+        .map(|redactor| redactor.left_out());
+    Ok(done)
+}
+
+/// Says what was exported, where nobody takes it for a part of the output.
+fn say(done: &Done, err: &mut dyn Write) -> Result<()> {
+    let rows = done.rows.iter().map(|(table, rows)| {
+        let schema = table.schema();
+        format!("{rows} rows of {schema}")
+    });
+    let rows: Vec<String> = rows.collect();
+    writeln!(err, "{} of {} logs", rows.join(", "), done.logs)?;
+    if let Some(left_out) = &done.left_out {
+        writeln!(err, "{left_out}")?;
+    }
+    Ok(())
+}
+
+/// An error with the path that it is about.
+fn at<T>(done: io::Result<T>, path: &std::path::Path) -> Result<T> {
+    done.with_context(|| format!("cannot write '{}'", path.display()))
+}

@@ -1,0 +1,95 @@
+//! Tables as comma-separated values (RFC 4180), with a line of headings.
+
+use super::cell::{Cell, time};
+use super::sheet::Sheet;
+use super::tables::Table;
+use anyhow::Result;
+use render::text::inert;
+use std::io::Write;
+
+/// A sheet of such rows.
+pub(super) struct Rows<'a> {
+    out: Box<dyn Write + 'a>,
+    line: String,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(table: Table, mut out: Box<dyn Write + 'a>) -> Result<Rows<'a>> {
+        let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
+        writeln!(out, "{}", names.join(","))?;
+        let line = String::new();
+        Ok(Rows { out, line })
+    }
+}
+
+impl Sheet for Rows<'_> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<()> {
+        use std::fmt::Write as _;
+        self.line.clear();
+        for (ix, cell) in cells.iter().enumerate() {
+            if ix > 0 {
+                self.line.push(',');
+            }
+            match cell {
+                Cell::Text(Some(text)) => quote(text, &mut self.line),
+                Cell::Int(Some(number)) => write!(self.line, "{number}")?,
+                Cell::Float(Some(number)) => write!(self.line, "{number}")?,
+                Cell::Bool(Some(is_so)) => write!(self.line, "{is_so}")?,
+                Cell::Time(Some(at)) => self.line.push_str(&time(*at)),
+                _ => {}
+            }
+        }
+        self.line.push('\n');
+        Ok(self.out.write_all(self.line.as_bytes())?)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// Appends a text. One that a spreadsheet would take for a formula gets an apostrophe, with which it is a text.
+fn quote(text: &str, line: &mut String) {
+    let text = inert(text);
+    let is_formula = text.starts_with(FORMULA);
+    let is_plain = !text.contains(['"', ',', '\n', '\r']) && !text.is_empty();
+    if is_plain && !is_formula {
+        return line.push_str(&text);
+    }
+    line.push('"');
+    if is_formula {
+        line.push('\'');
+    }
+    line.push_str(&text.replace('"', "\"\""));
+    line.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_where_they_would_mean_something() {
+        for (text, quoted) in [
+            ("plain", "plain"),
+            ("", "\"\""),
+            ("a,b", "\"a,b\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("=cmd()", "\"'=cmd()\""),
+            ("+1", "\"'+1\""),
+            ("-x", "\"'-x\""),
+            ("@a", "\"'@a\""),
+            ("1-2", "1-2"),
+        ] {
+            let mut line = String::new();
+            quote(text, &mut line);
+            assert_eq!(line, quoted);
+        }
+        let mut line = String::new();
+        quote("a\nb\r\u{1b}[31m", &mut line);
+        assert!(!line.contains(['\n', '\r', '\u{1b}']), "{line:?}");
+    }
+}

@@ -1,0 +1,219 @@
+//! The tables: their columns, and the rows of a session.
+
+mod compactions;
+mod items;
+mod requests;
+mod sessions;
+
+use super::cell::{Cell, Column};
+use super::once::{Once, everywhere};
+use crate::ls::{Cost, PriceList, Responses, Spending};
+use anyhow::Result;
+use ingest::log::LogFile;
+use jiff::Timestamp;
+use model::event::{Key, Lane};
+use model::fleet::{FileFacts, Fleet, SessionKey};
+use model::session::Session;
+use std::collections::HashMap;
+
+/// Defines a table by its columns, each with its type, its value and what it is: `COLUMNS`, and `cells` that gives the
+/// cells of a row.
+macro_rules! table {
+    (($($arg:ident: $type:ty),* $(,)?) { $($name:ident: $kind:ident = $value:expr, $about:literal;)* }) => {
+        /// Its columns.
+        pub(super) const COLUMNS: &[$crate::export::cell::Column] = &[$($crate::export::cell::Column {
+            name: stringify!($name),
+            kind: $crate::export::cell::Kind::$kind,
+            about: $about,
+        },)*];
+
+        fn cells<'a>($($arg: $type),*) -> Vec<$crate::export::cell::Cell<'a>> {
+            vec![$($value.into(),)*]
+        }
+    };
+}
+use table;
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// A row for each session.
+    Sessions,
+    /// A row for each request.
+    Requests,
+    /// A row for each item.
+    Items,
+    /// A row for each compaction or clear.
+    Compactions,
+}
+
+/// Takes a row: its time, and its cells.
+pub(super) type Take<'t> = dyn FnMut(Option<Timestamp>, &[Cell<'_>]) -> Result<()> + 't;
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Table; 4] = [
+        Table::Sessions,
+        Table::Requests,
+        Table::Items,
+        Table::Compactions,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Sessions => "sessions",
+            Table::Requests => "requests",
+            Table::Items => "items",
+            Table::Compactions => "compactions",
+        }
+    }
+
+    /// Its name with the version of its columns. It changes when a column goes away or gets another meaning.
+    pub fn schema(self) -> String {
+        format!("ctxgauge.{}/1", self.name())
+    }
+
+    /// Its columns, in order. New ones may be added at the end.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Table::Sessions => sessions::COLUMNS,
+            Table::Requests => requests::COLUMNS,
+            Table::Items => items::COLUMNS,
+            Table::Compactions => compactions::COLUMNS,
+        }
+    }
+
+    /// Whether it has what responses cost.
+    pub(super) fn needs_responses(self) -> bool {
+        matches!(self, Table::Sessions | Table::Requests)
+    }
+
+    /// Gives the rows of a session.
+    pub(super) fn rows(self, of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+        match self {
+            Table::Sessions => sessions::rows(of, take),
+            Table::Requests => requests::rows(of, take),
+            Table::Items => items::rows(of, take),
+            Table::Compactions => compactions::rows(of, take),
+        }
+    }
+}
+
+/// What the rows of the sessions of a log are made from.
+pub(super) struct OfLog<'a> {
+    log: &'a LogFile,
+    fleet: &'a Fleet,
+    /// The responses of each session, with what they cost: in the order of their times.
+    responses: HashMap<Lane, Vec<Response<'a>>>,
+}
+
+/// A response of a session.
+pub(super) struct Response<'a> {
+    request: Key,
+    /// The same in all logs that have it.
+    everywhere: Key,
+    cost: &'a Cost,
+    model: Option<&'a str>,
+    spending: Spending,
+    /// Whether an earlier log has it too.
+    is_repeated: bool,
+}
+
+impl<'a> OfLog<'a> {
+    pub(super) fn new(
+        (log, ix): (&'a LogFile, u32),
+        fleet: &'a Fleet,
+        responses: &'a Responses,
+        once: &'a Once,
+        prices: &mut PriceList<'_>,
+    ) -> OfLog<'a> {
+        let mut by_lane: HashMap<Lane, Vec<Response<'a>>> = HashMap::new();
+        for (request, cost) in &responses.costs {
+            let everywhere = everywhere(log, *request, cost);
+            let own = (cost, responses.model(cost));
+            let counted = once.of(ix, everywhere, own);
+            let lane = cost.lane;
+            let (cost, model) = counted.unwrap_or(own);
+            by_lane.entry(lane).or_default().push(Response {
+                request: *request,
+                everywhere,
+                cost,
+                model,
+                spending: prices.spending(cost, log.format, model),
+                is_repeated: counted.is_none(),
+            });
+        }
+        for responses in by_lane.values_mut() {
+            responses.sort_by_key(|response| (response.cost.at, response.request));
+        }
+        OfLog {
+            log,
+            fleet,
+            responses: by_lane,
+        }
+    }
+}
+
+/// What the rows of a session are made from.
+pub(super) struct OfSession<'a> {
+    log: &'a OfLog<'a>,
+    session: &'a Session,
+    facts: Option<&'a FileFacts>,
+    key: SessionKey,
+    /// The name by which the rows of all tables are joined.
+    name: String,
+}
+
+impl<'a> OfSession<'a> {
+    pub(super) fn new(log: &'a OfLog<'a>, key: SessionKey, session: &'a Session) -> OfSession<'a> {
+        let lane = match key.lane {
+            Lane::Main => String::new(),
+            Lane::Side(side) => side.get().to_string(),
+        };
+        // Of the real path: joins hold whether or not texts are left out.
+        let path = log.log.facts.path.to_string_lossy();
+        let id = log.log.facts.id.as_deref().unwrap_or_default();
+        let name = Key::of_parts(&[session.agent, &path, id, &lane]);
+        OfSession {
+            log,
+            session,
+            facts: log.fleet.facts(key),
+            key,
+            name: format!("{:016x}", name.get()),
+        }
+    }
+
+    /// Its responses.
+    fn responses(&self) -> &'a [Response<'a>] {
+        self.log
+            .responses
+            .get(&self.key.lane)
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn columns_have_names_that_every_program_takes() {
+        for table in Table::ALL {
+            let mut names = BTreeSet::new();
+            for column in table.columns() {
+                let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
+                assert!(column.name.chars().all(is_plain), "{}", column.name);
+                assert!(names.insert(column.name), "{} twice", column.name);
+                assert!(
+                    column.about.ends_with('.'),
+                    "{}: {}",
+                    column.name,
+                    column.about
+                );
+            }
+            assert!(names.contains("session") && names.contains("agent"));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The table of sessions.
+
+use super::{OfSession, Take, table};
+use crate::ls::Spending;
+use anyhow::Result;
+use model::context::Context;
+use model::repeats::{Repeats, repeats};
+use model::window::Limits;
+use model::{Gone, Role};
+
+pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
+    let session = of.session;
+    let mut spending = Spending::default();
+    of.responses()
+        .iter()
+        .for_each(|response| spending.add(response.spending));
+    let repeats = repeats(session, session.in_context());
+    let row = cells(
+        of,
+        &session.context(),
+        &session.limits(),
+        &repeats,
+        &spending,
+    );
+    take(session.started_at, &row)
+}
+
+fn compactions(of: &OfSession<'_>) -> usize {
+    let resets = of.session.resets().iter();
+    resets
+        .filter(|reset| reset.gone == Gone::Compaction)
+        .count()
+}
+
+table! { (
+    of: &'a OfSession<'_>,
+    context: &Context,
+    limits: &Limits,
+    repeats: &Repeats,
+    spending: &Spending,
+) {
+    session: Text = &*of.name, "The session, the same in all tables.";
+    agent: Text = of.session.agent, "The agent's id.";
+    id: Text = of.session.meta.id.as_deref(), "The session's id, as the agent writes it; forks and resumed sessions may share one.";
+    parent_id: Text = of.session.meta.parent.as_deref(), "The id of the session that started this one.";
+    title: Text = of.log.fleet.title(of.key), "The title in the log, else the beginning of the first prompt.";
+    project: Text = Some(of.session.project()).filter(|name| !name.is_empty()), "The last part of the working directory.";
+    cwd: Text = of.session.meta.cwd.as_deref(), "The working directory.";
+    path: Text = of.facts.map(|facts| facts.path.to_string_lossy()), "Where the log is.";
+    model: Text = of.session.model(), "The model of the newest response.";
+    version: Text = of.session.meta.version.as_deref(), "The agent's version.";
+    started_at: Time = of.session.started_at, "The time of the first record.";
+    updated_at: Time = of.session.updated_at, "The time of the newest record.";
+    window_tokens: Int = limits.window, "The window, in tokens.";
+    window_source: Text = limits.window_source.name(), "How the window is known.";
+    trigger_tokens: Int = limits.trigger, "The size at which the agent compacts, in tokens.";
+    trigger_source: Text = limits.trigger_source.name(), "How the trigger is known.";
+    context_tokens: Int = context.used, "The size of the context, in tokens.";
+    known: Int = context.known, "The reported part of it.";
+    estimated: Int = context.estimated, "The part of it that is only counted here.";
+    low: Int = context.low, "The lower end of the 90 % interval of the context's size.";
+    high: Int = context.high, "The upper end of it.";
+    own_count: Int = context.own.map(|own| own.tokens), "What the agent itself counts and compares with the trigger, where its rule is known.";
+    system_tokens: Int = context.role(Role::System).tokens, "Tokens in the context of the unlogged prefix.";
+    container_tokens: Int = context.role(Role::Container).tokens, "Tokens in the context that the agent added by itself.";
+    user_tokens: Int = context.role(Role::User).tokens, "Tokens in the context that a person typed.";
+    assistant_tokens: Int = context.role(Role::Assistant).tokens, "Tokens in the context that the model wrote.";
+    tool_tokens: Int = context.role(Role::Tool).tokens, "Tokens in the context that tools returned.";
+    items: Int = of.session.items().len(), "How many items the log has.";
+    requests: Int = of.session.requests().len(), "How many requests of the conversation were reported.";
+    turns: Int = u64::from(of.session.turns), "How many user turns were begun.";
+    compactions: Int = compactions(of), "How many compactions there were.";
+    repeated_items: Int = repeats.items(), "How many items in the context have the content of an earlier one in it.";
+    repeated_tokens: Int = repeats.wasted, "The tokens of those items.";
+    records: Int = of.session.records, "How many records the log has.";
+    unreadable: Int = of.session.unreadable, "How many of them could not be read.";
+    responses: Int = spending.responses, "How many responses have usage: of the conversation and beside it, with those that a fork repeats.";
+    input: Int = spending.spent.input, "Their input that no cache had, in tokens.";
+    cache_read: Int = spending.spent.cache_read, "Their input that was read from a cache.";
+    cache_write: Int = spending.spent.cache_write, "Their input that was written to a cache.";
+    output: Int = spending.spent.output, "Their output, with reasoning.";
+    cost_usd: Float = Some(spending.usd()), "The list price of those responses that have one.";
+    unpriced: Int = spending.unpriced, "How many of them have none.";
+}}

@@ -1,0 +1,182 @@
+//! What a hook says and notes: a warning at a prompt, once for each threshold that the context has passed, and what
+//! compactions did.
+//!
+//! The numbers are those of a status line, read as little. What a compaction took out is noted before it and after it,
+//! since not every log has its cause and its sizes.
+
+mod notes;
+mod warning;
+
+pub use warning::Warnings;
+
+use crate::ReportContext;
+use crate::line::find::{Found, Wanted, find};
+use crate::line::{Shown, Trouble, named};
+use clients::hook::{Event, Moment, Say};
+use clients::kept::{self, Kept, KeptBreakdown};
+use clients::noted::{self, Noted};
+use clients::store::{self, Entry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a hook is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duties {
+    /// When it warns.
+    pub warnings: Warnings,
+    /// Whether it says after a compaction what that did.
+    pub reports_compactions: bool,
+}
+
+/// What a hook has to say, and what went wrong. Nothing that goes wrong is said to the agent.
+pub fn respond(
+    context: &ReportContext,
+    event: &Event,
+    duties: &Duties,
+) -> (Option<Say>, Vec<Trouble>) {
+    let mut call = Call {
+        context,
+        event,
+        folder: context.user.folders.state_folder(),
+        troubles: Vec::new(),
+    };
+    let say = match event.moment {
+        // It has a context of its own.
+        _ if event.is_sub_agent => None,
+        Moment::Prompt => call.prompt(duties),
+        Moment::BeforeCompaction => {
+            call.before_compaction();
+            None
+        }
+        Moment::AfterCompaction => {
+            let done = call.after_compaction();
+            done.filter(|_| duties.reports_compactions).map(Say::ToUser)
+        }
+        Moment::TurnEnd | Moment::Context => {
+            call.keep_said();
+            None
+        }
+        Moment::Other => None,
+    };
+    (say, call.troubles)
+}
+
+/// One run of a hook.
+struct Call<'a> {
+    context: &'a ReportContext,
+    event: &'a Event,
+    /// The program's own state folder.
+    folder: Option<PathBuf>,
+    troubles: Vec<Trouble>,
+}
+
+impl Call<'_> {
+    fn prompt(&mut self, duties: &Duties) -> Option<Say> {
+        let mut noted = self.noted();
+        let shown = self.shown(&mut noted)?;
+        let done = notes::end(&mut noted, &shown).filter(|_| duties.reports_compactions);
+        let warning = duties.warnings.say(&shown, &mut noted.warned);
+        self.save(&noted);
+        match (done, warning) {
+            (Some(done), Some(warning)) => Some(warning.after(&done)),
+            (done, warning) => warning.or(done.map(Say::ToUser)),
+        }
+    }
+
+    /// What is noted of the session so far.
+    fn noted(&self) -> Noted {
+        let (agent, session) = (self.event.agent.id(), self.event.session.as_deref());
+        let known = || store::load(&noted::folder(self.folder.as_deref()?), agent, session?);
+        known().unwrap_or_else(|| Noted::new(agent, session.unwrap_or_default()))
+    }
+
+    /// The session as its log has it; `None`: there is none that can be read.
+    fn shown(&mut self, noted: &mut Noted) -> Option<Shown> {
+        let wanted = Wanted {
+            agent: Some(self.event.agent),
+            log: self.event.log.as_deref(),
+            session: self.event.session.as_deref(),
+            has_begun: false,
+            known: noted.log.as_deref(),
+        };
+        let log = match find(self.context, wanted) {
+            Ok(Found::Log(log)) => log,
+            Ok(Found::NotYet) => return None,
+            Err(trouble) => {
+                self.troubles.push(trouble);
+                return None;
+            }
+        };
+        noted.log = Some(log.facts.path.to_path_buf());
+        match Shown::of_log(self.context, &log) {
+            Ok(shown) => Some(shown),
+            Err(error) => {
+                let sentence = format!("cannot read {}: {error}", named(&log.facts.path));
+                self.troubles.push(Trouble::new("log unreadable", sentence));
+                None
+            }
+        }
+    }
+
+    /// Keeps what the agent passes and its log lacks. What a status line was passed is kept likewise, and has the model.
+    fn keep_said(&mut self) {
+        let Some((folder, session)) = self.folder.as_deref().zip(self.event.session.clone()) else {
+            return;
+        };
+        let agent = self.event.agent.id();
+        let folder = kept::folder(folder);
+        let known: Option<Kept> = store::load(&folder, agent, &session);
+        let known = known.unwrap_or_else(|| Kept {
+            agent: agent.to_owned(),
+            session,
+            ..Kept::default()
+        });
+        let Event {
+            window,
+            context,
+            model,
+            version,
+            ..
+        } = self.event;
+        let is_known = known.model.is_some() && context.is_none();
+        if window.is_none()
+            || is_known
+            || (self.event.moment == Moment::Context && context.is_none())
+        {
+            return;
+        }
+        let kept = Kept {
+            window: *window,
+            model: model.clone(),
+            version: version.clone().or(known.version),
+            compaction: context.as_ref().map(|said| said.compaction),
+            breakdown: context.as_ref().map(|said| KeptBreakdown {
+                at: (self.context.now)(),
+                tokens: said.tokens,
+                parts: said.parts.clone(),
+            }),
+            ..known
+        };
+        let saved = store::save(&folder, &kept);
+        self.note_failure(&folder, saved);
+    }
+
+    fn save(&mut self, noted: &Noted) {
+        let Some(folder) = self.folder.as_deref().map(noted::folder) else {
+            return;
+        };
+        // Without an id nobody would find it.
+        if noted.session().is_empty() || *noted == Noted::new(noted.agent(), noted.session()) {
+            return;
+        }
+        let saved = store::save(&folder, noted);
+        self.note_failure(&folder, saved);
+    }
+
+    fn note_failure(&mut self, folder: &Path, saved: io::Result<()>) {
+        if let Err(error) = saved {
+            let sentence = format!("nothing could be kept in {}: {error}", named(folder));
+            self.troubles.push(Trouble::new("", sentence));
+        }
+    }
+}

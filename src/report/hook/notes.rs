@@ -1,0 +1,142 @@
+//! What compactions did, noted before and after them.
+
+use super::Call;
+use crate::line::Shown;
+use crate::line::values::plain;
+use clients::noted::{Noted, NotedCompaction, NotedSize};
+use jiff::SignedDuration;
+use model::compaction::{Compaction, compactions};
+use model::session::{PastReset, Session};
+use model::{Gone, Source};
+use render::item::label;
+use render::number::{counted, short, tokens};
+
+/// How far the clocks of a log and of this program may differ.
+const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
+
+impl Call<'_> {
+    pub(super) fn before_compaction(&mut self) {
+        self.keep_said();
+        let mut noted = self.noted();
+        let of_agent = self.event.size.map(|used| NotedSize {
+            used,
+            known: 0,
+            own_count: None,
+            is_agents: true,
+        });
+        noted.begin(NotedCompaction {
+            at: (self.context.now)(),
+            cause: self.cause(),
+            before: of_agent,
+            ended: None,
+            after: None,
+        });
+        // Its cause is noted even if there is no time to read the log.
+        self.save(&noted);
+        let Some(shown) = self.shown(&mut noted) else {
+            return;
+        };
+        let newest = newest(&shown.session).and_then(|reset| reset.at);
+        noted.drop_undone(|before| newest.is_some_and(|at| at >= before.at - CLOCKS));
+        if let Some(last) = noted.compactions.last_mut() {
+            last.before = last.before.or_else(|| Some(size(&shown)));
+        }
+        self.save(&noted);
+    }
+
+    /// What the compaction did, as a sentence. Some agents write it to their log only later: then the next prompt
+    /// has it.
+    pub(super) fn after_compaction(&mut self) -> Option<String> {
+        let mut noted = self.noted();
+        noted.end((self.context.now)(), &self.cause(), None);
+        self.save(&noted);
+        let shown = self.shown(&mut noted)?;
+        let done = end(&mut noted, &shown);
+        self.save(&noted);
+        done
+    }
+
+    fn cause(&self) -> String {
+        self.event.cause.clone().unwrap_or_default()
+    }
+}
+
+/// Completes what is noted of the last compaction, once the log has it. Returns it as a sentence.
+pub(super) fn end(noted: &mut Noted, shown: &Shown) -> Option<String> {
+    let last = noted.compactions.last_mut()?;
+    if last.ended.is_none() || last.after.is_some() {
+        return None;
+    }
+    let began = last.at - CLOCKS;
+    let reset = newest(&shown.session).filter(|reset| reset.at.is_some_and(|at| at >= began))?;
+    last.after = Some(size(shown));
+    let done = compactions(&shown.session).pop()?;
+    Some(sentence(&shown.session, reset, &done, &last.cause))
+}
+
+fn newest(session: &Session) -> Option<&PastReset> {
+    let (reset, _) = session.newest_reset()?;
+    (reset.gone == Gone::Compaction).then_some(reset)
+}
+
+/// The size of a context as its log has it.
+fn size(shown: &Shown) -> NotedSize {
+    let context = shown.session.context();
+    NotedSize {
+        used: context.used,
+        known: context.known,
+        own_count: context.own.map(|own| own.tokens),
+        is_agents: false,
+    }
+}
+
+/// What a compaction did, in a sentence.
+fn sentence(session: &Session, reset: &PastReset, done: &Compaction, cause: &str) -> String {
+    let about = |size: u64, source: Source| {
+        let about = if source.is_known() { "" } else { "~" };
+        format!("{about}{}", tokens(size))
+    };
+    let before = about(reset.before, reset.before_source);
+    let after = done
+        .after
+        .map(|(after, source)| format!(" to {}", about(after, source)));
+    let left = counted(done.left_items as u64, "item");
+    let largest = done.largest.first().map(|(ix, size, _)| {
+        let label = label(&session.items().at(*ix)).into_owned();
+        format!(", the largest {} {}", plain(&label), short(*size))
+    });
+    let cause = match cause {
+        "" => String::new(),
+        cause => format!(" ({})", plain(cause)),
+    };
+    format!(
+        "ctxgauge: compacted{cause}: from {before}{}; {left} left the context{}",
+        after.unwrap_or_default(),
+        largest.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::testing::Log;
+    use model::{Kind, Role};
+
+    #[test]
+    fn a_compaction_is_a_sentence() {
+        let log = Log::new()
+            .item("1", Role::Tool, Kind::ToolResult, 40_000)
+            .item("2", Role::User, Kind::Text, 400);
+        let log = log.reset(Gone::Compaction, "auto", 75_074);
+        let done = compactions(&log.session).pop().unwrap();
+        let said = sentence(&log.session, &log.session.resets()[0], &done, "auto");
+        assert!(
+            said.starts_with("ctxgauge: compacted (auto): from ~75.1k to ~"),
+            "{said}"
+        );
+        assert!(
+            said.contains("2 items left the context, the largest"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! Warnings of a context that fills up.
+
+use crate::line::Shown;
+use crate::line::values::Values;
+use crate::line::words;
+use clients::hook::Say;
+use model::threshold::{OVERSIZED, Threshold};
+
+/// How far below a threshold a context has to fall before it is warned of again: estimates come and go.
+const SLACK: f64 = 0.05;
+/// What a warning consists of.
+const WARNING: &str = "context {percent}[; largest: {largest}][; {requests:short} left]";
+
+/// When a hook warns, and whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Warnings {
+    /// Shares of the trigger, or of the window where there is none, the smallest first: once for each that is passed.
+    pub shares: Vec<f64>,
+    /// Whether the model is told too.
+    pub tells_model: bool,
+    /// From this size on a prompt is not sent. A share is one of the trigger.
+    pub block_at: Option<Threshold>,
+}
+
+impl Warnings {
+    /// What is to be said of a session. `warned` has the thresholds that were warned of, and will.
+    pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<Say> {
+        let values = Values::of(&shown.session, shown.agent, OVERSIZED);
+        if !values.has_begun {
+            return None;
+        }
+        let (filled, end) = values.filled();
+        let is_new = self.pass(filled as f64 / end.max(1) as f64, warned);
+        let sentence = || format!("ctxgauge: {}", words(WARNING, &values));
+        if self
+            .block_at
+            .is_some_and(|limit| limit.is_reached(filled, end))
+        {
+            return Some(Say::Block(format!(
+                "{}. The prompt was not sent, as --block-at asks; compact or clear the context first",
+                sentence()
+            )));
+        }
+        let say = if self.tells_model {
+            Say::ToBoth
+        } else {
+            Say::ToUser
+        };
+        is_new.then(|| say(sentence()))
+    }
+
+    /// Whether a threshold is passed that was not warned of.
+    fn pass(&self, share: f64, warned: &mut Vec<f64>) -> bool {
+        warned.retain(|threshold| share >= threshold - SLACK);
+        let passed = self.shares.iter().filter(|threshold| share >= **threshold);
+        let new: Vec<f64> = passed.copied().filter(|it| !warned.contains(it)).collect();
+        let is_new = !new.is_empty();
+        warned.extend(new);
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_threshold_is_warned_of_once_until_the_context_is_smaller() {
+        let warnings = Warnings {
+            shares: vec![0.7, 0.9],
+            tells_model: false,
+            block_at: None,
+        };
+        let mut warned = Vec::new();
+        let mut pass = |share| warnings.pass(share, &mut warned);
+        let shares = [0.5, 0.7, 0.72, 0.69, 0.71, 0.95, 0.97, 0.3, 0.93];
+        let passed: Vec<bool> = shares.map(&mut pass).into();
+        let new = [false, true, false, false, false, true, false, false, true];
+        assert_eq!(passed, new);
+    }
+}

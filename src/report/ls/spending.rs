@@ -1,0 +1,81 @@
+//! What sessions, days, projects or models have used, and what that costs by list prices.
+
+use super::responses::Cost;
+use format::Format;
+use model::spent::Spent;
+use model::window::{PriceRow, Rules};
+use std::collections::HashMap;
+
+/// What some responses used and cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// The tokens.
+    pub spent: Spent,
+    /// How many responses.
+    pub responses: u64,
+    /// Their price. It is an integer so that no order of adding changes the sum.
+    nanodollars: u64,
+    /// How many of the responses have no price: it is not known which model answered, or what that costs.
+    pub unpriced: u64,
+}
+
+impl Spending {
+    /// What those responses cost that have a price, in US dollars.
+    pub fn usd(&self) -> f64 {
+        self.nanodollars as f64 / 1e9
+    }
+
+    /// Adds what other responses used.
+    pub(crate) fn add(&mut self, other: Spending) {
+        self.spent = self.spent.plus(other.spent);
+        self.responses += other.responses;
+        self.nanodollars = self.nanodollars.saturating_add(other.nanodollars);
+        self.unpriced += other.unpriced;
+    }
+}
+
+/// The prices of models, each looked up once.
+pub(crate) struct PriceList<'r> {
+    rules: &'r Rules,
+    rows: HashMap<Box<str>, Option<&'r PriceRow>>,
+}
+
+impl<'r> PriceList<'r> {
+    pub(crate) fn new(rules: &'r Rules) -> PriceList<'r> {
+        PriceList {
+            rules,
+            rows: HashMap::new(),
+        }
+    }
+
+    /// What a response used and cost.
+    pub(crate) fn spending(
+        &mut self,
+        cost: &Cost,
+        format: &Format,
+        model: Option<&str>,
+    ) -> Spending {
+        let beside = if format.reasoning_beside_output {
+            cost.billed.reasoning
+        } else {
+            0
+        };
+        let spent = Spent::of(cost.billed, cost.cached, beside);
+        let row = model.and_then(|model| match self.rows.get(model) {
+            Some(row) => *row,
+            None => {
+                let row = self.rules.price_of(model);
+                self.rows.insert(model.into(), row);
+                row
+            }
+        });
+        // Which of several requests had a long prompt is not known.
+        let usd = row.and_then(|row| row.usd(&spent));
+        Spending {
+            spent,
+            responses: 1,
+            nanodollars: usd.map_or(0, |usd| (usd * 1e9).round() as u64),
+            unpriced: u64::from(usd.is_none()),
+        }
+    }
+}

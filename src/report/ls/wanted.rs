@@ -1,0 +1,128 @@
+//! Which sessions a list has, in which order, and which responses its totals count.
+
+use super::Sums;
+use super::spending::Spending;
+use jiff::Timestamp;
+use model::fleet::{Families, Fleet, Row, SessionKey, contains};
+use model::session::Session;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// What the user wants to be listed.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Whether totals follow.
+    pub sums: Sums,
+    /// What the totals are divided by.
+    pub by: Option<By>,
+    /// Only sessions that were active since then, and responses of since then.
+    pub since: Option<Timestamp>,
+    /// Only sessions with this in the name of their project.
+    pub project: Option<String>,
+    /// Only sessions with this in the name of their newest model, and responses of such models.
+    pub model: Option<String>,
+    /// At most this many sessions.
+    pub limit: Option<usize>,
+    /// Their order.
+    pub sort: Sort,
+}
+
+/// What totals are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The day of the response, in UTC.
+    Day,
+    /// The Monday that begins the week of the response, in UTC.
+    Week,
+    /// The project.
+    Project,
+    /// The model that answered.
+    Model,
+    /// The agent.
+    Agent,
+}
+
+/// The order of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// The newest first, sub-agents below their parents.
+    #[default]
+    Recent,
+    /// The largest context first.
+    Context,
+    /// The one that is nearest to its trigger first.
+    Trigger,
+    /// The one that used the most tokens first.
+    Usage,
+    /// The dearest first.
+    Cost,
+}
+
+impl By {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Day => "day",
+            By::Week => "week",
+            By::Project => "project",
+            By::Model => "model",
+            By::Agent => "agent",
+        }
+    }
+}
+
+impl Wanted {
+    /// Whether a session of this project is wanted.
+    pub(super) fn has_project(&self, project: &str) -> bool {
+        is_part(self.project.as_deref(), project)
+    }
+
+    /// Whether a response is wanted, by its time and model.
+    pub(super) fn has_response(&self, at: Option<Timestamp>, model: Option<&str>) -> bool {
+        self.since.is_none_or(|since| at >= Some(since))
+            && is_part(self.model.as_deref(), model.unwrap_or_default())
+    }
+
+    fn has_session(&self, session: &Session, active: Option<Timestamp>) -> bool {
+        self.since.is_none_or(|since| active >= Some(since))
+            && self.has_project(session.project())
+            && is_part(self.model.as_deref(), session.model().unwrap_or_default())
+    }
+
+    /// The sessions in order.
+    pub(super) fn rows(&self, fleet: &Fleet, spending: &HashMap<SessionKey, Spending>) -> Vec<Row> {
+        let families = match self.sort {
+            Sort::Recent => Families::ByFirst,
+            _ => Families::Apart,
+        };
+        let rank = |key: SessionKey, session: &Session| {
+            let of = spending.get(&key).copied().unwrap_or_default();
+            match self.sort {
+                Sort::Recent => 0,
+                Sort::Context => session.context().used,
+                Sort::Trigger => {
+                    let (counted, end) = session.context().filled(&session.limits());
+                    let parts = u128::from(counted) * 1_000_000 / u128::from(end.max(1));
+                    u64::try_from(parts).unwrap_or(u64::MAX)
+                }
+                Sort::Usage => of.spent.all(),
+                Sort::Cost => (of.usd() * 1e6) as u64,
+            }
+        };
+        let mut rows = fleet.rows(
+            |of| self.has_session(of.session, of.active),
+            |of| {
+                let rank = Reverse(rank(of.key, of.session));
+                (rank, Reverse(of.active), of.key)
+            },
+            families,
+        );
+        rows.truncate(self.limit.unwrap_or(usize::MAX));
+        rows
+    }
+}
+
+/// Whether a name contains what is wanted, in any case.
+fn is_part(wanted: Option<&str>, name: &str) -> bool {
+    wanted.is_none_or(|wanted| contains(name, &wanted.to_lowercase()))
+}

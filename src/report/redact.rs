@@ -1,0 +1,310 @@
+//! Leaves the texts of logs out of what is read of them, for output that leaves the machine. All formats show what was
+//! read, so this is the one place for all of them.
+//!
+//! Numbers, roles, kinds and times stay. Texts, titles and what tools were called with are dropped. Paths, ids and names
+//! that are not those of a known tool or model become pseudonyms, the same for the same name everywhere, so that they
+//! can be compared and joined. A pseudonym hides a name, but not from somebody who guesses it.
+
+mod models;
+
+use super::ReportContext;
+use format::Format;
+use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
+use model::fleet::FileFacts;
+use model::tools::server_of;
+use model::window::Rules;
+use models::Models;
+use render::number::counted;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokens::Counter;
+
+/// The most names that are told apart when they are counted.
+const MOST_NAMES: usize = 100_000;
+
+/// Causes of compactions that decoders and agents name, besides those that have a meaning here.
+const CAUSES: [&str; 8] = [
+    "clear",
+    "context_limit",
+    "overflow",
+    "reactive",
+    "threshold",
+    "token_limit",
+    "truncation",
+    "user",
+];
+
+/// What is known to be nobody's own.
+pub struct Known<'k> {
+    /// The built-in models table.
+    pub rules: &'k Rules,
+    /// The names of tools.
+    pub tools: HashSet<&'static str>,
+}
+
+/// Leaves texts out, and counts them.
+pub struct Redactor {
+    tools: HashSet<&'static str>,
+    models: Models,
+    /// The types of records that decoders know.
+    records: HashSet<&'static str>,
+    texts: AtomicU64,
+    titles: AtomicU64,
+    paths: AtomicU64,
+    ids: AtomicU64,
+    /// The hashes of the names that were replaced.
+    names: Mutex<HashSet<Key>>,
+}
+
+/// What was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Beginnings of items, and reasons why a record could not be read.
+    pub texts: u64,
+    /// Titles of sessions and first prompts.
+    pub titles: u64,
+    /// Paths of logs and working directories.
+    pub paths: u64,
+    /// Ids of sessions.
+    pub ids: u64,
+    /// Different names of tools, servers, models and types of records.
+    pub names: u64,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftOut {
+            texts,
+            titles,
+            paths,
+            ids,
+            names,
+        } = *self;
+        let [texts, titles] = [(texts, "text"), (titles, "title")].map(|(n, of)| counted(n, of));
+        let replaced =
+            [(paths, "path"), (ids, "id"), (names, "name")].map(|(n, of)| counted(n, of));
+        let replaced = replaced.join(", ");
+        write!(
+            f,
+            "left out: {texts}, {titles}; replaced by pseudonyms: {replaced}"
+        )
+    }
+}
+
+impl Redactor {
+    /// A redactor of sessions that are read with these rules and formats.
+    pub fn new(known: Known<'_>, rules: &Rules, formats: &[&'static Format]) -> Redactor {
+        let records = formats
+            .iter()
+            .flat_map(|format| format.harmless.split_whitespace());
+        Redactor {
+            tools: known.tools,
+            models: Models::new(known.rules, rules),
+            records: records.collect(),
+            texts: AtomicU64::new(0),
+            titles: AtomicU64::new(0),
+            paths: AtomicU64::new(0),
+            ids: AtomicU64::new(0),
+            names: Mutex::default(),
+        }
+    }
+
+    /// What was left out so far.
+    pub fn left_out(&self) -> LeftOut {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        LeftOut {
+            texts: self.texts.load(Ordering::Relaxed),
+            titles: self.titles.load(Ordering::Relaxed),
+            paths: self.paths.load(Ordering::Relaxed),
+            ids: self.ids.load(Ordering::Relaxed),
+            names: names.len() as u64,
+        }
+    }
+
+    /// Leaves texts out of an event before it is folded. Ids and the working directory are still needed.
+    fn event(&self, event: &mut Event) {
+        match event {
+            Event::Node(node) => self.node(node),
+            Event::Meta(meta) => {
+                self.drop_titles(meta);
+                self.rename_model(&mut meta.model);
+            }
+            Event::Usage(usage) => self.rename_model(&mut usage.model),
+            Event::Billed { model, .. } => self.rename_model(model),
+            Event::Reset(reset) => {
+                if let Cause::Other(cause) = &mut reset.cause
+                    && !CAUSES.contains(&&**cause)
+                {
+                    *cause = self.name("cause", cause).into();
+                }
+            }
+            Event::Skipped(kind) | Event::Unknown(kind) if !self.records.contains(&**kind) => {
+                *kind = self.name("type", kind).into();
+            }
+            Event::Unreadable(why) => {
+                count(&self.texts, 1);
+                *why = "the reason is left out".into();
+            }
+            _ => {}
+        }
+    }
+
+    fn node(&self, node: &mut Node) {
+        for item in &mut node.items {
+            count(&self.texts, u64::from(!item.preview.is_empty()));
+            item.preview = Box::default();
+            let Some(tool) = item.tool.as_deref() else {
+                continue;
+            };
+            if let Some(name) = self.tool(tool) {
+                item.tool = Some(name.into());
+            }
+        }
+    }
+
+    /// The pseudonym of a tool; `None`: its name is known.
+    fn tool(&self, tool: &str) -> Option<String> {
+        if self.tools.contains(tool) {
+            return None;
+        }
+        let Some(server) = server_of(tool) else {
+            return Some(self.name("tool", tool));
+        };
+        // Still a tool of that server.
+        let own = &tool[tool.len().min("mcp__".len() + server.len() + "__".len())..];
+        let (server, own) = (self.name("server", server), self.name("tool", own));
+        Some(format!("mcp__{server}__{own}"))
+    }
+
+    fn rename_model(&self, model: &mut Option<Box<str>>) {
+        let Some(name) = model.as_deref() else { return };
+        if let Some(other) = self.models.pseudonym(name) {
+            self.note(Key::of_parts(&["model", name]));
+            *model = Some(other.into());
+        }
+    }
+
+    fn drop_titles(&self, meta: &mut Meta) {
+        let texts = [meta.title.take(), meta.prompt.take()];
+        count(&self.titles, texts.iter().flatten().count() as u64);
+    }
+
+    /// Leaves texts out of the facts about a session, when it was read and they are needed no more.
+    pub(crate) fn meta(&self, meta: &mut Meta) {
+        self.drop_titles(meta);
+        for id in [&mut meta.id, &mut meta.parent] {
+            if let Some(known) = id.take() {
+                *id = Some(self.id(&known).into());
+            }
+        }
+        if let Some(folder) = meta.cwd.take() {
+            count(&self.paths, 1);
+            meta.cwd = Some(pseudonym("project", &folder).into());
+        }
+        if let Some(version) = meta.version.take() {
+            let is_number = |c: char| c.is_ascii_digit() || c == '.';
+            let number: String = version.chars().take_while(|c| is_number(*c)).collect();
+            count(&self.texts, u64::from(number.len() < version.len()));
+            meta.version = (!number.is_empty()).then(|| number.into());
+        }
+    }
+
+    /// The same of the facts about a log.
+    pub(crate) fn facts(&self, facts: &mut FileFacts) {
+        count(&self.paths, 1);
+        let path = pseudonym("log", &facts.path.to_string_lossy());
+        facts.path = Arc::new(path.into());
+        for id in [&mut facts.id, &mut facts.parent] {
+            if let Some(known) = id.take() {
+                *id = Some(self.id(&known));
+            }
+        }
+    }
+
+    fn id(&self, id: &str) -> String {
+        count(&self.ids, 1);
+        pseudonym("session", id)
+    }
+
+    /// The pseudonym of a name.
+    fn name(&self, kind: &str, name: &str) -> String {
+        self.note(Key::of_parts(&[kind, name]));
+        pseudonym(kind, name)
+    }
+
+    /// Counts a name, once.
+    fn note(&self, name: Key) {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if names.len() < MOST_NAMES {
+            names.insert(name);
+        }
+    }
+}
+
+fn count(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Ordering::Relaxed);
+}
+
+/// Another name, the same for the same name of this kind.
+fn pseudonym(kind: &str, name: &str) -> String {
+    format!("{kind}-{:08x}", digest(kind, name))
+}
+
+fn digest(kind: &str, name: &str) -> u32 {
+    (Key::of_parts(&[kind, name]).get() >> 32) as u32
+}
+
+/// What a report measures and keeps of the texts that it reads.
+pub struct Reader {
+    sizes: Sizes,
+    redactor: Option<Arc<Redactor>>,
+}
+
+/// How texts are measured.
+enum Sizes {
+    Counted(Box<Counter>),
+    ByLength,
+}
+
+impl Reader {
+    /// Counts tokens, for the estimator of these rules.
+    pub(crate) fn counting(context: &ReportContext) -> Reader {
+        Reader {
+            sizes: Sizes::Counted(Box::new(Counter::for_estimator(context.rules.estimator))),
+            redactor: context.redactor.clone(),
+        }
+    }
+
+    /// Estimates sizes from lengths, without the vocabulary.
+    pub(crate) fn by_length(context: &ReportContext) -> Reader {
+        Reader {
+            sizes: Sizes::ByLength,
+            redactor: context.redactor.clone(),
+        }
+    }
+}
+
+impl Measure for Reader {
+    fn text(&self, text: &str) -> Size {
+        match &self.sizes {
+            Sizes::Counted(counter) => counter.text(text),
+            Sizes::ByLength => ByLength.text(text),
+        }
+    }
+
+    fn call_id(&self, id: &str) -> u16 {
+        match &self.sizes {
+            Sizes::Counted(counter) => counter.call_id(id),
+            Sizes::ByLength => 0,
+        }
+    }
+
+    fn prepare(&self, event: &mut Event) {
+        if let Some(redactor) = &self.redactor {
+            redactor.event(event);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The sessions of logs that were read whole, as all reports show them.
+
+use super::ReportContext;
+use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::lanes::{Sessions, main_session};
+use ingest::log::LogFile;
+use model::fleet::{Fleet, SessionKey, Update};
+use std::sync::Arc;
+
+/// Makes fleets of what was read.
+pub(crate) struct Whole<'c> {
+    context: &'c ReportContext,
+    settings: SettingsReader,
+}
+
+impl<'c> Whole<'c> {
+    pub(crate) fn new(context: &'c ReportContext) -> Whole<'c> {
+        Whole {
+            context,
+            settings: SettingsReader::new(context.user.clone()),
+        }
+    }
+
+    /// A fleet of the sessions of one log, with the settings of their agent, and without their texts if that is asked for.
+    pub(crate) fn fleet(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
+        let mut fleet = self.named(log, sessions);
+        self.redact(log, &mut fleet);
+        fleet
+    }
+
+    /// The same with ids and paths, to select a session by.
+    pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
+        let overrides = self.settings.of(log, &Whose::of(main_session(&sessions)));
+        let (file, facts) = (log.facts.file, log.facts.clone());
+        let mut fleet = Fleet::new(Arc::clone(&self.context.rules));
+        fleet.apply(Update::Found(Box::new(facts)));
+        fleet.apply(Update::Settings { file, overrides });
+        fleet.apply(Update::Rebuilt { file, sessions });
+        fleet
+    }
+
+    /// Leaves texts out of such a fleet, if that is asked for.
+    pub(crate) fn redact(&self, log: &LogFile, fleet: &mut Fleet) {
+        let Some(redactor) = &self.context.redactor else {
+            return;
+        };
+        let keys: Vec<SessionKey> = fleet.of_file(log.facts.file).map(|(key, _)| key).collect();
+        for key in keys {
+            if let Some(session) = fleet.get_mut(key) {
+                redactor.meta(&mut session.meta);
+            }
+        }
+        let mut facts = log.facts.clone();
+        redactor.facts(&mut facts);
+        fleet.apply(Update::Found(Box::new(facts)));
+    }
+}

@@ -1,0 +1,205 @@
+//! `ctxgauge ls`: which sessions it lists, and what they have used.
+
+use crate::support::{ctxgauge, manifest_folder};
+use ctxgauge::agents;
+use ctxgauge::format::Cached;
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::discover::roots::SearchRoot;
+use ctxgauge::ingest::reader::each_usage;
+use ctxgauge::model::event::Event;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A session of Claude Code: a response a day from this day of November 2026 on, each with another prompt.
+fn log(session: &str, project: &str, model: &str, days: std::ops::Range<u64>) -> String {
+    let mut lines = Vec::new();
+    let mut parent = Value::Null;
+    for day in days {
+        for kind in ["user", "assistant"] {
+            let uuid = format!("{session}-{kind}-{day}");
+            let at = format!("2026-11-{day:02}T10:00:00Z");
+            let usage = json!({
+                "input_tokens": day,
+                "cache_read_input_tokens": 1_000 * day,
+                "cache_creation_input_tokens": 100,
+                "cache_creation": { "ephemeral_5m_input_tokens": 40, "ephemeral_1h_input_tokens": 60 },
+                "output_tokens": 10,
+            });
+            let message = if kind == "user" {
+                json!({ "role": kind, "content": "go on" })
+            } else {
+                let content = json!([{ "type": "text", "text": "done" }]);
+                json!({ "role": kind, "id": format!("m{session}{day}"), "model": model, "content": content, "usage": usage })
+            };
+            let line = json!({
+                "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": session, "timestamp": at,
+                "requestId": format!("r{session}{day}"), "cwd": format!("/home/dev/{project}"),
+                "version": "2.1.330", "message": message, "isSidechain": false,
+            });
+            parent = json!(uuid);
+            lines.push(line.to_string());
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Two projects with two models.
+fn logs(folder: &Path) {
+    let write = |name: &str, text: String| fs::write(folder.join(name), text).unwrap();
+    write("a.jsonl", log("aaaa", "shop", "claude-opus-4-8", 1..4));
+    write("b.jsonl", log("bbbb", "blog", "claude-opus-4-8", 3..6));
+    write("c.jsonl", log("cccc", "blog", "unheard-of", 9..10));
+}
+
+fn list(folder: &Path, arguments: &[&str]) -> Value {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = ctxgauge(home.path());
+    command.args(["ls", "--json"]).args(arguments).arg(folder);
+    let output = command.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn ids(list: &Value) -> Vec<&str> {
+    let sessions = list["sessions"].as_array().unwrap().iter();
+    sessions
+        .map(|session| session["id"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn sessions_are_selected_and_ordered() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let list = list(folder.path(), arguments);
+        ids(&list).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(listed(&[]), ["cccc", "bbbb", "aaaa"]);
+    assert_eq!(listed(&["--since", "2026-11-05"]), ["cccc", "bbbb"]);
+    assert_eq!(listed(&["--project", "BLO"]), ["cccc", "bbbb"]);
+    assert_eq!(listed(&["--model", "opus"]), ["bbbb", "aaaa"]);
+    assert_eq!(listed(&["--limit", "1"]), ["cccc"]);
+    assert_eq!(
+        listed(&["--sort", "cost", "--limit", "2"]),
+        ["bbbb", "aaaa"]
+    );
+    assert_eq!(listed(&["--sort", "context"]), ["cccc", "bbbb", "aaaa"]);
+    assert_eq!(listed(&["--sort", "usage"]), ["bbbb", "cccc", "aaaa"]);
+    assert_eq!(listed(&["--sort", "trigger"])[0], "cccc");
+}
+
+#[test]
+fn what_a_session_used_costs_each_of_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    let list = list(folder.path(), &["--totals"]);
+    let usage = &list["sessions"][2]["usage"];
+    // Three responses at $5, $0.5, $6.25, $10 and $25 a million.
+    let usd = 6.0 * 5.0 + 6_000.0 * 0.5 + 120.0 * 6.25 + 180.0 * 10.0 + 30.0 * 25.0;
+    let expected = json!({
+        "responses": 3, "input": 6, "cache_read": 6_000, "cache_write": 300, "output": 30,
+        "cost_usd": usd / 1e6, "unpriced": 0,
+    });
+    assert_eq!(usage, &expected);
+    assert_eq!(list["sessions"][0]["usage"]["unpriced"], 1);
+    assert_eq!(list["sessions"][0]["usage"]["cost_usd"], 0.0);
+}
+
+#[test]
+fn totals_are_divided_and_their_parts_are_the_totals() {
+    let folder = tempfile::tempdir().unwrap();
+    logs(folder.path());
+    // A fork repeats what it continues.
+    let fork = log("aaaa", "shop", "claude-opus-4-8", 1..4)
+        .replace("\"sessionId\":\"aaaa\"", "\"sessionId\":\"dddd\"");
+    fs::write(folder.path().join("d.jsonl"), fork).unwrap();
+    let of = |arguments: &[&str]| list(folder.path(), &[&["--totals"], arguments].concat());
+    for by in ["day", "week", "project", "model", "agent"] {
+        let list = of(&["--by", by]);
+        let groups = list["groups"]["of"].as_array().unwrap();
+        let sum = |key: &str| {
+            groups
+                .iter()
+                .map(|of| of[key].as_u64().unwrap())
+                .sum::<u64>()
+        };
+        assert_eq!(list["groups"]["by"], by);
+        assert_eq!(sum("responses"), 7, "{by}");
+        let totals = &list["totals"]["claude-code"];
+        for (part, total) in [
+            ("input", "input"),
+            ("cache_read", "cache_read"),
+            ("cache_write", "cache_creation"),
+            ("output", "output"),
+        ] {
+            assert_eq!(sum(part), totals[total].as_u64().unwrap(), "{by} {part}");
+        }
+    }
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let groups = of(arguments)["groups"]["of"].clone();
+        let names = groups.as_array().unwrap().iter();
+        names
+            .map(|of| of["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let days = ["01", "02", "03", "04", "05", "09"].map(|day| format!("2026-11-{day}"));
+    assert_eq!(names(&["--by", "day"]), days);
+    let weeks = ["2026-10-26", "2026-11-02", "2026-11-09"];
+    assert_eq!(names(&["--by", "week"]), weeks);
+    assert_eq!(names(&["--by", "day", "--since", "2026-11-05"]), days[4..]);
+    assert_eq!(
+        names(&["--by", "model", "--project", "blog"]),
+        ["claude-opus-4-8", "unheard-of"]
+    );
+    // From the cache too.
+    let home = tempfile::tempdir().unwrap();
+    let run = || {
+        let mut command = ctxgauge(home.path());
+        command
+            .args(["ls", "--totals", "--by", "model"])
+            .arg(folder.path());
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let first = run();
+    assert!(
+        first.contains("by model; input without what was cached"),
+        "{first}"
+    );
+    assert_eq!(run(), first);
+}
+
+/// Where the provider counts what was cached decides what its input costs.
+#[test]
+fn the_cached_part_is_where_the_format_says() {
+    let roots = vec![SearchRoot::Given(manifest_folder().join("tests/fixtures"))];
+    let logs = Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+        .look()
+        .files;
+    // Spans of several programs, which count differently.
+    let mixed = ["otel-genai"];
+    let (mut within, mut beside) = (0, 0);
+    for log in logs.iter().filter(|log| !mixed.contains(&log.format.id)) {
+        let usual = log.format.cached;
+        let read = each_usage(log, &mut |entry| {
+            let Event::Usage(usage) = entry.event else {
+                return;
+            };
+            let billed = usage.billed;
+            let cached = billed.cache_read + billed.cache_creation;
+            if !usage.source.is_known() || cached == 0 || billed.input == 0 {
+                return;
+            }
+            let shown = Cached::of(billed, usage.prompt, usual);
+            assert_eq!(shown, usual, "{}: {billed:?}", log.format.id);
+            match usual {
+                Cached::Within => within += 1,
+                Cached::Beside => beside += 1,
+            }
+        });
+        read.unwrap();
+    }
+    assert!(within > 20 && beside > 20, "{within} {beside}");
+}

@@ -1,0 +1,301 @@
+//! What is left of a log where its texts are left out: its numbers, and none of its texts in any format.
+
+use crate::support::{ctxgauge, manifest_folder};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+/// Every command and format that leaves texts out, without the log.
+fn outputs() -> Vec<Vec<&'static str>> {
+    let mut all = vec![
+        vec!["report", "--redact"],
+        vec!["report", "--redact", "--json"],
+    ];
+    for table in ["sessions", "requests", "items", "compactions"] {
+        all.push(vec!["export", "--redact", "--what", table]);
+        all.push(vec![
+            "export", "--redact", "--format", "csv", "--what", table,
+        ]);
+    }
+    all
+}
+
+fn run(home: &Path, arguments: &[&str], log: &Path) -> Output {
+    let mut command = ctxgauge(home);
+    command.args(arguments).arg(log);
+    let output = command.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    output
+}
+
+/// Texts that no word of the program and no number contains.
+fn secrets(count: usize) -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec("[G-Zg-zÄßé漢字]{4,40}", count..count + 1)
+}
+
+/// A log of Claude Code with a secret in each place that has text.
+fn claude_code(secret: &mut dyn FnMut() -> String) -> String {
+    let mut lines = Vec::new();
+    let cwd = format!("/home/{}/{}", secret(), secret());
+    let (session, branch, version) = (secret(), secret(), format!("2.1.330-{}", secret()));
+    let model = format!("claude-{}", secret());
+    let mut parent = Value::Null;
+    let mut push = |mut line: Value| {
+        let uuid = format!("u{}", lines.len());
+        let common = json!({
+            "uuid": uuid, "parentUuid": parent, "sessionId": session, "cwd": cwd, "gitBranch": branch,
+            "version": version, "timestamp": format!("2026-11-22T10:00:{:02}Z", lines.len()), "isSidechain": false,
+        });
+        for (key, value) in common.as_object().unwrap() {
+            line.as_object_mut()
+                .unwrap()
+                .insert(key.clone(), value.clone());
+        }
+        parent = json!(uuid);
+        lines.push(line.to_string());
+    };
+    push(json!({ "type": "user", "message": { "role": "user", "content": secret() } }));
+    let tools = [
+        "Read".to_owned(),
+        secret(),
+        format!("mcp__{}__{}", secret(), secret()),
+        format!("mcp__{}", secret()),
+    ];
+    for (ix, tool) in tools.iter().enumerate() {
+        let input = json!({ "file_path": format!("/{}", secret()), "command": secret(), secret(): secret() });
+        let content = json!([
+            { "type": "thinking", "thinking": secret(), "signature": "c2ln" },
+            { "type": "text", "text": secret() },
+            { "type": "tool_use", "id": format!("t{ix}"), "name": tool, "input": input },
+        ]);
+        let usage = json!({ "input_tokens": 10_000 + ix * 500, "output_tokens": 80 });
+        push(json!({
+            "type": "assistant", "requestId": format!("r{ix}"),
+            "message": { "id": format!("m{ix}"), "role": "assistant", "model": model, "content": content, "usage": usage },
+        }));
+        let result = format!("{} {}", secret(), "some result of the tool ".repeat(40));
+        let content =
+            json!([{ "type": "tool_result", "tool_use_id": format!("t{ix}"), "content": result }]);
+        push(json!({ "type": "user", "message": { "role": "user", "content": content } }));
+    }
+    push(json!({ "type": "summary", "summary": secret(), "leafUuid": "u1" }));
+    push(json!({ "type": "custom-title", "customTitle": secret() }));
+    push(json!({ "type": secret(), "subtype": secret(), "content": secret() }));
+    push(json!({ "type": "system", "subtype": secret(), "content": secret() }));
+    push(json!({ "type": "attachment", "attachment": { "type": secret(), "content": secret() } }));
+    push(json!({
+        "type": "system", "subtype": "compact_boundary", "content": secret(),
+        "compactMetadata": { "trigger": secret(), "preTokens": 12_000 },
+    }));
+    push(
+        json!({ "type": "user", "isCompactSummary": true, "message": { "role": "user", "content": secret() } }),
+    );
+    lines.push(format!("{{\"type\": \"{}\", broken {}", secret(), secret()));
+    lines.join("\n")
+}
+
+/// A log of Codex with a secret in each place that has text.
+fn codex(secret: &mut dyn FnMut() -> String) -> String {
+    let mut lines = Vec::new();
+    let mut push = |kind: &str, payload: Value| {
+        let at = format!("2026-11-22T10:00:{:02}Z", lines.len());
+        lines.push(json!({ "timestamp": at, "type": kind, "payload": payload }).to_string());
+    };
+    push(
+        "session_meta",
+        json!({
+            "id": secret(), "cwd": format!("/{}", secret()), "originator": secret(), "cli_version": "0.169.0",
+            "instructions": secret(), "git": { "branch": secret(), "repository_url": secret() },
+        }),
+    );
+    push(
+        "turn_context",
+        json!({ "cwd": format!("/{}", secret()), "model": secret() }),
+    );
+    let message = |role: &str, text: String| json!({ "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }] });
+    push("response_item", message("user", secret()));
+    push(
+        "event_msg",
+        json!({ "type": "user_message", "message": secret() }),
+    );
+    for ix in 0..3 {
+        let arguments = json!({ "cmd": secret() }).to_string();
+        push(
+            "response_item",
+            json!({ "type": "function_call", "name": secret(), "arguments": arguments, "call_id": format!("c{ix}") }),
+        );
+        let output = format!("{} and more of the same output", secret());
+        push(
+            "response_item",
+            json!({ "type": "function_call_output", "call_id": format!("c{ix}"), "output": output }),
+        );
+        let usage = json!({ "input_tokens": 9_000 + ix * 700, "cached_input_tokens": 100, "output_tokens": 50, "total_tokens": 9_050 + ix * 700 });
+        push(
+            "event_msg",
+            json!({ "type": "token_count", "info": { "total_token_usage": usage, "last_token_usage": usage, "model_context_window": 272_000 } }),
+        );
+    }
+    push("event_msg", json!({ "type": secret(), "text": secret() }));
+    push("compacted", json!({ "message": secret() }));
+    lines.join("\n")
+}
+
+/// Whether a part of four characters or more of a secret is in an output.
+fn leak<'s>(output: &str, secrets: &'s BTreeSet<String>) -> Option<&'s str> {
+    let seen: BTreeSet<Vec<char>> = {
+        let chars: Vec<char> = output.chars().collect();
+        chars.windows(4).map(<[char]>::to_vec).collect()
+    };
+    secrets.iter().map(String::as_str).find(|secret| {
+        let chars: Vec<char> = secret.chars().collect();
+        chars.windows(4).any(|part| seen.contains(part))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_of_a_log_is_in_any_format(pool in secrets(60)) {
+        let home = tempfile::tempdir().unwrap();
+        for write in [claude_code, codex] {
+            let mut used = BTreeSet::new();
+            let mut pool = pool.iter().cycle();
+            let mut secret = || {
+                let secret = pool.next().unwrap().clone();
+                used.insert(secret.clone());
+                secret
+            };
+            let text = write(&mut secret);
+            let log = home.path().join(format!("{}.jsonl", secret()));
+            fs::write(&log, text).unwrap();
+            let plain = run(home.path(), &["report", "--json"], &log);
+            let plain = String::from_utf8(plain.stdout).unwrap();
+            prop_assert!(leak(&plain, &used).is_some(), "the log is read");
+            for arguments in outputs() {
+                let output = run(home.path(), &arguments, &log);
+                let out = String::from_utf8(output.stdout).unwrap();
+                prop_assert_eq!(leak(&out, &used), None, "{:?}: {}", arguments, out);
+            }
+        }
+    }
+}
+
+/// Keys of a report that hold text, or numbers of something else than the session.
+const TEXTS: [&str; 11] = [
+    "id",
+    "path",
+    "cwd",
+    "title",
+    "parent",
+    "version",
+    "model",
+    "tool",
+    "preview",
+    "first_unreadable",
+    "cause",
+];
+
+/// Removes what may differ: texts, and the order of what is sorted by its name.
+fn numbers(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            for key in TEXTS {
+                let is_text = |value: &Value| value.is_string() || value.is_null();
+                if object.get(key).is_some_and(is_text) {
+                    object.remove(key);
+                }
+            }
+            for key in ["skipped", "unknown"] {
+                if let Some(Value::Object(kinds)) = object.get(key) {
+                    let sum: u64 = kinds.values().filter_map(Value::as_u64).sum();
+                    object.insert(key.to_owned(), sum.into());
+                }
+            }
+            for key in ["tools", "servers"] {
+                if let Some(Value::Array(named)) = object.get_mut(key) {
+                    for one in named.iter_mut() {
+                        one.as_object_mut().unwrap().remove("name");
+                    }
+                    named.sort_by_key(Value::to_string);
+                }
+            }
+            object.remove("left_out");
+            object.values_mut().for_each(numbers);
+        }
+        Value::Array(values) => values.iter_mut().for_each(numbers),
+        _ => {}
+    }
+}
+
+#[test]
+fn numbers_are_the_same_without_texts() {
+    let home = tempfile::tempdir().unwrap();
+    let fixtures = manifest_folder().join("tests/fixtures");
+    let mut compared = 0;
+    for agent in ["claude-code", "codex", "pi", "gemini-cli", "kimi"] {
+        for case in fs::read_dir(fixtures.join(agent)).unwrap().flatten() {
+            let log = case.path().join("log.jsonl");
+            if !log.exists() {
+                continue;
+            }
+            // What a report has shown of a model is used by the next one.
+            let mut reports =
+                [&["report", "--json"][..], &["report", "--json", "--redact"]].map(|arguments| {
+                    let config = home.path().join("config.toml");
+                    fs::write(&config, "cache = false\n").unwrap();
+                    let arguments = [arguments, &["--config", config.to_str().unwrap()]].concat();
+                    let output = run(home.path(), &arguments, &log);
+                    serde_json::from_slice::<Value>(&output.stdout).unwrap()
+                });
+            let left_out = &reports[1]["left_out"];
+            assert!(left_out["paths"].as_u64() > Some(0), "{left_out}");
+            reports.iter_mut().for_each(numbers);
+            let [plain, redacted] = reports;
+            assert_eq!(plain, redacted, "{}", log.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 60, "{compared}");
+}
+
+#[test]
+fn names_are_the_same_in_every_export() {
+    let home = tempfile::tempdir().unwrap();
+    let fixtures = manifest_folder().join("tests/fixtures/claude-code");
+    let rows = |arguments: &[&str]| -> Vec<Value> {
+        let output = run(home.path(), arguments, &fixtures);
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let plain = rows(&["export"]);
+    let redacted = rows(&["export", "--redact"]);
+    let joined = |rows: &[Value], key: &str| -> Vec<String> {
+        rows.iter().map(|row| row[key].to_string()).collect()
+    };
+    assert_eq!(joined(&plain, "session"), joined(&redacted, "session"));
+    // Whoever has the same id or parent before has the same after.
+    for (a, b) in plain.iter().zip(&redacted) {
+        for (other, same) in plain.iter().zip(&redacted) {
+            for (one, two) in [("id", "id"), ("parent_id", "id"), ("project", "project")] {
+                if !a[one].is_null() && one != "project" {
+                    assert_eq!(a[one] == other[two], b[one] == same[two]);
+                }
+            }
+        }
+        assert!(b["title"].is_null() && !b["path"].as_str().unwrap().contains('/'));
+    }
+    let message = run(home.path(), &["export", "--redact"], &fixtures).stderr;
+    let message = String::from_utf8(message).unwrap();
+    assert!(
+        message.contains("left out: ") && message.contains(" texts, "),
+        "{message}"
+    );
+}

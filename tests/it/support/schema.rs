@@ -1,0 +1,128 @@
+//! The JSON schemas in `assets/schemas`. Of the language of schemas only what they use is understood; any other word in
+//! one is an error.
+
+use super::manifest_folder;
+use serde_json::Value;
+
+/// Panics if a document is not as the schema of this file says.
+pub fn check(file: &str, document: &Value) {
+    let path = manifest_folder().join("assets/schemas").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    if let Err(why) = validate(&schema, &schema, document, "") {
+        panic!("{file}: {why}");
+    }
+}
+
+fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
+    let words = schema.as_object().ok_or("a schema is an object")?;
+    let fail = |why: &str| Err(format!("{place}: {why}: {value}"));
+    for (word, rule) in words {
+        match word.as_str() {
+            "$schema" | "$defs" | "title" | "description" | "format" => {}
+            "$ref" => {
+                let name = rule.as_str().and_then(|name| name.strip_prefix('#'));
+                let part = name.and_then(|name| root.pointer(name));
+                validate(
+                    root,
+                    part.ok_or(format!("{rule} leads nowhere"))?,
+                    value,
+                    place,
+                )?;
+            }
+            "const" if rule == value => {}
+            "enum" if rule.as_array().is_some_and(|all| all.contains(value)) => {}
+            "const" | "enum" => return fail("another value"),
+            "oneOf" => {
+                let all = rule.as_array().ok_or("oneOf is a list")?.iter();
+                let fits = all.filter(|one| validate(root, one, value, place).is_ok());
+                if fits.count() != 1 {
+                    return fail("not one of the kinds");
+                }
+            }
+            "type" => {
+                let one = std::slice::from_ref(rule);
+                let kinds = rule.as_array().map_or(one, Vec::as_slice);
+                if !kinds.iter().any(|kind| is_of(kind, value)) {
+                    return fail("another type");
+                }
+            }
+            "properties" => {
+                for (name, part) in rule.as_object().ok_or("properties")? {
+                    if let Some(value) = value.get(name) {
+                        validate(root, part, value, &format!("{place}/{name}"))?;
+                    }
+                }
+            }
+            "required" => {
+                for name in rule.as_array().ok_or("required")? {
+                    let name = name.as_str().ok_or("required")?;
+                    if value.is_object() && value.get(name).is_none() {
+                        return fail(&format!("{name} is missing"));
+                    }
+                }
+            }
+            "additionalProperties" => {
+                let known = schema.get("properties").and_then(Value::as_object);
+                let of_map = value.as_object().into_iter().flatten();
+                let unknown = |name: &str| known.is_none_or(|known| !known.contains_key(name));
+                for (name, value) in of_map.filter(|(name, _)| unknown(name)) {
+                    match rule {
+                        Value::Bool(false) => return fail(&format!("{name} is unknown")),
+                        Value::Bool(true) => {}
+                        rule => validate(root, rule, value, &format!("{place}/{name}"))?,
+                    }
+                }
+            }
+            "items" => {
+                for (ix, value) in value.as_array().into_iter().flatten().enumerate() {
+                    validate(root, rule, value, &format!("{place}/{ix}"))?;
+                }
+            }
+            other => return Err(format!("{place}: '{other}' is not understood here")),
+        }
+    }
+    Ok(())
+}
+
+fn is_of(kind: &Value, value: &Value) -> bool {
+    match kind.as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("null") => value.is_null(),
+        Some("number") => value.is_number(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        _ => false,
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_schema_is_found() {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": { "a": { "type": ["integer", "null"] }, "b": { "$ref": "#/$defs/b" } },
+        "required": ["a"],
+        "additionalProperties": false,
+        "$defs": { "b": { "type": "array", "items": { "enum": ["x", "y"] } } },
+    });
+    let fits = |text: &str| {
+        let value: Value = serde_json::from_str(text).unwrap();
+        validate(&schema, &schema, &value, "").is_ok()
+    };
+    assert!(fits(r#"{"a":1,"b":["x"]}"#) && fits(r#"{"a":null}"#));
+    for wrong in [
+        "[]",
+        "{}",
+        r#"{"a":"1"}"#,
+        r#"{"a":1.5}"#,
+        r#"{"a":1,"c":2}"#,
+        r#"{"a":1,"b":["z"]}"#,
+        r#"{"a":1,"b":"x"}"#,
+    ] {
+        assert!(!fits(wrong), "{wrong}");
+    }
+    let other = serde_json::json!({ "pattern": "x" });
+    assert!(validate(&other, &other, &schema, "").is_err());
+}
