@@ -54,3 +54,97 @@ pub const DEMO: [DemoLog; 2] = [
         text: include_str!("demo/codex.jsonl"),
     },
 ];
+
+/// A page of the documentation.
+pub struct Page {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// Its text, in Markdown.
+    pub text: &'static str,
+}
+
+/// All pages of the documentation, in the order in which they are listed.
+pub const PAGES: [Page; 16] = [
+    Page {
+        name: "screens",
+        about: "what the screens show, with pictures in the README",
+        text: include_str!("docs/screens.md"),
+    },
+    Page {
+        name: "keys",
+        about: "all keys, and their names in the configuration",
+        text: include_str!("docs/keys.md"),
+    },
+    Page {
+        name: "numbers",
+        about: "what the numbers mean: known and estimated, roles, sources, windows, triggers",
+        text: include_str!("docs/numbers.md"),
+    },
+    Page {
+        name: "commands",
+        about: "all commands and exit codes",
+        text: include_str!("docs/commands.md"),
+    },
+    Page {
+        name: "configuration",
+        about: "the configuration file: windows, policies, keys, themes, alerts",
+        text: include_str!("docs/configuration.md"),
+    },
+    Page {
+        name: "agents",
+        about: "the supported agents, their logs, and what is known of each",
+        text: include_str!("docs/agents.md"),
+    },
+    Page {
+        name: "custom-formats",
+        about: "how to read the logs of another program, without code",
+        text: include_str!("docs/custom-formats.md"),
+    },
+    Page {
+        name: "status-lines",
+        about: "a session on a line, for agents, tmux and prompts",
+        text: include_str!("docs/status-lines.md"),
+    },
+    Page {
+        name: "hooks",
+        about: "warnings before a compaction, and notes of what it did",
+        text: include_str!("docs/hooks.md"),
+    },
+    Page {
+        name: "scripts",
+        about: "checks for scripts, hooks and CI",
+        text: include_str!("docs/scripts.md"),
+    },
+    Page {
+        name: "export",
+        about: "tables for DuckDB, Polars or a spreadsheet; redaction",
+        text: include_str!("docs/export.md"),
+    },
+    Page {
+        name: "mcp",
+        about: "a server that agents ask what fills their context",
+        text: include_str!("docs/mcp.md"),
+    },
+    Page {
+        name: "json",
+        about: "the JSON that commands print",
+        text: include_str!("docs/json.md"),
+    },
+    Page {
+        name: "privacy",
+        about: "what is read, kept and written",
+        text: include_str!("docs/privacy.md"),
+    },
+    Page {
+        name: "speed",
+        about: "measurements of speed and memory",
+        text: include_str!("docs/speed.md"),
+    },
+    Page {
+        name: "development",
+        about: "how to build and test ctxgauge",
+        text: include_str!("docs/development.md"),
+    },
+];

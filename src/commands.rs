@@ -12,6 +12,7 @@ mod check;
 mod completions;
 pub mod exit;
 mod export;
+mod help;
 mod hook;
 mod locale;
 mod ls;
@@ -49,7 +50,7 @@ const FILES_FOR_SCREENS: usize = 24;
 ///
 /// Without a command it opens the monitor on the logs of this machine, or on the given files and folders.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, disable_help_subcommand = true)]
 pub struct Cli {
     /// The command; without one the monitor is opened.
     #[command(subcommand)]
@@ -95,6 +96,8 @@ enum Command {
     AgentSetup(agent_setup::AgentSetup),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
+    /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
+    Help(help::Help),
 }
 
 impl Command {
@@ -114,6 +117,7 @@ impl Command {
             Command::Mcp(command) => command,
             Command::AgentSetup(command) => command,
             Command::Completions(command) => command,
+            Command::Help(command) => command,
         }
     }
 }

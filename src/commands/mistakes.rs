@@ -24,7 +24,7 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
     let word = first_word(&command, arguments.into_iter().skip(1))?;
     let word = word.to_str().filter(|word| is_name(word))?;
     let names = command.get_subcommands().map(clap::Command::get_name);
-    let names: Vec<&str> = names.chain(["help"]).collect();
+    let names: Vec<&str> = names.collect();
     if names.contains(&word) || Path::new(word).symlink_metadata().is_ok() {
         return None;
     }

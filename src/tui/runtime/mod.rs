@@ -35,6 +35,7 @@ use model::window::Rules;
 use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
+pub use program::pager;
 use render::inert::Inert;
 use signals::Signals;
 pub use signals::{EndedBy, Signal};

@@ -25,6 +25,11 @@ pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) ->
         .unwrap_or_else(|| vec![default.into()])
 }
 
+/// The user's pager and its arguments.
+pub fn pager(env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
+    words(Program::Pager, env)
+}
+
 fn split(line: OsString) -> Vec<OsString> {
     // On Windows a backslash is part of a path.
     let Some(text) = line.to_str().filter(|_| !cfg!(windows)) else {

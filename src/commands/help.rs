@@ -1,0 +1,181 @@
+//! `ctxgauge help`: what commands do, and the documentation in the terminal.
+
+mod markdown;
+mod pager;
+mod table;
+mod topics;
+
+use super::options::Shared;
+use super::exit::Exit;
+use super::{Call, Cli, Run, locale};
+use anyhow::{Result, bail};
+use assets::PAGES;
+use clap::builder::Styles;
+use clap::{Args, CommandFactory};
+use files::paths::Env;
+use markdown::{Emphasis, rendered};
+use render::ascii;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+
+/// The columns of a page in a pipe or a file.
+const PIPE_COLUMNS: usize = 100;
+/// The most columns of a page: longer lines are hard to read.
+const MOST_COLUMNS: usize = 120;
+
+/// `ctxgauge help`. The configuration is not read: it may be what the user needs help with.
+#[derive(Debug, Args)]
+pub struct Help {
+    /// A command, a page of the documentation, or a word of one of its headings.
+    pub topic: Vec<String>,
+    /// Use ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+impl Run for Help {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.ascii |= std::mem::take(&mut before.ascii);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let env = &call.user.env;
+        let columns = locale::columns(env)
+            .unwrap_or(PIPE_COLUMNS)
+            .min(MOST_COLUMNS);
+        let mut text = self.text(columns, emphasis(env))?;
+        if self.ascii || locale::is_ascii(env) {
+            text = in_ascii(&text);
+        }
+        if !pager::show(&text, env) {
+            call.out.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+impl Help {
+    /// All that there is on the topic: the command's options, the page of its name, else the sections that have it in
+    /// their heading.
+    fn text(&self, columns: usize, emphasis: Emphasis) -> Result<String> {
+        let Some(topic) = self.topic.first() else {
+            return Ok(overview(emphasis));
+        };
+        let mut parts: Vec<String> = command_help(&self.topic, emphasis).into_iter().collect();
+        let page = topics::page(topic).filter(|_| self.topic.len() == 1);
+        parts.extend(page.map(|page| rendered(page.text, columns, emphasis)));
+        if parts.is_empty() {
+            let sections = topics::sections(&self.topic.join(" ")).into_iter();
+            parts.extend(sections.map(|(page, section)| {
+                let from = format!("From `ctxgauge help {}`:\n\n", page.name);
+                rendered(&(from + section), columns, emphasis)
+            }));
+        }
+        if parts.is_empty() {
+            bail!(no_topic(&self.topic.join(" ")));
+        }
+        Ok(parts.join("\n"))
+    }
+}
+
+/// What the program and its commands do, and the topics.
+fn overview(emphasis: Emphasis) -> String {
+    let mut text = command_help(&[], emphasis).unwrap_or_default();
+    text.push_str("\nTopics of `ctxgauge help TOPIC`:\n");
+    for page in &PAGES {
+        let _ = writeln!(text, "  {:<15} {}", page.name, page.about);
+    }
+    text
+}
+
+/// The help of a command, by its name and those of the commands below it.
+fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
+    let mut program = Cli::command().disable_help_subcommand(false);
+    if emphasis == Emphasis::Plain {
+        program = program.styles(Styles::plain());
+    }
+    program.build();
+    let mut command = &mut program;
+    for name in names {
+        command = command.find_subcommand_mut(name)?;
+    }
+    let help = command.render_long_help();
+    Some(match emphasis {
+        Emphasis::Styled => help.ansi().to_string(),
+        Emphasis::Plain => help.to_string(),
+    })
+}
+
+fn no_topic(topic: &str) -> Exit {
+    let program = Cli::command();
+    let commands: Vec<&str> = program
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    let advice = match topics::meant(topic, &commands) {
+        Some(name) => format!("did you mean `ctxgauge help {name}`?"),
+        None => "`ctxgauge help` lists the commands and topics".to_owned(),
+    };
+    Exit::WrongUsage(format!("no command and no topic '{topic}'; {advice}"))
+}
+
+/// Styles are for terminals that have them, and for those who want them.
+fn emphasis(env: &Env) -> Emphasis {
+    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
+    if io::stdout().is_terminal() && !is_dumb && env.get("NO_COLOR").is_none() {
+        Emphasis::Styled
+    } else {
+        Emphasis::Plain
+    }
+}
+
+fn in_ascii(text: &str) -> String {
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            ascii::push(c, 1, &mut ascii);
+        }
+    }
+    ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(topic: &str) -> Result<String> {
+        let help = Help {
+            topic: topic.split_whitespace().map(str::to_owned).collect(),
+            ascii: false,
+        };
+        help.text(80, Emphasis::Plain)
+    }
+
+    #[test]
+    fn commands_pages_and_sections_are_shown() {
+        for (topic, shown) in [
+            ("", "\n  keys            all keys, and"),
+            ("ls", "Usage: ctxgauge ls [OPTIONS]"),
+            ("agents check", "Usage: ctxgauge agents check"),
+            ("keys", "move up"),
+            ("alerts", "From `ctxgauge help configuration`:"),
+        ] {
+            let text = help(topic).unwrap();
+            assert!(text.contains(shown), "{topic}: {text}");
+        }
+        // A command that is a page, too.
+        let agents = help("agents").unwrap();
+        assert!(
+            agents.contains("Usage: ctxgauge agents") && agents.contains("\nSupported agents\n")
+        );
+    }
+
+    #[test]
+    fn a_topic_that_is_none_gets_the_nearest() {
+        let error = |topic| help(topic).unwrap_err().to_string();
+        assert!(error("confguration").contains("`ctxgauge help configuration`"));
+        assert!(error("xyzzy").contains("lists the commands and topics"));
+    }
+}

@@ -1,0 +1,300 @@
+//! Markdown for a terminal: the parts of it that the documentation uses.
+
+use super::table::Table;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use textwrap::WordSplitter;
+
+/// How text is set off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Emphasis {
+    /// By escape sequences of a terminal.
+    Styled,
+    /// By characters.
+    Plain,
+}
+
+impl Emphasis {
+    fn strong(self, text: &str) -> String {
+        match self {
+            Emphasis::Styled => format!("\u{1b}[1m{text}\u{1b}[22m"),
+            Emphasis::Plain => text.to_owned(),
+        }
+    }
+
+    fn code(self, text: &str) -> String {
+        match self {
+            Emphasis::Styled => format!("\u{1b}[36m{text}\u{1b}[39m"),
+            Emphasis::Plain => format!("`{text}`"),
+        }
+    }
+}
+
+/// The columns that a list indents its items by.
+const INDENT: usize = 2;
+/// The columns before a line of code.
+const CODE_INDENT: usize = 4;
+
+/// A text in Markdown as lines of at most these columns. Code and words that are longer are not cut. Pictures and links
+/// to files that are not installed are left out.
+pub(super) fn rendered(markdown: &str, columns: usize, emphasis: Emphasis) -> String {
+    let mut page = Page {
+        columns,
+        emphasis,
+        out: String::new(),
+        line: String::new(),
+        lists: Vec::new(),
+        is_code: false,
+        is_picture: false,
+        bullet: None,
+        link: None,
+        table: None,
+    };
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        page.take(event);
+    }
+    page.out.trim_end().to_owned() + "\n"
+}
+
+/// A page while it is written.
+struct Page {
+    columns: usize,
+    emphasis: Emphasis,
+    out: String,
+    /// The text of the block that is not written yet.
+    line: String,
+    /// The open lists; the number of the next item, where they are numbered.
+    lists: Vec<Option<u64>>,
+    /// Whether a block of code is open.
+    is_code: bool,
+    /// Whether a picture is open.
+    is_picture: bool,
+    /// What the next block begins with.
+    bullet: Option<String>,
+    /// Where the open link leads, and where its text begins.
+    link: Option<(String, usize)>,
+    table: Option<Table>,
+}
+
+impl Page {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(&tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) if !self.is_picture => self.line.push_str(&text),
+            Event::Code(code) if !self.is_picture => {
+                let code = self.emphasis.code(&code);
+                self.line.push_str(&code);
+            }
+            Event::SoftBreak | Event::HardBreak => self.line.push(' '),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        match tag {
+            Tag::CodeBlock(_) => self.is_code = true,
+            Tag::Image { .. } => self.is_picture = true,
+            Tag::Link { dest_url, .. } => {
+                self.link = Some((dest_url.to_string(), self.line.len()));
+            }
+            Tag::List(first) => {
+                // An item that contains a list ends before it.
+                self.block();
+                self.lists.push(*first);
+            }
+            Tag::Item => {
+                self.bullet = Some(match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "• ".to_owned(),
+                });
+            }
+            Tag::Table(_) => self.table = Some(Table::default()),
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.begin_row();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                let heading = std::mem::take(&mut self.line);
+                let line = self.emphasis.strong(&heading);
+                self.out.push_str(&line);
+                if self.emphasis == Emphasis::Plain {
+                    let width = textwrap::core::display_width(&heading);
+                    self.out.push_str(&format!("\n{}", "─".repeat(width)));
+                }
+                self.out.push_str("\n\n");
+            }
+            TagEnd::Paragraph => {
+                self.block();
+                if self.lists.is_empty() && !self.out.ends_with("\n\n") && !self.out.is_empty() {
+                    self.out.push('\n');
+                }
+            }
+            TagEnd::Item => self.block(),
+            TagEnd::List(_) => {
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    self.out.push('\n');
+                }
+            }
+            TagEnd::CodeBlock => self.code(),
+            TagEnd::Image => self.is_picture = false,
+            TagEnd::Link => self.link(),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.line);
+                if let Some(table) = &mut self.table {
+                    table.add(cell);
+                }
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    let heading = |text: &str| self.emphasis.strong(text);
+                    let table = table.rendered(self.columns, &heading);
+                    self.out.push_str(&table);
+                    self.out.push('\n');
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the text of a block.
+    fn block(&mut self) {
+        let text = std::mem::take(&mut self.line);
+        if text.trim().is_empty() {
+            return;
+        }
+        let depth = self.lists.len();
+        let indent = " ".repeat(depth * INDENT);
+        let first = match self.bullet.take() {
+            Some(bullet) => {
+                let before = (depth * INDENT).saturating_sub(bullet.chars().count());
+                format!("{}{bullet}", " ".repeat(before))
+            }
+            None => indent.clone(),
+        };
+        let options = textwrap::Options::new(self.columns)
+            .initial_indent(&first)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
+        self.out.push_str(&textwrap::fill(text.trim(), &options));
+        self.out.push('\n');
+    }
+
+    fn code(&mut self) {
+        self.is_code = false;
+        let code = std::mem::take(&mut self.line);
+        let indent = self.lists.len() * INDENT + CODE_INDENT;
+        for line in code.lines() {
+            let line = format!("{}{line}", " ".repeat(indent));
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
+        }
+        self.out.push('\n');
+    }
+
+    /// Says where a link leads: to another page by the command that shows it, to the web by its address.
+    fn link(&mut self) {
+        let Some((target, begin)) = self.link.take() else {
+            return;
+        };
+        if target.starts_with("http") {
+            self.line.push_str(&format!(" ({target})"));
+            return;
+        }
+        let file = target.split('#').next().unwrap_or_default();
+        let name = file
+            .rsplit('/')
+            .next()
+            .and_then(|it| it.strip_suffix(".md"));
+        let page = name.filter(|name| super::topics::page(name).is_some());
+        let Some(page) = page else {
+            return;
+        };
+        let command = self.emphasis.code(&format!("ctxgauge help {page}"));
+        if self
+            .line
+            .get(begin..)
+            .is_some_and(|text| text.ends_with(".md"))
+        {
+            self.line.truncate(begin);
+            self.line.push_str(&command);
+        } else {
+            self.line.push_str(&format!(" ({command})"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(markdown: &str) -> String {
+        rendered(markdown, 40, Emphasis::Plain)
+    }
+
+    #[test]
+    fn blocks_are_set_apart_and_wrapped() {
+        let page = "# A title\n\nOne two three four five six seven eight nine ten.\n\n\
+            * an item that is longer than a line can be here\n* `code`\n  1. inner\n\n\
+            ```sh\ncargo run  # not wrapped, however long the line of code may be\n```\n\nThe end.\n";
+        let expected = "\
+A title
+───────
+
+One two three four five six seven eight
+nine ten.
+
+• an item that is longer than a line can
+  be here
+• `code`
+ 1. inner
+
+    cargo run  # not wrapped, however long the line of code may be
+
+The end.
+";
+        assert_eq!(plain(page), expected);
+    }
+
+    #[test]
+    fn comments_and_pictures_are_left_out_and_links_name_their_page() {
+        let page = "<!-- keys -->\n![a picture](a.svg)\n\nSee [keys.md](keys.md), [the themes](configuration.md#themes),\n\
+            [a file](../models.toml) or [the web](https://example.org).\n";
+        let expected = "See `ctxgauge help keys`, the themes\n\
+            (`ctxgauge help configuration`), a file\nor the web (https://example.org).\n";
+        assert_eq!(plain(page), expected);
+    }
+
+    #[test]
+    fn a_terminal_gets_styles() {
+        let styled = rendered("# A\n\n`b` c\n", 40, Emphasis::Styled);
+        assert_eq!(styled, "\u{1b}[1mA\u{1b}[22m\n\n\u{1b}[36mb\u{1b}[39m c\n");
+    }
+
+    #[test]
+    fn every_page_fits() {
+        for page in &assets::PAGES {
+            for columns in [40, 80, 120] {
+                let text = rendered(page.text, columns, Emphasis::Plain);
+                let is_code = |line: &str| line.starts_with("    ");
+                for line in text.lines().filter(|line| !is_code(line)) {
+                    let width = textwrap::core::display_width(line);
+                    let has_room = width <= columns || !line.trim().contains(' ');
+                    assert!(has_room, "{} at {columns}: {line}", page.name);
+                }
+                assert!(!text.contains("<!--") && !text.contains("](") && !text.contains("|--"));
+            }
+        }
+    }
+}

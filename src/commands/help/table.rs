@@ -1,0 +1,105 @@
+//! A table whose cells are wrapped to the columns that there are.
+
+use textwrap::WordSplitter;
+use textwrap::core::display_width;
+
+/// The columns between two cells.
+const GAP: usize = 2;
+/// The fewest columns of a cell that is wrapped.
+const NARROWEST: usize = 8;
+
+/// The rows of a table; the first is its heading.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Begins a row.
+    pub(super) fn begin_row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// Adds a cell to the last row.
+    pub(super) fn add(&mut self, cell: String) {
+        if let Some(row) = self.rows.last_mut() {
+            row.push(cell);
+        }
+    }
+
+    /// The table in lines of at most these columns, as far as its words are not longer.
+    pub(super) fn rendered(&self, columns: usize, heading: &dyn Fn(&str) -> String) -> String {
+        let widths = self.widths(columns);
+        let mut out = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            let cells: Vec<Vec<String>> = row
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| wrapped(cell, *width))
+                .collect();
+            let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..lines {
+                let mut text = String::new();
+                for (cell, width) in cells.iter().zip(&widths) {
+                    let part = cell.get(line).map_or("", String::as_str);
+                    let room = (width + GAP).saturating_sub(display_width(part));
+                    let part = match number {
+                        0 if !part.is_empty() => heading(part),
+                        _ => part.to_owned(),
+                    };
+                    text.push_str(&part);
+                    text.push_str(&" ".repeat(room));
+                }
+                out.push_str(text.trim_end());
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    /// The width of each column: of its widest cell, but the widest columns give way until all fit.
+    fn widths(&self, columns: usize) -> Vec<usize> {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widest = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| display_width(cell)).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = (0..count).map(widest).collect();
+        let room = columns.saturating_sub(GAP * count.saturating_sub(1));
+        while widths.iter().sum::<usize>() > room {
+            match widths.iter_mut().max() {
+                Some(widest) if *widest > NARROWEST => *widest -= 1,
+                _ => break,
+            }
+        }
+        widths
+    }
+}
+
+fn wrapped(cell: &str, width: usize) -> Vec<String> {
+    let options = textwrap::Options::new(width.max(1)).word_splitter(WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(cell, &options).into_iter();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_columns_are_wrapped() {
+        let mut table = Table::default();
+        for row in [
+            ["key", "what it does"],
+            ["q", "ends the program, at once and quietly"],
+        ] {
+            table.begin_row();
+            for cell in row {
+                table.add(cell.to_owned());
+            }
+        }
+        let shown = table.rendered(25, &|text| text.to_uppercase());
+        let expected = "KEY  WHAT IT DOES\nq    ends the program, at\n     once and quietly\n";
+        assert_eq!(shown, expected);
+    }
+}
