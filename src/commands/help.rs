@@ -5,8 +5,8 @@ mod pager;
 mod table;
 mod topics;
 
-use super::options::Shared;
 use super::exit::Exit;
+use super::options::Shared;
 use super::{Call, Cli, Run, locale};
 use anyhow::{Result, bail};
 use assets::PAGES;

@@ -82,7 +82,10 @@ mod tests {
         let files = std::fs::read_dir(folder).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<String> = names.collect();
-        let mut pages: Vec<String> = PAGES.iter().map(|page| format!("{}.md", page.name)).collect();
+        let mut pages: Vec<String> = PAGES
+            .iter()
+            .map(|page| format!("{}.md", page.name))
+            .collect();
         names.sort();
         pages.sort();
         assert_eq!(pages, names, "`PAGES` in assets/lib.rs");

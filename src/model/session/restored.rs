@@ -172,7 +172,18 @@ impl Session {
     /// Whether its log must be read for its name in lists.
     pub fn lacks_name(&self) -> bool {
         let stored = self.stored.as_ref();
-        stored.is_some_and(|stored| stored.is_named_by_text) && self.lacks_title()
+        let has_title = self
+            .meta
+            .title
+            .as_deref()
+            .is_some_and(|title| !title.is_empty());
+        // Without a title, the first text of the user is its name; no text of an item is kept.
+        let lacks = if has_title {
+            self.lacks_title()
+        } else {
+            self.lacks_texts()
+        };
+        stored.is_some_and(|stored| stored.is_named_by_text) && lacks
     }
 
     /// Whether anything was said, or any request reported, as far as the log was read.
