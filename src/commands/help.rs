@@ -90,7 +90,7 @@ fn overview(emphasis: Emphasis) -> String {
 
 /// The help of a command, by its name and those of the commands below it.
 fn command_help(names: &[String], emphasis: Emphasis) -> Option<String> {
-    let mut program = Cli::command().disable_help_subcommand(false);
+    let mut program = Cli::command();
     if emphasis == Emphasis::Plain {
         program = program.styles(Styles::plain());
     }

@@ -125,13 +125,17 @@ impl Page {
         match tag {
             TagEnd::Heading(_) => {
                 let heading = std::mem::take(&mut self.line);
-                let line = self.emphasis.strong(&heading);
-                self.out.push_str(&line);
-                if self.emphasis == Emphasis::Plain {
-                    let width = textwrap::core::display_width(&heading);
-                    self.out.push_str(&format!("\n{}", "─".repeat(width)));
+                let mut width = 0;
+                for line in textwrap::wrap(&heading, self.columns) {
+                    width = width.max(textwrap::core::display_width(&line));
+                    self.out.push_str(&self.emphasis.strong(&line));
+                    self.out.push('\n');
                 }
-                self.out.push_str("\n\n");
+                if self.emphasis == Emphasis::Plain {
+                    self.out.push_str(&"─".repeat(width));
+                    self.out.push('\n');
+                }
+                self.out.push('\n');
             }
             TagEnd::Paragraph => {
                 self.block();

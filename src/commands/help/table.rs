@@ -27,9 +27,13 @@ impl Table {
         }
     }
 
-    /// The table in lines of at most these columns, as far as its words are not longer.
+    /// The table in lines of at most these columns, as far as its words are not longer. Where the columns of the table
+    /// do not fit even when wrapped, each row is a list.
     pub(super) fn rendered(&self, columns: usize, heading: &dyn Fn(&str) -> String) -> String {
         let widths = self.widths(columns);
+        if total(&widths) > columns {
+            return self.listed(columns, heading);
+        }
         let mut out = String::new();
         for (number, row) in self.rows.iter().enumerate() {
             let cells: Vec<Vec<String>> = row
@@ -65,8 +69,7 @@ impl Table {
             cells.map(|cell| display_width(cell)).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = (0..count).map(widest).collect();
-        let room = columns.saturating_sub(GAP * count.saturating_sub(1));
-        while widths.iter().sum::<usize>() > room {
+        while total(&widths) > columns {
             match widths.iter_mut().max() {
                 Some(widest) if *widest > NARROWEST => *widest -= 1,
                 _ => break,
@@ -74,6 +77,37 @@ impl Table {
         }
         widths
     }
+
+    /// The rows below each other: the first cell, and the others with their headings.
+    fn listed(&self, columns: usize, heading: &dyn Fn(&str) -> String) -> String {
+        let Some((headings, rows)) = self.rows.split_first() else {
+            return String::new();
+        };
+        let indent = " ".repeat(GAP);
+        let mut out = String::new();
+        for row in rows {
+            let (name, cells) = row
+                .split_first()
+                .map_or(("", row.as_slice()), |(name, rest)| (name, rest));
+            for line in wrapped(name, columns) {
+                out.push_str(&heading(&line));
+                out.push('\n');
+            }
+            for (title, cell) in headings.iter().skip(1).zip(cells) {
+                for line in wrapped(&format!("{title}: {cell}"), columns.saturating_sub(GAP)) {
+                    out.push_str(&indent);
+                    out.push_str(&line);
+                    out.push('\n');
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The columns of a row with these widths.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
 fn wrapped(cell: &str, width: usize) -> Vec<String> {
@@ -101,5 +135,24 @@ mod tests {
         let shown = table.rendered(25, &|text| text.to_uppercase());
         let expected = "KEY  WHAT IT DOES\nq    ends the program, at\n     once and quietly\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn the_rows_of_a_table_with_too_many_columns_are_listed() {
+        let mut table = Table::default();
+        for row in [
+            ["agent", "updated", "compactions"],
+            ["pi", "each line", "in the log"],
+        ] {
+            table.begin_row();
+            for cell in row {
+                table.add(cell.to_owned());
+            }
+        }
+        let shown = table.rendered(24, &str::to_uppercase);
+        assert_eq!(
+            shown,
+            "PI\n  updated: each line\n  compactions: in the\n  log\n"
+        );
     }
 }
