@@ -15,7 +15,7 @@ use std::io::BufWriter;
 use std::sync::Arc;
 
 /// The most rows of a group. They are held until the group is written.
-const GROUP_ROWS: usize = 16_384;
+const GROUP_ROWS: usize = 8_192;
 
 /// A sheet of groups of rows.
 pub(super) struct Groups {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// The most files that are open at once.
 const MOST_OPEN: usize = 48;
 /// The most rows that open files hold together.
-const MOST_HELD: usize = 32_768;
+const MOST_HELD: usize = 8_192;
 
 /// Where tables are written to.
 #[derive(Debug, Clone, Copy)]
