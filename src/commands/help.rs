@@ -121,12 +121,17 @@ fn no_topic(topic: &str) -> Exit {
 
 /// Styles are for terminals that have them, and for those who want them.
 fn emphasis(env: &Env) -> Emphasis {
-    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
-    if io::stdout().is_terminal() && !is_dumb && env.get("NO_COLOR").is_none() {
+    if is_capable(env) && env.get("NO_COLOR").is_none() {
         Emphasis::Styled
     } else {
         Emphasis::Plain
     }
+}
+
+/// Whether standard output is a terminal that takes escape sequences.
+fn is_capable(env: &Env) -> bool {
+    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
+    io::stdout().is_terminal() && !is_dumb
 }
 
 fn in_ascii(text: &str) -> String {

@@ -114,15 +114,13 @@ pub fn run(
             check.add(context, bounds, &log, &fleet, key);
         }
         Which::All(since) => {
-            let found = context.find();
+            let found = context.find_since(since);
             problems = found.problems;
-            let is_new = |log: &LogFile| since.is_none_or(|at| log.facts.modified >= Some(at));
-            let logs: Vec<LogFile> = found.files.into_iter().filter(is_new).collect();
             let read = |log: &LogFile| {
                 let read = || read_once(log, &reader, &context.rules);
                 context.patience.read(log, read)
             };
-            in_order(&logs, AHEAD, read, |step| {
+            in_order(&found.files, AHEAD, read, |step| {
                 let Step::Next(log, read) = step else {
                     return Ok::<(), anyhow::Error>(());
                 };
@@ -141,7 +139,7 @@ pub fn run(
             })?;
             check.unreadable = problems.len();
             print_problems(&problems, err)?;
-            if logs.is_empty() && problems.is_empty() && since.is_none() {
+            if found.files.is_empty() && problems.is_empty() && since.is_none() {
                 bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
             }
         }

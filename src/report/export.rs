@@ -133,10 +133,8 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = context.find();
-    let mut problems = found.problems;
-    let is_new = |log: &LogFile| export.since.is_none_or(|at| log.facts.modified >= Some(at));
-    let mut logs: Vec<LogFile> = found.files.into_iter().filter(is_new).collect();
+    let found = context.find_since(export.since);
+    let (mut logs, mut problems) = (found.files, found.problems);
     logs.sort_by(|a, b| {
         let key = |log: &LogFile| (log.format.id, log.facts.path.clone(), log.facts.id.clone());
         key(a).cmp(&key(b))
@@ -220,10 +218,7 @@ fn write(
         Ok(())
     })?;
     done.rows = export.tables.iter().copied().zip(rows).collect();
-    done.left_out = context
-        .redactor
-        .as_ref()
-        .map(|redactor| redactor.left_out());
+    done.left_out = context.left_out();
     Ok(done)
 }
 

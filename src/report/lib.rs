@@ -30,7 +30,7 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
-use redact::Redactor;
+use redact::{LeftOut, Redactor};
 use render::text::inert;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -164,6 +164,20 @@ impl ReportContext {
     /// Finds all logs.
     fn find(&self) -> Found {
         self.find_in(self.roots.clone())
+    }
+
+    /// Finds the logs that were written to since then, or all.
+    fn find_since(&self, since: Option<Timestamp>) -> Found {
+        let mut found = self.find();
+        found
+            .files
+            .retain(|log| since.is_none_or(|at| log.facts.modified >= Some(at)));
+        found
+    }
+
+    /// What was left out so far; `None`: that was not asked for.
+    fn left_out(&self) -> Option<LeftOut> {
+        Some(self.redactor.as_ref()?.left_out())
     }
 
     /// Finds the logs below these roots. A database that is locked all the time is a problem.

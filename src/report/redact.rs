@@ -259,29 +259,25 @@ fn digest(kind: &str, name: &str) -> u32 {
 
 /// What a report measures and keeps of the texts that it reads.
 pub struct Reader {
-    sizes: Sizes,
+    sizes: Box<dyn Measure + Send + Sync>,
     redactor: Option<Arc<Redactor>>,
-}
-
-/// How texts are measured.
-enum Sizes {
-    Counted(Box<Counter>),
-    ByLength,
 }
 
 impl Reader {
     /// Counts tokens, for the estimator of these rules.
     pub(crate) fn counting(context: &ReportContext) -> Reader {
-        Reader {
-            sizes: Sizes::Counted(Box::new(Counter::for_estimator(context.rules.estimator))),
-            redactor: context.redactor.clone(),
-        }
+        let counter = Counter::for_estimator(context.rules.estimator);
+        Reader::new(context, Box::new(counter))
     }
 
     /// Estimates sizes from lengths, without the vocabulary.
     pub(crate) fn by_length(context: &ReportContext) -> Reader {
+        Reader::new(context, Box::new(ByLength))
+    }
+
+    fn new(context: &ReportContext, sizes: Box<dyn Measure + Send + Sync>) -> Reader {
         Reader {
-            sizes: Sizes::ByLength,
+            sizes,
             redactor: context.redactor.clone(),
         }
     }
@@ -289,17 +285,11 @@ impl Reader {
 
 impl Measure for Reader {
     fn text(&self, text: &str) -> Size {
-        match &self.sizes {
-            Sizes::Counted(counter) => counter.text(text),
-            Sizes::ByLength => ByLength.text(text),
-        }
+        self.sizes.text(text)
     }
 
     fn call_id(&self, id: &str) -> u16 {
-        match &self.sizes {
-            Sizes::Counted(counter) => counter.call_id(id),
-            Sizes::ByLength => 0,
-        }
+        self.sizes.call_id(id)
     }
 
     fn prepare(&self, event: &mut Event) {

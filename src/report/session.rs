@@ -60,10 +60,7 @@ impl<'a> Report<'a> {
             forecast: forecast(session, Some((context.now)())),
             others: 0,
             log: None,
-            left_out: context
-                .redactor
-                .as_ref()
-                .map(|redactor| redactor.left_out()),
+            left_out: context.left_out(),
         }
     }
 }

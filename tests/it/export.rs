@@ -9,6 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// The names of all formats.
+const FORMATS: &[&str] = if cfg!(feature = "parquet") {
+    &["ndjson", "csv", "parquet"]
+} else {
+    &["ndjson", "csv"]
+};
+
 fn fixtures() -> PathBuf {
     manifest_folder().join("tests/fixtures")
 }
@@ -151,12 +158,7 @@ fn rows_that_are_no_repeats_add_up_to_the_totals() {
 #[test]
 fn the_same_logs_are_the_same_bytes_in_every_format() {
     let dir = tempfile::tempdir().unwrap();
-    let formats: &[&str] = if cfg!(feature = "parquet") {
-        &["ndjson", "csv", "parquet"]
-    } else {
-        &["ndjson", "csv"]
-    };
-    for format in formats {
+    for format in FORMATS {
         let files = [0, 1].map(|nth| {
             let file = dir.path().join(format!("{nth}.{format}"));
             let path = file.to_str().unwrap();
@@ -292,12 +294,7 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
 #[test]
 fn a_disk_that_is_full_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let formats: &[&str] = if cfg!(feature = "parquet") {
-        &["ndjson", "csv", "parquet"]
-    } else {
-        &["ndjson", "csv"]
-    };
-    for format in formats {
+    for format in FORMATS {
         let file = dir.path().join(format!("out.{format}"));
         let export = command(
             &["--what", "items", "-o", file.to_str().unwrap()],

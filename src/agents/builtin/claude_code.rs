@@ -137,12 +137,14 @@ struct Side {
 }
 
 impl Side {
-    fn of(record: &Record<'_>) -> Side {
+    /// By the ids of a record, of its parent and of its agent, and what it says of a sub-agent.
+    fn new(ids: [&Text<'_>; 3], is_sidechain: Option<bool>) -> Side {
+        let [key, parent, agent] = ids.map(Text::key);
         Side {
-            key: record.uuid.key(),
-            parent: record.parent_uuid.key(),
-            agent: record.agent_id.key(),
-            is_subagents: record.is_sidechain == Some(true),
+            key,
+            parent,
+            agent,
+            is_subagents: is_sidechain == Some(true),
         }
     }
 }
@@ -165,7 +167,8 @@ impl Decoder for ClaudeCodeDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
-            out.set_lane(self.lane(&Side::of(&record)));
+            let ids = [&record.uuid, &record.parent_uuid, &record.agent_id];
+            out.set_lane(self.lane(&Side::new(ids, record.is_sidechain)));
             self.meta(&record, out);
             self.record(&record, out);
         }

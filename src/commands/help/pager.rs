@@ -2,7 +2,7 @@
 
 use files::paths::Env;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
 /// Shows a text in the pager, if standard output is a terminal with fewer rows. Returns whether it was shown.
@@ -12,8 +12,7 @@ use std::process::{Command, Stdio};
 pub(super) fn show(text: &str, env: &Env) -> bool {
     let rows = crossterm::terminal::size().map_or(0, |(_, rows)| usize::from(rows));
     let is_long = text.lines().count() >= rows;
-    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
-    if !io::stdout().is_terminal() || !is_long || is_dumb {
+    if !is_long || !super::is_capable(env) {
         return false;
     }
     let words = tui::pager(&|name| env.get(name));

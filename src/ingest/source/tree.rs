@@ -173,15 +173,11 @@ impl Tree {
                 let read = self.add(&folder, &message.name, &mut text);
                 read.map_err(retry_if_gone)?;
                 text.extend(b",\"parts\":[");
-                let parts = message.parts.iter();
-                let mut parts = parts.filter(|part| part.len <= extract.longest_part);
-                if let Some(first) = parts.next() {
+                let is_short = |part: &&Part| part.len <= extract.longest_part;
+                let parts: Vec<&Part> = message.parts.iter().filter(is_short).collect();
+                if !parts.is_empty() {
                     let folder = part_folders.find(&named.join(&message.name));
-                    if let Some(folder) = folder.map_err(retry_if_gone)? {
-                        for part in [first].into_iter().chain(parts) {
-                            self.add_part(&folder, &part.name, &mut text)?;
-                        }
-                    }
+                    self.add_parts(folder.map_err(retry_if_gone)?, &parts, &mut text)?;
                 }
                 text.extend(b"]}");
                 if text.len() as u64 > LARGEST {
@@ -191,6 +187,18 @@ impl Tree {
         }
         text.extend(b"\n]}");
         Ok(text)
+    }
+
+    /// Adds the texts of parts that are in a folder, if there is one.
+    fn add_parts(
+        &self,
+        folder: Option<PathBuf>,
+        parts: &[&Part],
+        text: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let Some(folder) = folder else { return Ok(()) };
+        let mut parts = parts.iter();
+        parts.try_for_each(|part| self.add_part(&folder, &part.name, text))
     }
 
     /// Adds the text of a part, unless that names another session as its own.

@@ -47,7 +47,8 @@ impl ClaudeCodeDecoder {
     pub(super) fn spend(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
         let line = lenient::parse::<Line<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
-        out.set_lane(self.lane(&line.side()));
+        let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
+        out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
         match line.kind.or_empty() {
             "assistant" => line.response(&self.requests, out)?,
             "api-request" => {
@@ -67,15 +68,6 @@ impl ClaudeCodeDecoder {
 }
 
 impl Line<'_> {
-    fn side(&self) -> Side {
-        Side {
-            key: self.uuid.key(),
-            parent: self.parent_uuid.key(),
-            agent: self.agent_id.key(),
-            is_subagents: self.is_sidechain == Some(true),
-        }
-    }
-
     fn response(&self, requests: &Requests, out: &mut Sink<'_>) -> Option<()> {
         // One without an id counts if it has content.
         self.uuid.get()?;

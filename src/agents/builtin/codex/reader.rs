@@ -44,12 +44,14 @@ pub(super) struct CodexDecoder {
 
 impl Decoder for CodexDecoder {
     fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
-        if let Some((time, kind)) = irrelevant_event(text) {
-            out.set_time(time.parse().ok());
-            return CODEX.pass_over(&record_name("event_msg", kind), out);
-        }
         let opening = Opening::of(text.as_bytes()).unwrap_or_default();
         let is_read = match opening.kind {
+            b"event_msg" if is_irrelevant(opening.subtype) => {
+                let [time, kind] = [opening.time, opening.subtype].map(kit::text);
+                out.set_time(time.parse().ok());
+                CODEX.pass_over(&record_name("event_msg", &kind), out);
+                Some(())
+            }
             b"response_item" if !opening.subtype.is_empty() => self.item_line(text, out),
             b"event_msg" if !opening.subtype.is_empty() => self.event_line(text, out),
             _ => None,
@@ -238,7 +240,7 @@ impl CodexDecoder {
 }
 
 /// The events that concern the context. All others repeat the history, for the screen.
-pub(super) const EVENTS: [&str; 7] = [
+const EVENTS: [&str; 7] = [
     "token_count",
     "task_started",
     "turn_started",
@@ -248,14 +250,10 @@ pub(super) const EVENTS: [&str; 7] = [
     "thread_settings_applied",
 ];
 
-/// The time and type of an event that does not concern the context, from the beginning of its line
-/// alone: such lines are a third of a log, and their bodies need not be parsed.
-fn irrelevant_event(line: &str) -> Option<(&str, &str)> {
-    let opening = Opening::of(line.as_bytes())?;
-    let kind = std::str::from_utf8(opening.subtype).ok()?;
-    let is_other = opening.kind == b"event_msg" && !kind.is_empty() && !EVENTS.contains(&kind);
-    let time = std::str::from_utf8(opening.time).ok()?;
-    is_other.then_some((time, kind))
+/// Whether an event of this type does not concern the context. Such lines are a third of a log, and their bodies need not
+/// be parsed.
+pub(super) fn is_irrelevant(kind: &[u8]) -> bool {
+    !kind.is_empty() && !EVENTS.iter().any(|event| event.as_bytes() == kind)
 }
 
 /// The name of a type of records: the line's type, and its payload's.

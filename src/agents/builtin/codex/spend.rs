@@ -2,7 +2,7 @@
 //! matters.
 
 use super::opening::Opening;
-use super::reader::{CodexDecoder, EVENTS};
+use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
 use format::Decoder;
 use kit::lenient::{self, Lost};
@@ -79,9 +79,4 @@ fn is_result(kind: &[u8]) -> bool {
             | b"tool_search_output"
             | b"additional_tools"
     )
-}
-
-/// Whether an event of this type does not concern the context.
-fn is_irrelevant(kind: &[u8]) -> bool {
-    !kind.is_empty() && !EVENTS.iter().any(|event| event.as_bytes() == kind)
 }

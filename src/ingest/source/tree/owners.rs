@@ -31,7 +31,7 @@ struct Shared {
 
 impl Owners {
     /// The files in a folder that are a session's, in the order of their names; where there are many, none of those that
-    /// name another session as their own.
+    /// name another session as their own. The path of the folder is a real one, which leads out of nothing.
     pub(super) fn parts(
         &self,
         log: &Location,
@@ -76,9 +76,8 @@ impl Owners {
             by_session: HashMap::new(),
             others: Vec::new(),
         };
-        let real = log.system.beside(&log.path, folder)?;
         for name in names(log, folder)? {
-            let read = log.system.read_listed(&real, Path::new(&name), LARGEST);
+            let read = log.system.read_listed(folder, Path::new(&name), LARGEST);
             let part = match read {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 read => read?.0,

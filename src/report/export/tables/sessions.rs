@@ -3,10 +3,10 @@
 use super::{OfSession, Take, table};
 use crate::ls::Spending;
 use anyhow::Result;
+use model::Role;
 use model::context::Context;
 use model::repeats::{Repeats, repeats};
 use model::window::Limits;
-use model::{Gone, Role};
 
 pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
@@ -23,13 +23,6 @@ pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
         &spending,
     );
     take(session.started_at, &row)
-}
-
-fn compactions(of: &OfSession<'_>) -> usize {
-    let resets = of.session.resets().iter();
-    resets
-        .filter(|reset| reset.gone == Gone::Compaction)
-        .count()
 }
 
 table! { (
@@ -69,7 +62,7 @@ table! { (
     items: Int = of.session.items().len(), "How many items the log has.";
     requests: Int = of.session.requests().len(), "How many requests of the conversation were reported.";
     turns: Int = u64::from(of.session.turns), "How many user turns were begun.";
-    compactions: Int = compactions(of), "How many compactions there were.";
+    compactions: Int = of.session.compactions(), "How many compactions there were.";
     repeated_items: Int = repeats.items(), "How many items in the context have the content of an earlier one in it.";
     repeated_tokens: Int = repeats.wasted, "The tokens of those items.";
     records: Int = of.session.records, "How many records the log has.";

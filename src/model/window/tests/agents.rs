@@ -1,0 +1,342 @@
+//! The rules of each agent.
+
+use super::*;
+
+#[test]
+fn claude_code_by_version_and_model() {
+    let of = |model, version, logged_window| {
+        let version = Some(version);
+        RULES.limits(&Seen {
+            version,
+            logged_window,
+            ..seen("claude-code", model)
+        })
+    };
+    let trigger = |model, version| of(model, version, None).trigger;
+    assert_eq!(trigger("claude-opus-4-5", "2.1.20"), Some(155_000));
+    assert_eq!(trigger("claude-opus-4-5", "2.1.25"), Some(167_000));
+    assert_eq!(trigger("claude-opus-4-6", "2.1.330"), Some(167_000));
+    assert_eq!(trigger("claude-sonnet-5", "2.1.240"), Some(934_000));
+    assert_eq!(trigger("claude-sonnet-5", "2.1.250"), Some(967_000));
+    assert_eq!(trigger("claude-opus-5-5", "2.1.260"), Some(967_000));
+    assert_eq!(RULES.limits(&seen("droid", "x")).no_trigger(), None);
+    // It compacts where the provider refuses a prompt, and at no size before.
+    let (small, large) = (Some(200_000), Some(1_000_000));
+    for (model, version, window) in [
+        ("claude-opus-4-6", "2.1.156", small),
+        ("claude-opus-4-8", "2.1.219", large),
+        ("claude-opus-4-6", "2.1.330", large),
+        ("claude-opus-4-6[1m]", "2.1.330", large),
+        ("claude-haiku-4-5-20251001", "2.1.330", small),
+    ] {
+        let limits = of(model, version, window);
+        let seen = (Some(limits.window), limits.trigger, limits.trigger_source);
+        assert_eq!(seen, (window, None, TriggerSource::Refused), "{model}");
+        assert_eq!(limits.end(), limits.window);
+        assert_eq!(
+            limits.no_trigger().as_deref(),
+            Some("compacts when a prompt is refused (policy)")
+        );
+    }
+}
+
+#[test]
+fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
+    let of = |past: &[PastSize]| {
+        let limits = RULES.limits(&Seen {
+            past,
+            ..seen("claude-code", "claude-haiku-4-5")
+        });
+        (limits.trigger, limits.trigger_source)
+    };
+    let refused = (None, TriggerSource::Refused);
+    assert_eq!(of(&[PastSize::Context(193_000)]), refused);
+    assert_eq!(of(&[PastSize::Context(201_000)]), refused);
+    // Something else made it compact: a window that the server sent.
+    let past = (Some(168_000), TriggerSource::Past);
+    assert_eq!(of(&[PastSize::Context(168_000)]), past);
+    let counted = Counted {
+        at: 168_000,
+        not_at: 150_000,
+        ours: None,
+    };
+    assert_eq!(of(&[PastSize::Counted(counted)]), past);
+    // The newest says what holds.
+    let both = [PastSize::Context(168_000), PastSize::Context(201_000)];
+    assert_eq!(of(&both), refused);
+}
+
+#[test]
+fn claude_code_with_settings() {
+    let window = |tokens| Overrides {
+        compact_window: Some(tokens),
+        ..Overrides::default()
+    };
+    // Also where it is not proactive by itself.
+    for model in ["claude-sonnet-5", "claude-opus-4-8", "claude-opus-4-6[1m]"] {
+        let limits = claude(model, &window(460_000));
+        assert_eq!(limits.trigger, Some(427_000), "{model}");
+        assert_eq!(limits.trigger_source, TriggerSource::Settings);
+        assert_eq!(limits.window, 1_000_000);
+    }
+    let limits = claude("claude-haiku-4-5", &window(150_000));
+    assert_eq!(limits.trigger, Some(117_000));
+    // A configured window above the model's changes nothing.
+    let limits = claude("claude-opus-4-6", &window(460_000));
+    assert_eq!(limits.trigger, Some(167_000));
+    assert_eq!(limits.trigger_source, TriggerSource::Policy);
+
+    let percent = |percent| Overrides {
+        percent: Some(percent),
+        ..Overrides::default()
+    };
+    // Of what the output leaves, 180,000; it can only lower.
+    let of = |p| claude("claude-opus-4-6", &percent(p)).trigger;
+    assert_eq!((of(50.0), of(100.0)), (Some(90_000), Some(167_000)));
+    // Nothing that does not fire is lowered.
+    assert_eq!(claude("claude-haiku-4-5", &percent(50.0)).trigger, None);
+
+    let output = Overrides {
+        output: Some(8_000),
+        ..Overrides::default()
+    };
+    assert_eq!(claude("claude-opus-4-6", &output).trigger, Some(179_000));
+    let held = Overrides {
+        window_at_most: Some(200_000),
+        ..Overrides::default()
+    };
+    let limits = claude("claude-opus-4-8", &held);
+    assert_eq!((limits.window, limits.trigger), (200_000, Some(167_000)));
+    assert_eq!(limits.window_source, WindowSource::Settings);
+    // What was seen refutes the setting.
+    let limits = RULES.limits(&Seen {
+        overrides: &held,
+        largest: 300_000,
+        ..seen("claude-code", "claude-opus-4-8")
+    });
+    assert_eq!(limits.window, 1_000_000);
+}
+
+#[test]
+fn switched_off_it_does_not_compact_whatever_it_did_before() {
+    let off = Overrides {
+        compaction: Compaction::Off,
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &off,
+        past: &[PastSize::Context(168_000)],
+        ..seen("claude-code", "claude-opus-4-6")
+    });
+    assert_eq!(limits.trigger, None);
+    assert_eq!(limits.trigger_source, TriggerSource::Settings);
+    assert!(limits.no_trigger().is_some_and(|why| why.contains("off")));
+}
+
+#[test]
+fn past_compactions_stand_before_the_rule() {
+    let of = |past| {
+        let limits = RULES.limits(&Seen {
+            past,
+            ..seen("claude-code", "claude-opus-4-6")
+        });
+        (limits.trigger, limits.trigger_source)
+    };
+    assert_eq!(
+        of(&[PastSize::Context(120_000)]),
+        (Some(120_000), TriggerSource::Past)
+    );
+    assert_eq!(
+        of(&[PastSize::Context(174_000), PastSize::Context(168_000)]),
+        (Some(167_000), TriggerSource::Policy)
+    );
+    let limit = RULES.limits(&Seen {
+        past: &[PastSize::Context(900_000)],
+        ..seen("claude-code", "claude-opus-4-8")
+    });
+    assert_eq!(limit.trigger, Some(900_000));
+}
+
+#[test]
+fn codex_by_the_raw_window() {
+    assert_eq!(at("codex", "gpt-5.5", 258_400), Some(244_800));
+    let lower = Overrides {
+        limit: Some(200_000),
+        window: Some(380_000),
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &lower,
+        ..seen("codex", "gpt-5.5")
+    });
+    assert_eq!((limits.window, limits.trigger), (380_000, Some(200_000)));
+    // The log knows the window better.
+    let limits = RULES.limits(&Seen {
+        overrides: &lower,
+        logged_window: Some(258_400),
+        ..seen("codex", "gpt-5.5")
+    });
+    assert_eq!(limits.window_source, WindowSource::Log);
+    assert_eq!(limits.trigger_source, TriggerSource::Settings);
+}
+
+#[test]
+fn codex_may_count_from_the_first_prompt() {
+    let trigger = |limit: Option<u64>, first: Option<u64>| {
+        let overrides = Overrides {
+            limit,
+            from_first_prompt: true,
+            ..Overrides::default()
+        };
+        let limits = RULES.limits(&Seen {
+            overrides: &overrides,
+            logged_window: Some(258_400),
+            first,
+            ..seen("codex", "gpt-5.5")
+        });
+        limits.trigger
+    };
+    assert_eq!(trigger(Some(90_000), Some(20_000)), Some(110_000));
+    assert_eq!(trigger(Some(90_000), None), Some(90_000));
+    // Not cut to 0.9 of the window, but the window is the end.
+    assert_eq!(trigger(Some(240_000), Some(10_000)), Some(250_000));
+    assert_eq!(trigger(None, Some(20_000)), Some(258_400));
+}
+
+#[test]
+fn codex_may_compact_at_the_end_of_a_turn() {
+    let of = |set: Overrides, past: &[PastSize]| {
+        let limits = RULES.limits(&Seen {
+            overrides: &set,
+            logged_window: Some(57_000),
+            first: Some(8_000),
+            past,
+            ..seen("codex", "gpt-5.5")
+        });
+        (limits.trigger, limits.at_turn_end, limits.trigger_source)
+    };
+    let at = |share| Overrides {
+        turn_end_share: Some(share),
+        ..Overrides::default()
+    };
+    let set = TriggerSource::Settings;
+    assert_eq!(of(at(0.5), &[]), (Some(28_500), true, set));
+    // In the middle of a turn it grows above that.
+    let above = [PastSize::Context(50_000)];
+    assert_eq!(of(at(0.5), &above), (Some(28_500), true, set));
+    // The usual rule comes first.
+    let usual = (Some(54_000), false, TriggerSource::Policy);
+    assert_eq!(of(at(0.98), &[]), usual);
+    let limited = Overrides {
+        limit: Some(20_000),
+        ..at(0.5)
+    };
+    assert_eq!(of(limited, &[]), (Some(20_000), false, set));
+    let from_first = Overrides {
+        limit: Some(30_000),
+        from_first_prompt: true,
+        ..at(0.5)
+    };
+    assert_eq!(of(from_first, &[]), (Some(28_500), true, set));
+}
+
+#[test]
+fn gemini_by_the_day() {
+    let on = |day: &str| {
+        let at = Some(day.parse().unwrap());
+        RULES
+            .limits(&Seen {
+                at,
+                ..seen("gemini-cli", "gemini-3-pro-preview")
+            })
+            .trigger
+    };
+    assert_eq!(on("2026-08-01T10:00:00Z"), Some(524_288));
+    assert_eq!(on("2025-10-01T10:00:00Z"), Some(734_003));
+    assert_eq!(at("gemini-cli", "gemini-2.5-pro", 1_048_576), Some(524_288));
+}
+
+#[test]
+fn qwen_code_by_version() {
+    let qwen = |window| at("qwen-code", "qwen3-max", window);
+    assert_eq!(qwen(1_000_000), Some(850_000));
+    assert_eq!(qwen(262_144), Some(222_822));
+    assert_eq!(qwen(200_000), Some(167_000));
+    assert_eq!(qwen(131_072), Some(98_072));
+    // A window no larger than the reserve.
+    assert_eq!(qwen(32_000), Some(27_200));
+    let old = RULES.limits(&Seen {
+        version: Some("0.15.6"),
+        logged_window: Some(131_072),
+        ..seen("qwen-code", "qwen3-max")
+    });
+    assert_eq!(old.trigger, Some(91_750));
+    let on = |day: &str, window| {
+        let day: Timestamp = day.parse().unwrap();
+        let seen = Seen {
+            version: Some("0.18.0"),
+            at: Some(day),
+            logged_window: Some(window),
+            ..seen("qwen-code", "qwen3-max")
+        };
+        RULES.limits(&seen).trigger
+    };
+    assert_eq!(on("2026-05-20T10:00:00Z", 1_000_000), Some(700_000));
+    assert_eq!(on("2026-06-20T10:00:00Z", 1_000_000), Some(967_000));
+    assert_eq!(on("2026-06-20T10:00:00Z", 200_000), Some(170_000));
+    assert_eq!(on("2026-08-20T10:00:00Z", 1_000_000), Some(850_000));
+    assert_eq!(
+        RULES.limits(&seen("qwen-code", "qwen3-max")).window,
+        262_144
+    );
+}
+
+#[test]
+fn the_other_agents() {
+    assert_eq!(at("pi", "claude-opus-4-6", 200_000), Some(183_616));
+    assert_eq!(at("openclaw", "claude-opus-4-6", 200_000), Some(180_000));
+    assert_eq!(at("copilot-cli", "gpt-5", 128_000), Some(102_400));
+    assert_eq!(at("kimi", "kimi-k2", 262_144), Some(212_144));
+    assert_eq!(at("kimi", "kimi-k3", 1_000_000), Some(850_000));
+    assert_eq!(at("opencode", "claude-opus-4-6", 200_000), Some(168_000));
+    assert_eq!(
+        RULES.limits(&seen("opencode", "gpt-5.5")).trigger,
+        Some(252_000)
+    );
+    assert_eq!(at("goose", "any", 128_000), Some(102_400));
+    assert_eq!(at("crush", "any", 200_000), Some(160_000));
+    assert_eq!(at("crush", "any", 400_000), Some(380_000));
+    assert_eq!(at("cline", "any", 200_000), Some(162_000));
+    assert_eq!(at("ouro", "any", 1_000_000), Some(256_000));
+    assert_eq!(at("ouro", "any", 128_000), Some(128_000));
+    assert_eq!(at("openhands", "any", 200_000), None);
+}
+
+#[test]
+fn pi_and_gemini_settings_take_the_place_of_the_rule() {
+    let set = Overrides {
+        reserve: Some(50_000),
+        share: Some(0.25),
+        ..Overrides::default()
+    };
+    let trigger = |agent, model| {
+        RULES
+            .limits(&Seen {
+                overrides: &set,
+                logged_window: Some(1_000_000),
+                ..seen(agent, model)
+            })
+            .trigger
+    };
+    assert_eq!(trigger("gemini-cli", "gemini-2.5-pro"), Some(250_000));
+    let reserve = Overrides {
+        reserve: Some(50_000),
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &reserve,
+        logged_window: Some(200_000),
+        ..seen("pi", "any")
+    });
+    assert_eq!(limits.trigger, Some(150_000));
+}
