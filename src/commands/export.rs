@@ -142,12 +142,8 @@ impl Export {
         let path = self.output.as_deref();
         let end = path.and_then(Path::extension).and_then(|end| end.to_str());
         let by_name = end.and_then(named);
-        match (self.format, by_name, end) {
-            (Some(format), ..) | (None, Some(format), _) => Ok(format),
-            (None, None, Some("parquet")) => {
-                bail!("this program was built without Parquet; build it with `--features parquet`")
-            }
-            _ => Ok(Format::Ndjson),
-        }
+        let format = self.format.or(by_name).unwrap_or(Format::Ndjson);
+        format.check_built()?;
+        Ok(format)
     }
 }

@@ -38,6 +38,9 @@ use tables::{OfLog, OfSession};
 /// How many logs are read ahead of the one that is written.
 const AHEAD: usize = 2;
 
+const NO_PARQUET: &str = "this program was built without Parquet: \
+    `cargo install --locked --path . --features parquet` adds it";
+
 /// A format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -45,28 +48,29 @@ pub enum Format {
     Ndjson,
     /// Comma-separated values with a line of headings.
     Csv,
-    /// Apache Parquet, compressed with snappy.
-    #[cfg(feature = "parquet")]
+    /// Apache Parquet, compressed with snappy. Written only by a program with the feature `parquet`.
     Parquet,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: &'static [Format] = &[
-        Format::Ndjson,
-        Format::Csv,
-        #[cfg(feature = "parquet")]
-        Format::Parquet,
-    ];
+    pub const ALL: &'static [Format] = &[Format::Ndjson, Format::Csv, Format::Parquet];
 
     /// Its name, which is the end of the names of its files too.
     pub fn name(self) -> &'static str {
         match self {
             Format::Ndjson => "ndjson",
             Format::Csv => "csv",
-            #[cfg(feature = "parquet")]
             Format::Parquet => "parquet",
         }
+    }
+
+    /// Fails for a format that this program was built without.
+    pub fn check_built(self) -> Result<()> {
+        if self == Format::Parquet && !cfg!(feature = "parquet") {
+            bail!(NO_PARQUET);
+        }
+        Ok(())
     }
 
     /// Begins a sheet of a table.
@@ -76,7 +80,8 @@ impl Format {
             (Format::Csv, to) => Box::new(csv::Rows::new(table, to.writer())?),
             #[cfg(feature = "parquet")]
             (Format::Parquet, Target::File(file)) => Box::new(parquet::Groups::new(table, file)?),
-            #[cfg(feature = "parquet")]
+            #[cfg(not(feature = "parquet"))]
+            (Format::Parquet, Target::File(_)) => bail!(NO_PARQUET),
             (Format::Parquet, Target::Out(_)) => bail!("a Parquet file needs `-o FILE`"),
         })
     }

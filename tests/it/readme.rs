@@ -175,7 +175,7 @@ fn a_newcomer_starts_the_program_then_tests_and_then_installs() {
     let readme = text("README.md");
     for block in [
         "cargo run --release",
-        "cargo test",
+        "cargo test --all-features",
         "cargo install --locked --path .",
     ] {
         assert!(readme.contains(&format!("```sh\n{block}\n```")), "{block}");
@@ -184,7 +184,7 @@ fn a_newcomer_starts_the_program_then_tests_and_then_installs() {
     let at = |command: &str| commands.iter().position(|it| *it == command).unwrap();
     assert_eq!(at("cargo run --release"), 0);
     let installed = at("cargo install --locked --path .");
-    assert!(at("cargo test") < installed);
+    assert!(at("cargo test --all-features") < installed);
     // Nothing else is in the path before.
     let mut before = commands[..installed].iter();
     assert!(before.all(|it| it.starts_with("cargo ")), "{commands:?}");
