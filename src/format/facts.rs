@@ -71,6 +71,7 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
                 .map(|last| format!("until {}", last.strftime("%Y-%m-%d"))),
         );
         only.extend(policy.models.iter().cloned());
+        only.extend(policy.sessions.iter().map(|id| format!("sessions {id}")));
         if policy.window_from > 0 {
             only.push(format!("windows from {}", grouped(policy.window_from)));
         }

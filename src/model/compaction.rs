@@ -19,16 +19,20 @@ pub struct Compaction {
     /// The size after: the first prompt reported since, else the agent's own number; while nothing has
     /// been sent since, the context as it is now.
     pub after: Option<(u64, Source)>,
-    /// What it freed, in tokens: before less after.
-    pub freed: Option<u64>,
+    /// What it freed, in tokens: before less after. It is derived where both are known.
+    pub freed: Option<(u64, Source)>,
     /// How many items left.
     pub left_items: usize,
+    /// The tokens of those whose size is only estimated.
+    pub left_estimated: u64,
     /// The largest of them, at most [`NAMED_ITEMS`], the largest first.
     pub largest: Vec<SizedItem>,
     /// How many items that were in the context before stayed in it.
     pub kept_items: usize,
     /// Their tokens.
     pub kept_tokens: u64,
+    /// The tokens of those whose size is only estimated.
+    pub kept_estimated: u64,
     /// The summary that took the place of what left.
     pub summary: Option<SizedItem>,
     /// Our size before less the agent's; `None`: the agent logged none.
@@ -42,7 +46,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
     let mut left: Vec<Vec<SizedItem>> = vec![Vec::new(); resets.len()];
     // What each reset keeps, as changes from the one before it: an item may stay through many.
-    let mut kept = vec![(0_i64, 0_i128); resets.len() + 1];
+    let mut kept = vec![(0_i64, 0_i128, 0_i128); resets.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
         let Stay {
@@ -53,11 +57,13 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
         }
+        let estimated = if source.is_known() { 0 } else { tokens };
         let mut stays = |range: Range<usize>, sign: i64| {
             if range.start < range.end {
                 for (at, sign) in [(range.start, sign), (range.end, -sign)] {
                     kept[at].0 += sign;
                     kept[at].1 += i128::from(sign) * i128::from(tokens);
+                    kept[at].2 += i128::from(sign) * i128::from(estimated);
                 }
             }
         };
@@ -71,13 +77,18 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             done[reset].summary.get_or_insert((ix, tokens, source));
         }
     }
-    let (mut items, mut tokens) = (0, 0);
+    let whole = |sum: i128| u64::try_from(sum.max(0)).unwrap_or(u64::MAX);
+    let (mut items, mut tokens, mut estimated) = (0, 0, 0);
     for ((done, mut left), change) in done.iter_mut().zip(left).zip(kept) {
         items += change.0;
         tokens += change.1;
+        estimated += change.2;
         done.kept_items = usize::try_from(items).unwrap_or(0);
-        done.kept_tokens = u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
+        done.kept_tokens = whole(tokens);
+        done.kept_estimated = whole(estimated);
         done.left_items = left.len();
+        let guessed = left.iter().filter(|(.., source)| !source.is_known());
+        done.left_estimated = whole(guessed.map(|(_, tokens, _)| i128::from(*tokens)).sum());
         left.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
         left.truncate(NAMED_ITEMS);
         done.largest = left;
@@ -163,7 +174,15 @@ pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     Compaction {
         reset: ix,
         after,
-        freed: after.map(|(after, _)| reset.before.saturating_sub(after)),
+        freed: after.map(|(after, source)| {
+            let is_known = source.is_known() && reset.before_source.is_known();
+            let source = if is_known {
+                Source::Derived
+            } else {
+                Source::Estimated
+            };
+            (reset.before.saturating_sub(after), source)
+        }),
         difference: (reset.before_source == Source::Agent)
             .then(|| i64::try_from(difference).unwrap_or(i64::MAX)),
         ..Compaction::default()
@@ -338,7 +357,9 @@ mod tests {
         );
         let done = compactions(&log.0).remove(0);
         assert_eq!(done.after, Some((5_000, Source::Reported)));
-        assert_eq!(done.freed, Some(4_500));
+        // The size before is the agent's own number.
+        assert_eq!(done.freed, Some((4_500, Source::Estimated)));
+        assert_eq!((done.left_estimated, done.kept_estimated), (0, 0));
         assert_eq!(done.difference, Some(-500));
         let kept = log
             .0
@@ -347,6 +368,26 @@ mod tests {
             .position(|i| &*i.preview == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
+    }
+
+    #[test]
+    fn what_no_report_settled_is_estimated() {
+        let log = Log::new()
+            .item("a", Kind::Text, 400)
+            .report(1_000)
+            .item("b", Kind::Text, 300)
+            .item("c", Kind::Text, 200)
+            .compact(None, &["c"]);
+        let done = compactions(&log.0).remove(0);
+        let tokens = |name: &str| {
+            let mut items = log.0.items().iter();
+            log.0
+                .tokens(items.position(|item| &*item.preview == name).unwrap())
+                .0
+        };
+        assert_eq!(done.left_estimated, tokens("b"));
+        assert_eq!(done.kept_estimated, tokens("c"));
+        assert!(matches!(done.freed, Some((_, Source::Estimated))));
     }
 
     #[test]

@@ -65,14 +65,23 @@ pub fn band(band: &Band) -> String {
     }
 }
 
-/// US dollars: `$0.004`, `$0.33`, `$12`.
+/// The least amount in dollars that is written in digits.
+const LEAST_USD: f64 = 0.001;
+
+/// US dollars: `$0`, `<$0.001`, `$0.004`, `$0.33`, `$12`.
 pub fn usd(dollars: f64) -> String {
     match dollars {
-        d if d < 0.0005 => "$0".to_owned(),
+        d if d <= 0.0 => "$0".to_owned(),
+        d if d < LEAST_USD => "<$0.001".to_owned(),
         d if d < 0.0995 => format!("${d:.3}"),
         d if d < 9.995 => format!("${d:.2}"),
         d => format!("${d:.0}"),
     }
+}
+
+/// A lower bound in US dollars: `$0.33`; `None` where it is too small to say anything.
+pub fn least_usd(dollars: f64) -> Option<String> {
+    (dollars >= LEAST_USD).then(|| usd(dollars))
 }
 
 /// A part in whole percent, rounded, at most 999; `None` where the whole is 0.
@@ -140,6 +149,17 @@ mod tests {
             said(f64::NAN, 3.0, f64::INFINITY).split(' ').next(),
             Some("3")
         );
+    }
+
+    #[test]
+    fn a_small_cost_is_not_zero() {
+        let costs = [0.0, 1e-9, 0.0007, 0.001, 0.0042, 0.33, 12.4];
+        let written = [
+            "$0", "<$0.001", "<$0.001", "$0.001", "$0.004", "$0.33", "$12",
+        ];
+        assert_eq!(costs.map(usd), written);
+        assert_eq!(least_usd(0.0007), None);
+        assert_eq!(least_usd(0.33).as_deref(), Some("$0.33"));
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod ui;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
-pub use help::{HelpLine, Sign};
+pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};

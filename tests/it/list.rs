@@ -203,3 +203,86 @@ fn the_cached_part_is_where_the_format_says() {
     }
     assert!(within > 20 && beside > 20, "{within} {beside}");
 }
+
+/// A rollout of Codex, as large as real ones: `instructions` bytes before the first prompt.
+fn rollout(instructions: usize) -> String {
+    let item = |role: &str, text: String| {
+        let content = json!([{ "type": "input_text", "text": text }]);
+        let payload = json!({ "type": "message", "role": role, "content": content });
+        json!({ "timestamp": "2026-11-02T10:00:00Z", "type": "response_item", "payload": payload })
+    };
+    let meta = json!({ "id": "0199-x", "cwd": "/home/dev/shop", "cli_version": "0.145.0" });
+    let usage = json!({ "input_tokens": 9_000, "output_tokens": 10, "total_tokens": 9_010 });
+    let info = json!({ "total_token_usage": usage, "last_token_usage": usage, "model_context_window": 258_400 });
+    let mut lines = vec![
+        json!({ "timestamp": "2026-11-02T10:00:00Z", "type": "session_meta", "payload": meta }),
+        item("developer", "Be careful. ".repeat(instructions / 24)),
+        item(
+            "user",
+            format!(
+                "# AGENTS.md instructions for /home/dev/shop\n\n<INSTRUCTIONS>\n{}</INSTRUCTIONS>",
+                "- Test.\n".repeat(instructions / 16)
+            ),
+        ),
+        item("user", "Mend the checkout page".to_owned()),
+    ];
+    lines.extend((0..60).map(|_| item("assistant", "It is done. ".repeat(1_000))));
+    lines.push(json!({
+        "timestamp": "2026-11-02T10:00:09Z", "type": "event_msg",
+        "payload": { "type": "token_count", "info": info },
+    }));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn long_instructions_do_not_hide_what_a_session_is_called() {
+    for instructions in [10_000, 90_000, 200_000] {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".codex/sessions/2026/11/02");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(
+            folder.join("rollout-2026-11-02T10-00-00-0199-x.jsonl"),
+            rollout(instructions),
+        )
+        .unwrap();
+        let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+        let list = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            list.contains("Mend the checkout page"),
+            "{instructions}: {list}"
+        );
+        let report = ["report", "--session", "the checkout"];
+        assert!(
+            ctxgauge(home.path())
+                .args(report)
+                .output()
+                .unwrap()
+                .status
+                .success()
+        );
+    }
+}
+
+#[test]
+fn sessions_that_match_alike_are_named_by_their_ids() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/shop");
+    fs::create_dir_all(&folder).unwrap();
+    for (id, days) in [("aaaa-111111", 1..4), ("bbbb-222222", 3..6)] {
+        let log = log(id, "shop", "claude-opus-4-8", days);
+        fs::write(folder.join(format!("{id}.jsonl")), log).unwrap();
+    }
+    let report = |session: &str| {
+        let report = ["report", "--session", session];
+        ctxgauge(home.path()).args(report).output().unwrap()
+    };
+    let error = String::from_utf8(report("go on").stderr).unwrap();
+    assert!(
+        error.contains("2 sessions of this machine match 'go on'"),
+        "{error}"
+    );
+    for id in ["111111", "222222"] {
+        assert!(error.contains(id), "{error}");
+        assert!(report(id).status.success(), "{id}");
+    }
+}

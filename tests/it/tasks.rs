@@ -111,6 +111,7 @@ fn the_last_compaction_tells_what_it_dropped() {
     let screen = monitor.wait_for("the compaction", |s| {
         s.contains("■") && s.contains("request ") && !s.contains("14.9k ══")
     });
+    assert!(screen.contains("  compaction "), "{screen}");
     let here = request(&screen);
     monitor.press("3");
     let screen = monitor.wait_for_text("auto 171.1k");

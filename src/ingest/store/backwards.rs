@@ -4,7 +4,7 @@ use super::line_cursor::LineCursor;
 use crate::lanes::{Lanes, Searched, decode};
 use crate::lines::marks::Marks;
 use crate::lines::position::Position;
-use crate::lines::{Lines, OnLine, Step};
+use crate::lines::{Lines, OnLine};
 use crate::log::{LogFile, Reading, Recent};
 use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
@@ -37,6 +37,8 @@ const SEVERAL_SESSIONS_PIECE: u64 = 16 << 20;
 const SMALL_FILE: u64 = 256 << 10;
 /// The size of the file's beginning, which is read for its facts.
 const HEAD_BYTES: u64 = 64 << 10;
+/// Where the first prompt is looked for: some agents write 90 kB of instructions before it.
+const PROMPT_BYTES: u64 = 256 << 10;
 /// A first line may be longer than that, since it may contain instructions.
 const LONG_HEAD_BYTES: u64 = 1 << 20;
 /// The part of a log's end that shows how long its records are, in bytes.
@@ -186,19 +188,29 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::for_names();
     file.seek(SeekFrom::Start(0))?;
-    let mut source = file.take(HEAD_BYTES);
+    let mut source = file.take(0);
     let mut lines = Lines::at(0, 1, HEAD_BYTES);
-    let deliver: &mut OnLine<'_> = &mut |place, line| {
-        decode(decoder.as_mut(), place, line, &mut out);
-        ControlFlow::Continue(())
-    };
-    lines.read_all(&mut source, deliver)?;
-    source.set_limit(LONG_HEAD_BYTES - HEAD_BYTES);
-    while lines.offset() == 0
-        && let Step::Read(_) = lines.step(&mut source, deliver)?
-    {}
+    let mut read = 0;
+    let mut prompt = None;
+    for (limit, is_last) in [
+        (HEAD_BYTES, false),
+        (PROMPT_BYTES, false),
+        (LONG_HEAD_BYTES, true),
+    ] {
+        // Beyond its usual size only what is missing is looked for: a prompt, and at last a first line.
+        if prompt.is_some() || (is_last && lines.offset() > 0) {
+            break;
+        }
+        source.set_limit(limit - read);
+        read = limit;
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(decoder.as_mut(), place, line, &mut out);
+            ControlFlow::Continue(())
+        };
+        lines.read_all(&mut source, deliver)?;
+        prompt = prompt_of(&out.entries);
+    }
     let mut entries = out.entries;
-    let prompt = prompt_of(&entries);
     entries.retain(|entry| matches!(entry.event, Event::Meta(_)));
     let main = entries
         .iter_mut()

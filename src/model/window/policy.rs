@@ -1,6 +1,7 @@
 //! When agents compact, from their documentation or their source code.
 
 use super::overrides::{Compaction, Overrides};
+use super::pattern::matches;
 use super::{Seen, matches_model};
 use crate::version;
 use crate::window::count_rule::CountRule;
@@ -22,6 +23,9 @@ pub struct Policy {
     /// Patterns of the models it holds for; none: all.
     #[serde(default)]
     pub models: Vec<String>,
+    /// Patterns of the ids of the sessions it holds for; none: all.
+    #[serde(default)]
+    pub sessions: Vec<String>,
     /// The smallest window it holds for.
     #[serde(default)]
     pub window_from: u64,
@@ -89,9 +93,11 @@ impl Policy {
     /// Whether it is the rule of a session with this window.
     pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
         let of = |id| self.models.iter().any(|pattern| matches_model(pattern, id));
+        let is_named = |id| self.sessions.iter().any(|pattern| matches(pattern, id));
         self.agent == seen.agent
             && window >= self.window_from
             && (self.models.is_empty() || seen.model.is_some_and(of))
+            && (self.sessions.is_empty() || seen.session.is_some_and(is_named))
             && self.up_to.as_deref().is_none_or(|newest| {
                 let has_numbers = |v: &&str| !version::numbers(v).is_empty();
                 let version = seen.version.filter(has_numbers);

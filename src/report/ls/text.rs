@@ -5,7 +5,7 @@ use super::{By, Group, Sessions, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
-use render::number::{age, counted, error, percent, tokens, tokens_or_none, usd};
+use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
 use render::text::short_model;
 use render::{NONE, OF_WINDOW, live_sign, or_none};
 use std::io;
@@ -157,7 +157,10 @@ fn cost(of: &Spending) -> String {
     match of.unpriced {
         0 => usd(of.usd()),
         all if all == of.responses => NONE.to_owned(),
-        _ => format!("{AT_LEAST}{}", usd(of.usd())),
+        _ => {
+            let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
+            format!("{AT_LEAST}{least}")
+        }
     }
 }
 

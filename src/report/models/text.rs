@@ -42,12 +42,13 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
             .then(|| format!(" · windows from {}", tokens(policy.window_from)));
         writeln!(
             out,
-            "\n  {} · {}{}{}{}{}",
+            "\n  {} · {}{}{}{}{}{}",
             inert(&policy.agent),
             inert(&policy.name),
             only("up to version", policy.up_to.as_slice()),
             until.unwrap_or_default(),
             only("models", &policy.models),
+            only("sessions", &policy.sessions),
             from.unwrap_or_default()
         )?;
         if !policy.keeps.is_empty() {

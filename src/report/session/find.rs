@@ -9,6 +9,7 @@ use ingest::log::LogFile;
 use ingest::reader::tail_only;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
+use render::text::inert;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -95,7 +96,8 @@ fn select(
             None => {}
         }
     }
-    only_match(&matching, place, wanted)
+    let id = |key: SessionKey| fleet.get(key)?.meta.id.as_deref();
+    only_match(&matching, (place, wanted), id)
 }
 
 /// The session that is wanted among all of this machine.
@@ -227,19 +229,47 @@ fn find_in_several(context: &ReportContext, logs: &[LogFile], wanted: &str) -> R
         find_session(&fleet, log.facts.file, Some(wanted)).is_ok()
     };
     let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
-    only_match(&matching, "the path", wanted).cloned()
+    only_match(&matching, ("the path", wanted), |log| {
+        log.facts.id.as_deref()
+    })
+    .cloned()
 }
 
+/// The most sessions that are named where several match.
+const NAMED_SESSIONS: usize = 6;
+/// The last characters of an id, by which it is named: those of sessions that began together differ there.
+const ID_CHARS: usize = 6;
+
 /// The session that matches `wanted`, which must be the only one. `place` is what has the sessions.
-fn only_match<T: Copy>(matching: &[T], place: &str, wanted: &str) -> Result<T> {
+fn only_match<'m, T: Copy>(
+    matching: &[T],
+    (place, wanted): (&str, &str),
+    id: impl Fn(T) -> Option<&'m str>,
+) -> Result<T> {
     match matching {
         [session] => Ok(*session),
         [] => bail!("{place} has no session '{wanted}'; `ctxgauge ls` lists titles and ids"),
-        several => bail!(
-            "{} sessions of {place} match '{wanted}'; give more of the title, or the id",
-            several.len()
-        ),
+        several => {
+            let ids = several.iter().filter_map(|session| id(*session));
+            let ends: Vec<String> = ids.take(NAMED_SESSIONS).map(end).collect();
+            let more = if several.len() > ends.len() {
+                " …"
+            } else {
+                ""
+            };
+            bail!(
+                "{} sessions of {place} match '{wanted}'; give more of the title, or the end of an id: {}{more}",
+                several.len(),
+                ends.join(" ")
+            )
+        }
     }
+}
+
+/// The last characters of an id.
+fn end(id: &str) -> String {
+    let from = id.char_indices().rev().nth(ID_CHARS - 1);
+    inert(&id[from.map_or(0, |(at, _)| at)..]).into_owned()
 }
 
 /// A fleet of the sessions of one log.

@@ -203,7 +203,7 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     dropped: BTreeMap<&'static str, u64> = by_role(|role| reset.dropped[role.index()]),
     // The size before as counted here.
     ours: u64 = reset.ours,
-    freed: Option<u64> = done.freed,
+    freed: Option<u64> = done.freed.map(|(tokens, _)| tokens),
     left_items: usize = done.left_items,
     kept_items: usize = done.kept_items,
     kept_tokens: u64 = done.kept_tokens,

@@ -307,7 +307,8 @@ fn write_resets(
             format!("kept {items}, {}", tokens(done.kept_tokens))
         });
         let parts: Vec<String> = [
-            done.freed.map(|freed| format!("freed {}", tokens(freed))),
+            done.freed
+                .map(|(freed, _)| format!("freed {}", tokens(freed))),
             kept,
             done.summary
                 .map(|(_, size, _)| format!("summary {}", tokens(size))),

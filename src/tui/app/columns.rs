@@ -230,7 +230,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "estimated",
         heading: "EST",
-        help: "estimated since the last usage report; ~: not counted yet",
+        help: "estimated since the last usage report",
         step: 5,
         sort: Sort::Highest(|summary, _| summary.context.estimated),
         widths: [0, 7, 7],
@@ -268,6 +268,24 @@ pub static COLUMNS: &[Column] = &[
         ..PLAIN
     },
     Column {
+        name: "compactions",
+        heading: "COMP",
+        help: "compactions; +: and perhaps more, before the part of the log that was read",
+        step: 11,
+        sort: Sort::Highest(|summary, _| summary.compactions as u64),
+        widths: [0, 0, 5],
+        from: 120,
+        cell: |entry| {
+            let is_whole = entry.session.coverage == Coverage::Whole;
+            quiet(match (entry.summary.compactions, is_whole) {
+                (0, _) => NONE.to_owned(),
+                (n, true) => n.to_string(),
+                (n, false) => format!("{n}+"),
+            })
+        },
+        ..PLAIN
+    },
+    Column {
         name: "next",
         heading: "NEXT",
         help: "requests until the next compaction: median and 80% band",
@@ -290,24 +308,6 @@ pub static COLUMNS: &[Column] = &[
                     band.split(' ').next().unwrap_or_default()
                 })
             }
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "compactions",
-        heading: "COMP",
-        help: "compactions; +: and perhaps more, before the part of the log that was read",
-        step: 11,
-        sort: Sort::Highest(|summary, _| summary.compactions as u64),
-        widths: [0, 0, 5],
-        from: 120,
-        cell: |entry| {
-            let is_whole = entry.session.coverage == Coverage::Whole;
-            quiet(match (entry.summary.compactions, is_whole) {
-                (0, _) => NONE.to_owned(),
-                (n, true) => n.to_string(),
-                (n, false) => format!("{n}+"),
-            })
         },
         ..PLAIN
     },

@@ -159,6 +159,13 @@ impl Vocabulary {
         })
     }
 
+    /// What is said of a name that is none, and which words there are.
+    pub fn correction(&self, typed: &str) -> Option<String> {
+        let name = self.unknown(typed)?;
+        let words: Vec<&str> = self.words().collect();
+        Some(format!("no word '{name}'; there are {}", words.join(" ")))
+    }
+
     /// All words, for the eye.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let names = self.names.iter().map(|(name, _)| *name);
@@ -283,6 +290,12 @@ mod tests {
         assert_eq!(SESSIONS.unknown("live agnt:codex"), Some("agnt:"));
         assert_eq!(SESSIONS.unknown("AGENT:codex https://x 12:30"), None);
         assert_eq!(ITEMS.unknown("agent:codex"), Some("agent:"));
+        let said = SESSIONS.correction("agnt:codex").unwrap();
+        assert!(
+            said.starts_with("no word 'agnt:'; there are agent: model:"),
+            "{said}"
+        );
+        assert_eq!(SESSIONS.correction("codex"), None);
     }
 
     #[test]

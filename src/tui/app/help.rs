@@ -3,6 +3,7 @@
 use super::App;
 use crate::keymap::Scope;
 use model::Role;
+use std::borrow::Cow;
 use textwrap::WordSplitter;
 
 /// The columns of the keys.
@@ -120,14 +121,21 @@ impl HelpLine {
         word_columns: usize,
         columns: usize,
     ) -> Vec<HelpLine> {
-        let room = columns.saturating_sub(word_columns).max(1);
-        let options = textwrap::Options::new(room).word_splitter(WordSplitter::NoHyphenation);
+        let room = columns.saturating_sub(word_columns);
         let mut word = word.to_owned();
-        let lines = textwrap::wrap(means, &options).into_iter();
+        let lines = wrapped(means, room).into_iter();
         lines
-            .map(|text| HelpLine::Keys(std::mem::take(&mut word), text.into_owned()))
+            .map(|text| HelpLine::Keys(std::mem::take(&mut word), text))
             .collect()
     }
+}
+
+/// A text in lines of at most these columns.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let options = textwrap::Options::new(columns.max(1));
+    let options = options.word_splitter(WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, &options).into_iter();
+    lines.map(Cow::into_owned).collect()
 }
 
 impl App {

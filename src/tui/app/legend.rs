@@ -3,6 +3,7 @@
 use super::columns::fitting;
 use super::help::{HelpLine, Sign};
 use super::{App, Page, Screen};
+use crate::keymap::{Action, Scope};
 use model::session::Session;
 use model::window::{Limits, TriggerSource, WindowSource};
 use model::{Role, Source};
@@ -45,6 +46,8 @@ impl Legend {
         for (column, _) in fitting(app.ui.size.0) {
             self.word(column.heading, column.help);
         }
+        let provisional = "may still change: not all of the log was read or counted yet";
+        self.word("~46k", provisional);
         self.signs(&[Sign::Works, Sign::Waits, Sign::Written]);
         self.signs(&[
             Sign::Known,
@@ -88,7 +91,10 @@ impl Legend {
             }
             self.signs(&chart);
         }
-        self.limits(limits);
+        self.limits(
+            limits,
+            &app.keymap.key_text(Scope::Anywhere, Action::Window),
+        );
         if let Some((list, view)) = app.list() {
             let mut sources: Vec<Source> = Vec::new();
             for (heading, help) in list.legend(&view) {
@@ -125,7 +131,7 @@ impl Legend {
     }
 
     /// Where the window and the trigger come from.
-    fn limits(&mut self, limits: &Limits) {
+    fn limits(&mut self, limits: &Limits, key: &str) {
         let window = match limits.window_source {
             WindowSource::Log => "the log names it",
             WindowSource::Here => "you have set it on screen",
@@ -136,7 +142,14 @@ impl Legend {
             WindowSource::SmallerOfTwo => "the smaller of the two windows of this model",
             WindowSource::Guessed => "not known: a usual size that holds the context",
         };
-        self.word("window", &format!("({}) {window}", limits.window_from()));
+        let set = match key {
+            "" => String::new(),
+            key => format!("; {key} sets it"),
+        };
+        self.word(
+            "window",
+            &format!("({}) {window}{set}", limits.window_from()),
+        );
         let trigger = match limits.trigger_source {
             TriggerSource::Log => "the log names the size",
             TriggerSource::Config => "you have set the rule",

@@ -39,7 +39,7 @@ impl Stage {
         number
     }
 
-    /// The tone of a number: a provisional one is dim.
+    /// The tone of a number: a provisional one has its own.
     pub fn tone(self, settled: impl Into<Tone>) -> Tone {
         match self {
             Stage::Provisional => Tone::Provisional,

@@ -356,6 +356,37 @@ fn a_filter_at_each_size() {
     at_each_size("filtered", "/claude s", logs);
 }
 
+/// What to do is at the end of what is said.
+#[test]
+fn a_file_that_is_no_log_is_explained_in_whole() {
+    let mut empty = app(Vec::new(), 80, 24);
+    let path = PathBuf::from("odd.jsonl");
+    let what = "its first line is a JSON object with `n`, `speaker`, `words`, and no agent's format \
+                fits; `ctxgauge agents` lists the agents, `ctxgauge help custom-formats` is about your own";
+    let what = what.to_owned();
+    empty.update(Msg::Problem { path, what });
+    empty.update(Msg::Update(Update::InitialScanDone));
+    empty.prepare(now());
+    let words = |app: &App| -> String {
+        let shown = text(app, Theme::default());
+        let words = shown.split(|c: char| c.is_whitespace() || c == '│');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        words.join(" ")
+    };
+    let end = "`ctxgauge help custom-formats` is about your own";
+    assert!(words(&empty).contains(end), "{}", words(&empty));
+    assert!(words(&empty).contains("! all notices"), "{}", words(&empty));
+    let mut full = app(logs(), 80, 24);
+    full.update(Msg::Problem {
+        path: PathBuf::from("odd.jsonl"),
+        what: format!("{}; {end}", "it is not a log ".repeat(9)),
+    });
+    full.prepare(now());
+    assert!(!words(&full).contains(end), "{}", words(&full));
+    type_keys(&mut full, "!");
+    assert!(words(&full).contains(end), "{}", words(&full));
+}
+
 #[test]
 fn problems() {
     let mut app = app(logs(), 80, 24);

@@ -1,4 +1,4 @@
-//! The default theme on the palettes that terminals have: what must be read can be read.
+//! The themes without colours of their own on the palettes that terminals have: what must be read can be read.
 
 use super::tests::contrast;
 use super::{Theme, colour_depth};
@@ -92,15 +92,14 @@ const PALETTES: [Palette; 8] = [
     },
 ];
 
-/// What is seen rather than read: fills and the letters in their colours, marks, lines. A dim number has its mark too.
-const SEEN: [Tone; 14] = [
+/// What is seen rather than read: fills and the letters in their colours, marks, lines.
+const SEEN: [Tone; 13] = [
     Tone::System,
     Tone::Container,
     Tone::User,
     Tone::Assistant,
     Tone::Tool,
     Tone::Frame,
-    Tone::Provisional,
     Tone::Live,
     Tone::Trigger,
     Tone::Chart,
@@ -142,6 +141,27 @@ impl Palette {
         );
         (seen, fg.is_none() && bg.is_none())
     }
+
+    fn check(&self, tone: Tone, style: Style) {
+        let key: &str = tone.into();
+        let (contrast, is_own) = self.contrast(style);
+        let is_dim = style.add_modifier.contains(Modifier::DIM);
+        let (least, why) = if SEEN.contains(&tone) {
+            (VISIBLE, "to be seen")
+        } else {
+            (READABLE, "to be read")
+        };
+        let name = self.name;
+        assert!(
+            is_own || contrast >= least,
+            "{name}: {key}: {contrast:.1} {why}"
+        );
+        // Terminals differ in how dim that is.
+        assert!(
+            !is_dim || (SEEN.contains(&tone) && is_own),
+            "{name}: {key} is dim"
+        );
+    }
 }
 
 /// The colours 0 to 15 as ratatui names them.
@@ -164,29 +184,23 @@ const NAMED: [Color; 16] = [
     Color::White,
 ];
 
+/// Dim text cannot be read: a terminal that halves the contrast leaves less than enough of it everywhere.
+#[test]
+fn dim_text_is_too_faint() {
+    for palette in &PALETTES {
+        let [text, background] = [palette.text, palette.background].map(u32::to_be_bytes);
+        let dim = std::array::from_fn(|ix| text[ix].midpoint(background[ix]));
+        let dim = u32::from_be_bytes(dim);
+        let seen = contrast(Color::from_u32(dim), Color::from_u32(palette.background));
+        assert!(seen < READABLE, "{}: {seen}", palette.name);
+    }
+}
+
 #[test]
 fn what_must_be_read_can_be_read_in_all_terminals() {
-    let theme = Theme::default();
-    for palette in &PALETTES {
-        for tone in Tone::iter() {
-            let (key, style): (&str, Style) = (tone.into(), theme.style(tone));
-            let (contrast, is_own) = palette.contrast(style);
-            let is_dim = style.add_modifier.contains(Modifier::DIM);
-            let (least, why) = if SEEN.contains(&tone) {
-                (VISIBLE, "to be seen")
-            } else {
-                (READABLE, "to be read")
-            };
-            let name = palette.name;
-            assert!(
-                is_own || contrast >= least,
-                "{name}: {key}: {contrast:.1} {why}"
-            );
-            // Terminals differ in how dim that is.
-            assert!(
-                !is_dim || (SEEN.contains(&tone) && is_own),
-                "{name}: {key} is dim"
-            );
+    for theme in [Theme::default(), Theme::monochrome()] {
+        for palette in &PALETTES {
+            Tone::iter().for_each(|tone| palette.check(tone, theme.style(tone)));
         }
     }
 }

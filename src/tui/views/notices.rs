@@ -1,9 +1,9 @@
 //! Notices: the newest in a line, and all of them on demand.
 
 use super::pointer;
-use crate::app::{App, NOTICE_ROWS, Severity, seconds_since};
+use crate::app::{App, NOTICE_ROWS, Severity, seconds_since, wrapped};
 use crate::keymap::{Action, KeyPress};
-use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, quiet, strong, width};
+use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
@@ -35,35 +35,53 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         key => vec![piece(format!("  {key}"), Tone::Key), quiet(" all notices ")],
     };
     let columns = usize::from(area.width).saturating_sub(4);
+    let beside = columns.saturating_sub(width(&all));
+    // What is cut here is whole in the box.
+    let (columns, all) = match text::width(&line) {
+        long if long <= columns && long > beside => (columns, Vec::new()),
+        _ => (beside, all),
+    };
     let mut pieces = vec![
         sign(notice.severity),
         piece(text::cut(&line, columns), tone),
     ];
-    if text::width(&line) + width(&all) <= columns {
-        pieces.extend(all);
-    }
+    pieces.extend(all);
     canvas.write_in(area.inset(1, 0), &pieces);
     if notice.severity != Severity::Info {
         canvas.hit(area, Hit::Action(Action::Notices));
     }
 }
 
-/// All notices, the newest first. Returns where they are.
+/// All notices, the newest first, and the text of the selected one where its row is too short for it. Returns where the
+/// notices are.
 pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     let (notices, screen) = (app.notices.all(), canvas.area());
     let nothing = nothing(app);
     let rows = (notices.len() * NOTICE_ROWS).max(nothing.len());
     let rows = rows.min(usize::from(screen.height)) as u16;
     let columns = screen.width.saturating_sub(8);
+    let cursor = &app.ui.notices;
+    let selected = notices.iter().rev().nth(cursor.index());
+    let whole = selected.map_or(Vec::new(), |notice| in_full(&notice.text, columns));
+    let room = usize::from(screen.height).saturating_sub(2);
+    let below = match whole.len() + 1 {
+        1 => 0,
+        lines if usize::from(rows) + lines > room => 0,
+        lines => lines as u16,
+    };
     let title = if notices.iter().any(|notice| notice.session.is_some()) {
         format!("notices: {} opens the session", KeyPress::Enter)
     } else {
         "notices".to_owned()
     };
-    let inside = canvas.open_box(&title, (columns, rows));
+    let inside = canvas.open_box(&title, (columns, rows + below));
+    let height = inside.height.saturating_sub(below);
+    let below = Area::new(inside.x, inside.y + height, inside.width, below);
+    let inside = Area { height, ..inside };
+    let whole = whole.into_iter().map(|line| vec![plain(line)]);
+    canvas.write_rows(below, std::iter::once(Pieces::new()).chain(whole));
     let width = usize::from(inside.width).saturating_sub(1);
     canvas.write_rows(inside, nothing);
-    let cursor = &app.ui.notices;
     let shown = notices.iter().rev().enumerate().skip(cursor.offset());
     let lines = shown.flat_map(|(row, notice)| {
         let age = number::age(seconds_since(notice.at, app.now));
@@ -86,6 +104,15 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     inside
 }
 
+/// A text in lines of a row's width; none where one row is enough.
+fn in_full(text: &str, columns: u16) -> Vec<String> {
+    let columns = usize::from(columns.saturating_sub(1));
+    if text::width(text) <= columns {
+        return Vec::new();
+    }
+    wrapped(&text::inert(text), columns)
+}
+
 /// What the box says when there is nothing in it.
 fn nothing(app: &App) -> Vec<Pieces> {
     if !app.notices.all().is_empty() {
@@ -93,7 +120,7 @@ fn nothing(app: &App) -> Vec<Pieces> {
     }
     let mut lines = vec![vec![quiet("no notices")]];
     if !app.has_alerts() {
-        let how = "alerts are off: the section [alerts] of the configuration sets them";
+        let how = "alerts are off; `ctxgauge help configuration` says how to set them";
         lines.push(vec![quiet(how)]);
     }
     lines

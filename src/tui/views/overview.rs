@@ -12,8 +12,9 @@
 //! ```
 
 use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
+use crate::app::filter::SESSIONS;
 use crate::app::layout::Fold;
-use crate::app::{App, Column, Group, Grouping, Idle, Listed, Purpose};
+use crate::app::{App, Column, Group, Grouping, Idle, Listed, Notice, Purpose, Severity, wrapped};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -28,9 +29,10 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     header(app, layout.header, canvas);
     if app.lines().is_empty() {
         let room = usize::from(canvas.width()).saturating_sub(4);
-        let lines = empty(app)
-            .into_iter()
-            .map(|line| vec![piece(text::cut(&line.text, room), line.tone)]);
+        let lines = empty(app).into_iter().flat_map(|line| {
+            let lines = wrapped(&text::inert(&line.text), room).into_iter();
+            lines.map(move |part| vec![piece(part, line.tone)])
+        });
         canvas.write_rows(layout.list.inset(3, 0), lines);
     } else {
         let columns = columns::fitting(canvas.width());
@@ -110,6 +112,7 @@ fn empty(app: &App) -> Vec<Piece> {
         let key = |action| app.keymap.key_text(Scope::Overview, action);
         if !app.ui.filter.is_empty() {
             lines.push(plain(format!("no session matches '{}'", app.ui.filter)));
+            lines.extend(SESSIONS.correction(&app.ui.filter).map(plain));
             let back = key(Action::Back);
             lines.push(quiet(format!("press {back} to clear the filter")));
         }
@@ -123,6 +126,10 @@ fn empty(app: &App) -> Vec<Piece> {
         lines.push(plain("no agent logs found in:"));
         let roots = app.looked_in.iter();
         lines.extend(roots.map(|root| quiet(format!("  {root}"))));
+        let all = app.notices.all().iter();
+        let problems = all.filter(|notice| notice.severity == Severity::Problem);
+        let said = |notice: &Notice| plain(format!("{}: {}", notice.about, notice.text));
+        lines.extend(problems.map(said));
         lines.push(plain("new logs appear here automatically"));
     } else {
         lines.push(quiet("searching for agent logs"));

@@ -149,8 +149,9 @@ fn sent(sent: &Sent, columns: usize) -> Pieces {
         let tokens = number::short(sent.tokens);
         groups.push(vec![plain(tokens), quiet(" sent in all")]);
     }
-    if let Some(usd) = sent.usd.filter(|_| is_sent) {
-        let mut cost = vec![quiet("at least "), plain(number::usd(usd))];
+    let usd = sent.usd.filter(|_| is_sent).and_then(number::least_usd);
+    if let Some(usd) = usd {
+        let mut cost = vec![quiet("at least "), plain(usd)];
         let what = quiet(" (cache reads)");
         if joined_width(&groups) + width(&cost) + what.width() <= columns {
             cost.push(what);

@@ -97,7 +97,11 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     let window = page.state.limits.window;
     if page.marked > 0 {
         let (marked, left) = (short(page.marked), page.without_marked);
-        let percent = stage.number(number::percent(left, window).unwrap_or(0).to_string());
+        let percent = stage.number(
+            number::percent(left, page.state.limits.end())
+                .unwrap_or(0)
+                .to_string(),
+        );
         let left = short(left);
         add(
             "marked",

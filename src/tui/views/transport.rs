@@ -29,8 +29,12 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
         }
     };
     let mut place = vec![plain(steps)];
+    let compacted = compacted(app, page);
     if Fold::of(area.width) > Fold::Narrow {
-        place.push(quiet(format!("  turn {} of {}", state.turns, page.turns)));
+        place.push(match &compacted {
+            Some(what) => strong(format!("  {what}")),
+            None => quiet(format!("  turn {} of {}", state.turns, page.turns)),
+        });
         let at = state
             .at
             .map(|at| at.strftime("  %m-%d %H:%M:%S").to_string());
@@ -52,6 +56,16 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     let x = track.right();
     let end = canvas.write((x, y), area.right(), &[quiet(live)]);
     canvas.hit(Area::new(x, y, end - x, 1), Hit::Action(Action::Live));
+}
+
+/// The compaction that the moment on screen follows, until the next request: `compaction 2`. The number of the request
+/// is the same before and after it.
+fn compacted(app: &App, page: &Page) -> Option<String> {
+    let number = page.state.resets;
+    let session = app.fleet.get(page.key)?;
+    let last = session.resets().get(number.checked_sub(1)?)?;
+    let is_new = page.pace == Pace::Requests && last.request == page.state.requests;
+    is_new.then(|| format!("{} {number}", last.gone.name()))
 }
 
 /// The compactions, and the moment on screen.

@@ -41,6 +41,24 @@ fn claude_code_by_version_and_model() {
 }
 
 #[test]
+fn the_writer_of_a_summary_does_not_compact() {
+    let of = |session| {
+        RULES.limits(&Seen {
+            session: Some(session),
+            version: Some("2.1.39"),
+            ..seen("claude-code", "claude-opus-4-6")
+        })
+    };
+    let writer = of("agent-acompact-946d2b");
+    assert_eq!((writer.trigger, writer.end()), (None, writer.window));
+    assert_eq!(
+        writer.no_trigger().as_deref(),
+        Some("compacts never: it writes a summary, and ends (policy)")
+    );
+    assert_eq!(of("agent-ac57f5").trigger, Some(167_000));
+}
+
+#[test]
 fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
     let of = |past: &[PastSize]| {
         let limits = RULES.limits(&Seen {

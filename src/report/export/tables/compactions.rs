@@ -30,7 +30,7 @@ table! { (of: &'a OfSession<'_>, reset: &'a PastReset, done: &Compaction) {
     own_count: Int = reset.counted.map(|counted| counted.at), "What the agent compared with its trigger, where its rule is known.";
     tokens_after: Int = reset.after, "The size after.";
     tokens_after_source: Text = reset.after_source.name(), "How that is known.";
-    freed: Int = done.freed, "Before less after.";
+    freed: Int = done.freed.map(|(tokens, _)| tokens), "Before less after.";
     left_items: Int = done.left_items, "How many items left.";
     kept_items: Int = done.kept_items, "How many stayed.";
     kept_tokens: Int = done.kept_tokens, "Their tokens.";

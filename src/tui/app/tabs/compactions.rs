@@ -1,7 +1,7 @@
 //! What the compactions of a session did, the newest first.
 //!
 //! ```text
-//! ▌ #189 +1h04 auto 167.4k ? → 39.9k ~ · freed 127.5k
+//! ▌ #189 +1h04 auto 167.4k ? → 39.9k ~ · freed 127.5k ~
 //!   removed  U 310 A 1.3k T 135k 7 items
 //!            120.0k ══ T Bash     a very long listing
 //!   kept     1.2k 3 items
@@ -201,9 +201,14 @@ impl Detail {
             pieces.push(plain(" → "));
             pieces.extend(size(view, after, source));
         }
-        if let Some(tokens) = self.done.freed {
-            let tokens = view.number(number::tokens(tokens), Tone::Strong);
-            pieces.extend([quiet(freed), tokens]);
+        if let Some((tokens, source)) = self.done.freed {
+            pieces.push(quiet(freed));
+            let mut size = size(view, tokens, source);
+            // A narrow screen has no room for a third sign.
+            if view.fold() == Fold::Narrow {
+                size.truncate(1);
+            }
+            pieces.extend(size);
         }
         pieces
     }
@@ -219,6 +224,7 @@ impl Detail {
             }
         }
         pieces.push(quiet(items(self.done.left_items)));
+        pieces.extend(estimated(view, self.done.left_estimated));
         line("removed", pieces)
     }
 
@@ -229,6 +235,7 @@ impl Detail {
             pieces.extend([tokens, plain(" ")]);
         }
         pieces.push(quiet(items(self.done.kept_items)));
+        pieces.extend(estimated(view, self.done.kept_estimated));
         line("kept", pieces)
     }
 }
@@ -307,6 +314,18 @@ fn size(view: &View<'_>, tokens: u64, source: Source) -> Pieces {
         view.number_from(source, number::tokens(tokens), source),
         sign,
     ]
+}
+
+/// The part of a sum that is only estimated, if there is one.
+fn estimated(view: &View<'_>, tokens: u64) -> Pieces {
+    // A narrow screen has no room for it.
+    if tokens == 0 || view.fold() == Fold::Narrow {
+        return Pieces::new();
+    }
+    let mut pieces = vec![quiet(", ")];
+    pieces.extend(size(view, tokens, Source::Estimated));
+    pieces.push(quiet(" of it"));
+    pieces
 }
 
 /// The size of an item and the sign of its source, in fixed columns.

@@ -185,6 +185,7 @@ impl Row for ListedItem {
         let ui = &view.app.ui;
         if !ui.item_filter.is_empty() {
             let mut lines = vec![format!("no item matches '{}'", ui.item_filter)];
+            lines.extend(ITEMS.correction(&ui.item_filter));
             if let Some((name, _)) = ITEMS.last_value(&ui.item_filter) {
                 let values = view.app.values_of_items(name);
                 lines.push(match values.len() {

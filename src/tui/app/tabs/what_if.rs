@@ -1,14 +1,16 @@
 //! How the session would have gone under other policies.
 //!
 //! ```text
-//!   TRIGGER TIMES LARGEST DROPPED   INPUT  AT REQUEST            POLICY
-//! ▌    167k     2    171k    227k   38.2M  118, 301              actual   
-//!      100k     5    101k    385k   21.0M  61, 118, 170, …       gemini-cli: half of the window
+//!   TRIGGER TIMES LARGEST DROPPED   INPUT    AT REQUEST            POLICY
+//! ▌    167k     2    171k    227k   38.2M    118, 301              actual
+//!      100k     5    101k    385k   21.0M ~  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
 use super::{Column, List, ListSource, Row, View, left, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
+use model::Source;
 use model::whatif::{WhatIf, Whose, what_if, what_if_without};
+use render::item::sign;
 use render::{self, number, text};
 
 /// What really happened, then what each policy would have done.
@@ -63,6 +65,12 @@ impl Row for WhatIf {
             view.number(number::tokens(policy.prompts), Tone::Plain)
         })
         .means("all prompts together"),
+        left("", [2; 3], |_, policy: &WhatIf| {
+            quiet(match policy.whose {
+                Whose::Real => String::new(),
+                _ => format!(" {}", sign(Source::Estimated)),
+            })
+        }),
         left("  AT REQUEST", [0, 0, 22], |_, policy: &WhatIf| {
             let done = policy.compactions.iter();
             let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
@@ -71,6 +79,10 @@ impl Row for WhatIf {
         .means("the first request after each compaction"),
     ];
     const TEXT: &'static str = "POLICY";
+    const WORDS: &'static [(&'static str, &'static str)] = &[(
+        sign(Source::Estimated),
+        "estimated: this rule was not in use",
+    )];
 
     fn text(&self, view: &View<'_>) -> Pieces {
         let tone = match self.whose {

@@ -12,6 +12,7 @@ use model::event::{Entry, Event, Lane, Place};
 use model::fleet::{FileId, Update};
 use model::session::{Coverage, Session};
 use model::text::{Text, TextPage, TextRequest};
+use render::number;
 
 fn keys(of: &str) -> String {
     format!("{OPEN_SHOP}{of}")
@@ -284,6 +285,13 @@ fn marks_show_the_context_without_them() {
     assert!(
         shown.contains("without it") && shown.contains('◆'),
         "{shown}"
+    );
+    // Of the trigger, as all percentages.
+    let (left, end) = (page.without_marked, page.state.limits.end());
+    let percent = number::percent(left, end).unwrap();
+    assert!(
+        shown.contains(&format!("{percent}%)")),
+        "{percent}: {shown}"
     );
     type_keys(&mut app, "M");
     assert_eq!(app.page().unwrap().marked, 0);
