@@ -14,8 +14,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 9;
+/// So many agents run a status line at once, for so many seconds.
+const AGENTS: usize = 9;
+const SECONDS: u64 = 10;
 const ID: &str = "3f2a1b00-0000-4000-8000-000000000001";
 
 fn main() {
@@ -68,6 +73,14 @@ fn main() {
         megabytes(least.peak),
         format!("{:.2}×", line.peak as f64 / least.peak as f64),
     );
+    let [agents, idle] = [&ours, &nothing].map(share_of_agents);
+    row(
+        &format!("{AGENTS} agents that run one each second, together"),
+        "≤ 20 % of a processor",
+        percent(agents),
+        percent(idle),
+        format!("{:.1}×", agents / idle),
+    );
     for rival in [
         &["ccusage", "statusline", "--offline"][..],
         &["ccstatusline"],
@@ -89,6 +102,28 @@ fn main() {
     }
 }
 
+/// What agents cost together that each run it once a second, as a share of one processor.
+fn share_of_agents(task: &Task) -> f64 {
+    let each_second = || -> Duration {
+        let begun = Instant::now();
+        let seconds = (0..SECONDS).map(|second| {
+            let next = begun + Duration::from_secs(second);
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+            once(task).cpu
+        });
+        seconds.sum()
+    };
+    let cpu: Duration = thread::scope(|scope| {
+        let agents: Vec<_> = (0..AGENTS).map(|_| scope.spawn(each_second)).collect();
+        agents.into_iter().map(|agent| agent.join().unwrap()).sum()
+    });
+    cpu.as_secs_f64() / SECONDS as f64
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 /// A command that is passed a file.
 fn reading(input: &Path, home: &Path, command: &[&str]) -> Task {
     let script = format!("exec \"$0\" \"$@\" < '{}'", input.display());
@@ -105,7 +140,8 @@ fn passed(log: &Path) -> String {
         "workspace": {"current_dir": "/srv/shop", "project_dir": "/srv/shop"},
         "cost": {"total_cost_usd": 1.0, "total_duration_ms": 1, "total_api_duration_ms": 1,
             "total_lines_added": 0, "total_lines_removed": 0},
-        "context_window": {"context_window_size": 200_000, "current_usage": null},
+        "context_window": {"context_window_size": 200_000, "total_input_tokens": 36_300, "total_output_tokens": 40,
+            "used_percentage": 18, "remaining_percentage": 82, "current_usage": null},
     })
     .to_string()
 }

@@ -4,6 +4,7 @@
 //! that is asked for. Other keys, their order and comments stay as they are. The original is kept beside the file, and
 //! comes back byte for byte as long as nobody else has changed the file; otherwise only our own entries are taken out.
 
+mod command;
 mod entries;
 mod file;
 mod json;
@@ -142,12 +143,17 @@ pub fn enter(
     })
 }
 
-/// The changes that take these parts out again.
+/// The changes that take these parts out again. What was entered by a program of another name or place is found too.
 ///
 /// # Errors
 ///
 /// If the agent does not have a part, or a file of its settings is not understood.
-pub fn take_out(agent: Agent, parts: &[Part], user: &User) -> Result<Vec<Change>, Refusal> {
+pub fn take_out(
+    agent: Agent,
+    parts: &[Part],
+    user: &User,
+    program: &Program,
+) -> Result<Vec<Change>, Refusal> {
     let taken_out = changes(agent, parts, user, |target, now| {
         let Some(now) = now else { return Ok(None) };
         let backup = Backup::of(&target.path, now).filter(|_| target.is_whole(agent));
@@ -158,7 +164,7 @@ pub fn take_out(agent: Agent, parts: &[Part], user: &User) -> Result<Vec<Change>
                 Form::Toml => toml::take_out(&text).map_err(|why| unclear(&target.path, why))?,
                 Form::Json => {
                     let json = Json::read(&text).map_err(|why| unclear(&target.path, why))?;
-                    let is_unchanged = !entries::take_out(&json, agent, *part);
+                    let is_unchanged = !entries::take_out(&json, agent, *part, program);
                     if is_unchanged {
                         continue;
                     }

@@ -53,10 +53,10 @@ impl Run for AgentSetup {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let agent = named(&self.agent)?;
         let parts = self.parts(agent)?;
+        let program = program(call.user);
         let changes = if self.undo {
-            settings::take_out(agent, &parts, call.user)?
+            settings::take_out(agent, &parts, call.user, &program)?
         } else {
-            let program = program(call.user);
             settings::enter(agent, &parts, call.user, &program, self.other())?
         };
         let changes: Vec<Change> = changes.into_iter().filter(Change::is_some).collect();
@@ -64,7 +64,7 @@ impl Run for AgentSetup {
         let shown = |path: &Path| inert(&folders.display(path)).into_owned();
         if changes.is_empty() {
             let done = if self.undo {
-                "Nothing of it is entered"
+                "There is nothing that setup has entered"
             } else {
                 "All of it is entered already"
             };
@@ -180,12 +180,9 @@ fn program(user: &User) -> Program {
     let real = |path: PathBuf| std::fs::canonicalize(path).ok();
     let path = user.env.get("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(&path);
-    let name = own.file_name().unwrap_or_default();
-    let first = folders.find_map(|folder| real(folder.join(name)));
-    let is_ours = first.is_some()
-        && first == real(own.clone())
-        && name.to_string_lossy().starts_with("ctxgauge");
-    if is_ours {
+    let name = format!("ctxgauge{}", std::env::consts::EXE_SUFFIX);
+    let first = folders.find_map(|folder| real(folder.join(&name)));
+    if first.is_some() && first == real(own.clone()) {
         Program::by_name()
     } else {
         Program::at(&own)

@@ -28,6 +28,9 @@ pub struct Hook {
     /// Say nothing if it takes longer than this many milliseconds: the agent waits.
     #[arg(long, value_name = "MS", default_value_t = 50)]
     pub within: u64,
+    /// Says whose hook this is where the program has another name: `setup` writes it, and finds the hook again by it.
+    #[arg(long, hide = true)]
+    pub ctxgauge: bool,
 }
 
 /// What a hook prints.

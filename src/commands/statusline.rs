@@ -24,6 +24,10 @@ pub struct StatusLine {
     /// Run this status line of another tool too, with the same input, and print its lines first.
     #[arg(long, value_name = "COMMAND")]
     pub chain: Option<String>,
+    /// Says whose status line this is where the program has another name: `setup` writes it, and finds the line again
+    /// by it.
+    #[arg(long, hide = true)]
+    pub ctxgauge: bool,
     /// How it looks.
     #[command(flatten)]
     pub looks: Looks,

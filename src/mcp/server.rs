@@ -6,6 +6,7 @@ use super::tools::{self, Refused, Texts};
 use super::wire::{Gone, Wire};
 use super::{Setup, answers};
 use anyhow::{Result, anyhow};
+use render::text::inert;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -75,6 +76,8 @@ impl ServerHandler for Server {
         match self.answer(call, &hints) {
             Ok(answer) => Ok(answer.into()),
             Err(Refused::Failed(why)) => {
+                // It may name a path, or what the client has sent.
+                let why = inert(&why).into_owned();
                 Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into())
             }
             Err(Refused::Unknown) => Err(ErrorData::invalid_params("there is no such tool", None)),

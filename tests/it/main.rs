@@ -3,6 +3,7 @@
 
 mod alerts;
 mod audit;
+mod bad_input;
 mod beside;
 mod check;
 mod conversation;

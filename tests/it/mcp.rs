@@ -506,7 +506,10 @@ fn bad_requests_are_answered_and_do_not_end_the_server() {
     let items = client.call("largest_items", json!({"n": u64::MAX}));
     assert_eq!(items["result"]["isError"], false, "{items}");
     // Lines that are no requests.
-    client.send(&call(7, "context_now", json!({})).to_string()[..40]);
+    let request = call(7, "context_now", json!({})).to_string();
+    for end in 0..request.len() {
+        client.send(&request[..end]);
+    }
     for line in [
         "",
         "null",
@@ -555,6 +558,34 @@ fn without_requests_the_server_ends() {
             (Some(0), Vec::new()),
             "{input:?}"
         );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_log_and_no_id_is_no_session() {
+    let (home, log) = home();
+    fs::remove_file(&log).unwrap();
+    fs::write(
+        home.path().join("elsewhere.jsonl"),
+        fs::read(manifest_folder().join(FIXTURE)).unwrap(),
+    )
+    .unwrap();
+    nix::unistd::mkfifo(&log, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for arguments in [
+        &["--session", ID][..],
+        &["--session", "../../../elsewhere"],
+        &["--session", "\u{1b}[2J"],
+        &[],
+    ] {
+        let mut client = Client::start(&mut server(home.path(), arguments), "test");
+        let complaint = client.complaint("context_now", json!({}));
+        assert!(
+            complaint.contains("no session") || complaint.contains("no log"),
+            "{complaint}"
+        );
+        assert!(!complaint.contains('\u{1b}'), "{complaint:?}");
+        assert_eq!(client.end(), Some(0));
     }
 }
 

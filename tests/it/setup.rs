@@ -71,8 +71,17 @@ fn a_change_is_shown_made_when_asked_and_taken_back_byte_for_byte() {
     assert_eq!(home.names(), ["projects", "settings.json"]);
     assert_eq!(
         home.setup(&["claude-code", "--undo"]).1,
-        "Nothing of it is entered.\n"
+        "There is nothing that setup has entered.\n"
     );
+}
+
+/// What a command in settings prints, as an agent runs it.
+fn run(command: &Value, input: &Value, home: &Home) -> String {
+    let mut shell = std::process::Command::new("sh");
+    let shell = shell.args(["-c", command.as_str().unwrap()]).env_clear();
+    let output = pass(shell.env("HOME", home.path()), input.to_string().as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
@@ -80,25 +89,48 @@ fn what_was_entered_is_what_the_agent_runs() {
     let home = Home::with_log(166_000);
     home.setup(&["claude-code", "--statusline", "--hooks", "--write"]);
     let settings: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
-    let run = |command: &Value, input: &Value| {
-        let mut shell = std::process::Command::new("sh");
-        shell
-            .args(["-c", command.as_str().unwrap()])
-            .env_clear()
-            .env("HOME", home.path());
-        let output = pass(&mut shell, input.to_string().as_bytes());
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
     let line = run(
         &settings["statusLine"]["command"],
         &home.input(json!(166_000)),
+        &home,
     );
     assert!(line.contains("166.0k known"), "{line}");
     let hook = &settings["hooks"]["PreCompact"][0]["hooks"][0];
     assert_eq!(hook["type"], "command");
     let event = json!({"session_id": "s", "transcript_path": home.log(), "hook_event_name": "PreCompact", "trigger": "auto"});
-    assert_eq!(run(&hook["command"], &event), "");
+    assert_eq!(run(&hook["command"], &event, &home), "");
+}
+
+/// What the program entered under another name is run by the agent, and taken out by the program under its own.
+#[cfg(unix)]
+#[test]
+fn a_program_of_another_name_is_found_again() {
+    let home = Home::with_log(166_000);
+    fs::write(home.settings(), SETTINGS).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let renamed = folder.path().join("gauge 2");
+    fs::copy(env!("CARGO_BIN_EXE_ctxgauge"), &renamed).unwrap();
+    let mut setup = std::process::Command::new(&renamed);
+    setup.args(["setup", "claude-code", "--statusline", "--hooks", "--write"]);
+    let output = setup.env_clear().env("HOME", home.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = fs::read_to_string(home.settings()).unwrap();
+    let settings: Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
+    let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0];
+    let line = run(
+        &settings["statusLine"]["command"],
+        &home.input(json!(166_000)),
+        &home,
+    );
+    assert!(line.contains("166.0k known"), "{line}");
+    let event =
+        json!({"session_id": "s", "transcript_path": home.log(), "hook_event_name": "Stop"});
+    assert_eq!(run(&hook["command"], &event, &home), "");
+    drop(folder);
+    fs::write(home.settings(), text.replace("opus", "haiku")).unwrap();
+    home.setup(&["claude-code", "--undo"]);
+    let text = fs::read_to_string(home.settings()).unwrap();
+    assert_eq!(text, SETTINGS.replace("opus", "haiku"));
 }
 
 #[test]

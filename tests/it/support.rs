@@ -49,6 +49,20 @@ pub fn documentation(path: &str, name: &str) -> String {
         .to_owned()
 }
 
+/// Has a shell run a command by `exec "$0" "$@"`.
+#[cfg(unix)]
+pub fn in_a_shell(script: &str, command: &std::process::Command) -> std::process::Command {
+    let mut shell = std::process::Command::new("/bin/sh");
+    let variables = command.get_envs();
+    let variables = variables.filter_map(|(name, value)| Some((name, value?)));
+    shell.env_clear().envs(variables);
+    shell.args(["-c", script]).arg(command.get_program());
+    shell
+        .args(command.get_args())
+        .stdin(std::process::Stdio::null());
+    shell
+}
+
 /// Whether a fixture is a document that an agent writes beside its log of lines, under the same name.
 pub fn is_beside_a_log(path: &Path) -> bool {
     path.ends_with("log.json") && path.with_extension("jsonl").exists()

@@ -193,6 +193,37 @@ fn serve_an_agent(home: &Path, program: &str) {
     assert_eq!(answers.matches("structuredContent").count(), 2, "{answers}");
 }
 
+/// Runs what agents run, with what they pass.
+fn run_for_an_agent(home: &Path, program: &str, log: &Path) {
+    use std::io::Write;
+    let log = log.to_str().unwrap();
+    for (arguments, passed) in [
+        (
+            &["statusline"][..],
+            r#""context_window":{"context_window_size":200000}"#,
+        ),
+        (
+            &["hook", "--within", "600000"],
+            r#""hook_event_name":"PreCompact","trigger":"auto""#,
+        ),
+        (&["status", "--session", "5e55"], ""),
+    ] {
+        let mut command = confined_command(home, &[&[program], arguments].concat());
+        command.stdin(std::process::Stdio::piped());
+        let mut child = command
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = format!(r#"{{"session_id":"5e55","transcript_path":"{log}",{passed}}}"#);
+        // Not each of them reads it.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        let is_line = String::from_utf8_lossy(&output.stdout).contains("21.6k known");
+        assert_eq!(is_line, arguments[0] != "hook", "{arguments:?}: {output:?}");
+    }
+}
+
 #[test]
 fn no_network_no_process_and_no_write_but_its_own() {
     let home = tempfile::tempdir().unwrap();
@@ -207,11 +238,8 @@ fn no_network_no_process_and_no_write_but_its_own() {
     fs::create_dir_all(&project).unwrap();
     let log =
         manifest_folder().join("tests/fixtures/claude-code/response_in_several_lines/log.jsonl");
-    fs::copy(
-        log,
-        project.join("5e550000-0000-4000-8000-000000000001.jsonl"),
-    )
-    .unwrap();
+    let own_log = project.join("5e550000-0000-4000-8000-000000000001.jsonl");
+    fs::copy(log, &own_log).unwrap();
     let before = files(home);
     let program = env!("CARGO_BIN_EXE_ctxgauge");
     let (logs, project) = (logs.to_str().unwrap(), project.to_str().unwrap());
@@ -229,6 +257,7 @@ fn no_network_no_process_and_no_write_but_its_own() {
     }
     #[cfg(feature = "mcp")]
     serve_an_agent(home, program);
+    run_for_an_agent(home, program, &own_log);
     let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
     command.args(ALONE);
     command.env_clear();

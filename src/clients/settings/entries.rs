@@ -1,7 +1,7 @@
 //! What is entered in settings that are JSON, and how it is found again.
 
-use super::json::{Json, field};
-use super::program::{chained_in, is_ours};
+use super::json::{Json, field, texts};
+use super::program::{chained_in, is_server};
 use super::{Other, Part, Program, Refusal};
 use crate::agent::Agent;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject};
@@ -14,6 +14,8 @@ pub(super) enum Wrong {
     Shape(String),
     /// Another status line is set.
     Other(String),
+    /// Another server has our name.
+    Taken,
 }
 
 impl Wrong {
@@ -25,6 +27,10 @@ impl Wrong {
                 why: format!("its `{name}` is not what it is in the agent's documentation"),
             },
             Wrong::Other(command) => Refusal::OtherStatusLine { path, command },
+            Wrong::Taken => Refusal::Unclear {
+                path,
+                why: NAME_IS_TAKEN.to_owned(),
+            },
         }
     }
 }
@@ -47,11 +53,11 @@ pub(super) fn enter(
 }
 
 /// Takes a part out, if it is there. What is not ours stays as it is.
-pub(super) fn take_out(json: &Json, agent: Agent, part: Part) -> bool {
+pub(super) fn take_out(json: &Json, agent: Agent, part: Part, program: &Program) -> bool {
     let root = json.object();
     let is_out = match part {
-        Part::StatusLine => take_out_status_line(&root, agent),
-        Part::Hooks => take_out_hooks(&root, agent),
+        Part::StatusLine => take_out_status_line(&root, agent, program),
+        Part::Hooks => take_out_hooks(&root, agent, program),
         Part::Server => take_out_server(&root, agent),
         Part::Plugin => None,
     };
@@ -69,8 +75,13 @@ pub(super) fn is_empty(text: &str) -> bool {
 }
 
 const NAME: &str = "ctxgauge";
+/// Why the server is not entered.
+pub(super) const NAME_IS_TAKEN: &str =
+    "it has another server called `ctxgauge`; give that another name, or remove it";
 const STATUS_LINE: &str = "statusLine";
 const HOOKS: &str = "hooks";
+/// The command of each hook.
+const HOOK: &str = "hook";
 const VERSION: &str = "version";
 
 fn object(of: &CstObject, name: &str) -> Result<CstObject, Wrong> {
@@ -124,7 +135,7 @@ fn enter_status_line(
     let set = field_of_it.object_value();
     let command = set.as_ref().and_then(|set| field(set, "command"));
     match (command, other) {
-        (Some(command), _) if is_ours(&command, "statusline") => {}
+        (Some(command), _) if program.is_in(&command, "statusline") => {}
         (_, Other::Replace) => field_of_it.set_value(fresh),
         (Some(command), Other::Chain) => {
             if let Some(field) = set.and_then(|set| set.get("command")) {
@@ -140,13 +151,16 @@ fn enter_status_line(
     Ok(())
 }
 
-fn take_out_status_line(root: &CstObject, agent: Agent) -> Option<()> {
+fn take_out_status_line(root: &CstObject, agent: Agent, program: &Program) -> Option<()> {
     let holder = match line_holder(agent) {
         Some(name) => root.object_value(name)?,
         None => root.clone(),
     };
     let set = holder.object_value(STATUS_LINE)?;
-    let command = field(&set, "command").filter(|command| is_ours(command, "statusline"))?;
+    let command = field(&set, "command")?;
+    if !program.is_all_of(&command, "statusline") {
+        return None;
+    }
     match (chained_in(&command), set.get("command")) {
         (Some(other), Some(field)) => field.set_value(other.into()),
         _ => remove(&holder, STATUS_LINE),
@@ -171,7 +185,7 @@ fn events(agent: Agent) -> &'static [&'static str] {
 
 /// A hook as the agent has it.
 fn hook(agent: Agent, program: &Program) -> CstInputValue {
-    let command = program.command("hook");
+    let command = program.command(HOOK);
     match agent {
         Agent::Cursor => json!({ "command": command }),
         Agent::CopilotCli => {
@@ -196,41 +210,46 @@ fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), 
         let all = hooks
             .array_value_or_create(event)
             .ok_or_else(|| Wrong::Shape(format!("{HOOKS}.{event}")))?;
-        if !all.elements().iter().any(has_ours) {
+        let runs_ours = |command: &str| program.is_in(command, HOOK);
+        let is_there = all.elements().iter().any(|node| has(node, &runs_ours));
+        if !is_there {
             all.append(hook(agent, program));
         }
     }
     Ok(())
 }
 
-/// Whether a hook, or one of a group of them, is ours.
-fn has_ours(node: &CstNode) -> bool {
+/// Whether a hook, or one of a group of them, has such a command.
+fn has(node: &CstNode, is_it: &impl Fn(&str) -> bool) -> bool {
     let Some(object) = node.as_object() else {
         return false;
     };
-    is_our_hook(&object) || group(&object).is_some_and(|all| all.elements().iter().any(has_ours))
+    let mut inner = group(&object).into_iter().flat_map(|all| all.elements());
+    runs(&object, is_it) || inner.any(|node| has(&node, is_it))
 }
 
-fn is_our_hook(object: &CstObject) -> bool {
-    let commands = ["command", "bash"].map(|name| field(object, name));
-    let mut commands = commands.into_iter().flatten();
-    commands.any(|command| is_ours(&command, "hook"))
+/// Whether a hook itself has such a command.
+fn runs(hook: &CstObject, is_it: &impl Fn(&str) -> bool) -> bool {
+    let commands = ["command", "bash"].map(|name| field(hook, name));
+    commands.iter().flatten().any(|command| is_it(command))
 }
 
 fn group(object: &CstObject) -> Option<CstArray> {
     object.array_value(HOOKS)
 }
 
-fn take_out_hooks(root: &CstObject, agent: Agent) -> Option<()> {
+fn take_out_hooks(root: &CstObject, agent: Agent, program: &Program) -> Option<()> {
     let hooks = root.object_value(HOOKS)?;
+    let is_ours = |command: &str| program.is_all_of(command, HOOK);
     let mut is_out = None;
     for event in events(agent) {
         let Some(all) = hooks.array_value(event) else {
             continue;
         };
-        let ours: Vec<CstNode> = all.elements().into_iter().filter(has_ours).collect();
+        let all = all.elements().into_iter();
+        let ours: Vec<CstNode> = all.filter(|node| has(node, &is_ours)).collect();
         for node in &ours {
-            take_out_hook(node);
+            take_out_hook(node, &is_ours);
         }
         if !ours.is_empty() {
             is_out = Some(());
@@ -243,10 +262,10 @@ fn take_out_hooks(root: &CstObject, agent: Agent) -> Option<()> {
 }
 
 /// Takes a hook out, or those of a group that are ours. A group of others stays.
-fn take_out_hook(node: &CstNode) {
+fn take_out_hook(node: &CstNode, is_ours: &impl Fn(&str) -> bool) {
     let group = node.as_object().and_then(|object| group(&object));
     for inner in group.iter().flat_map(CstArray::elements) {
-        if inner.as_object().is_some_and(|hook| is_our_hook(&hook)) {
+        if inner.as_object().is_some_and(|hook| runs(&hook, is_ours)) {
             inner.remove();
         }
     }
@@ -264,8 +283,9 @@ fn servers_key(agent: Agent) -> &'static str {
 
 fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
     let servers = object(root, servers_key(agent))?;
-    if servers.get(NAME).is_some() {
-        return Ok(());
+    if let Some(server) = servers.get(NAME) {
+        let is_ours = server.object_value().is_some_and(|it| is_our_server(&it));
+        return is_ours.then_some(()).ok_or(Wrong::Taken);
     }
     let command = program.executable();
     let server = match agent {
@@ -284,7 +304,21 @@ fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(),
 fn take_out_server(root: &CstObject, agent: Agent) -> Option<()> {
     let name = servers_key(agent);
     let servers = root.object_value(name)?;
-    servers.get(NAME)?.remove();
+    let server = servers.get(NAME)?;
+    if !is_our_server(&server.object_value()?) {
+        return None;
+    }
+    server.remove();
     remove_if_empty(root, name);
     Some(())
+}
+
+/// Whether a server of our name is ours, whatever the program is called.
+fn is_our_server(server: &CstObject) -> bool {
+    // OpenCode has the program and its arguments in one list.
+    let arguments = match texts(server, "command") {
+        Some(command) => command.into_iter().skip(1).collect(),
+        None => texts(server, "args").unwrap_or_default(),
+    };
+    is_server(&arguments)
 }

@@ -1,7 +1,7 @@
 //! Settings in JSON, changed with all that is around a change left as it is: order, white space, comments.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstObject, CstRootNode};
+use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -54,4 +54,11 @@ pub(super) fn field(object: &CstObject, name: &str) -> Option<String> {
         .as_string_lit()?
         .decoded_value()
         .ok()
+}
+
+/// The texts of a field that is a list.
+pub(super) fn texts(object: &CstObject, name: &str) -> Option<Vec<String>> {
+    let list = object.array_value(name)?.elements();
+    let text = |node: CstNode| node.as_string_lit()?.decoded_value().ok();
+    Some(list.into_iter().filter_map(text).collect())
 }

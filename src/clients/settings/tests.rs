@@ -43,13 +43,19 @@ impl Home {
     }
 
     fn write(&self, parts: &[Part]) {
-        for change in self.enter(parts, Other::Chain).unwrap() {
+        self.write_by(&Program::by_name(), parts);
+    }
+
+    fn write_by(&self, program: &Program, parts: &[Part]) {
+        let user = user(self.dir.path());
+        for change in enter(self.agent, parts, &user, program, Other::Chain).unwrap() {
             write(&change).unwrap();
         }
     }
 
     fn undo(&self, parts: &[Part]) {
-        for change in take_out(self.agent, parts, &user(self.dir.path())).unwrap() {
+        let user = user(self.dir.path());
+        for change in take_out(self.agent, parts, &user, &Program::by_name()).unwrap() {
             if change.is_some() {
                 write(&change).unwrap();
             }
@@ -249,6 +255,126 @@ fn after_another_change_only_our_entries_go() {
         words(&SETTINGS.replace("\"opus\"", "\"haiku\""))
     );
     assert!(Backup::exists(&path), "the original is still there");
+}
+
+/// Of whatever name the program was, and whoever has changed the files since.
+#[test]
+fn what_a_program_of_another_name_entered_is_taken_out() {
+    for agent in <Agent as strum::VariantArray>::VARIANTS {
+        let (home, parts) = (Home::new(*agent), parts(*agent));
+        home.write_by(&Program::at(Path::new("/opt/it's/gauge 2")), &parts);
+        let written = home.files();
+        home.write(&parts);
+        let parts: Vec<Part> = parts.into_iter().filter(|it| *it != Part::Plugin).collect();
+        if parts.len() == self::parts(*agent).len() {
+            assert_eq!(home.files(), written, "{agent:?}: it is there already");
+        }
+        for (below, _) in &written {
+            if !below.contains("skills") {
+                let changed = home.text(below) + "\n";
+                fs::write(home.dir.path().join(below), changed).unwrap();
+            }
+        }
+        home.undo(&self::parts(*agent));
+        assert_eq!(home.files(), [], "{agent:?}");
+    }
+    let theirs = "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"echo 'a b'\"},\n  \"a\": 1\n}\n";
+    let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", theirs);
+    let parts = [Part::StatusLine, Part::Hooks];
+    home.write_by(&Program::at(Path::new("/opt/gauge")), &parts);
+    let path = home.dir.path().join(".claude/settings.json");
+    let changed = home.text(".claude/settings.json").replace(": 1", ": 2");
+    fs::write(&path, changed).unwrap();
+    home.undo(&parts);
+    let text = home.text(".claude/settings.json");
+    assert_eq!(text, theirs.replace(": 1", ": 2"));
+}
+
+#[test]
+fn entries_of_others_stay() {
+    let hooks = |command: &str| {
+        let hook =
+            format!(r#"[{{"hooks":[{{"type":"command","command":{command:?},"timeout":5}}]}}]"#);
+        format!(
+            r#"{{"hooks":{{"UserPromptSubmit":{hook},"PreCompact":{hook},"PostCompact":{hook}}}}}"#
+        )
+    };
+    let line =
+        |command: &str| format!(r#"{{"statusLine":{{"type":"command","command":{command:?}}}}}"#);
+    let server = |entry: &str| format!(r#"{{"mcpServers":{{"ctxgauge":{entry}}}}}"#);
+    for (agent, below, text) in [
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            hooks("/opt/gauge hook"),
+        ),
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            hooks("ctxgauge hook; notify-send done"),
+        ),
+        (
+            Agent::Codex,
+            ".codex/hooks.json",
+            hooks("theirs hook --within 80"),
+        ),
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            line("ccusage statusline"),
+        ),
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            line("theirs --chain 'ctxgauge statusline'"),
+        ),
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            line("ctxgauge statusline; date"),
+        ),
+        (
+            Agent::GeminiCli,
+            ".gemini/settings.json",
+            server(r#"{"url":"https://localhost/mcp"}"#),
+        ),
+        (
+            Agent::Cursor,
+            ".cursor/mcp.json",
+            server(r#"{"command":"docker","args":["run","mcp"]}"#),
+        ),
+        (
+            Agent::Codex,
+            ".codex/config.toml",
+            "[mcp_servers.ctxgauge]\nurl = \"https://localhost/mcp\"\n".to_owned(),
+        ),
+    ] {
+        let home = Home::with(agent, below, &text);
+        let before = home.files();
+        home.undo(&parts(agent));
+        assert_eq!(home.files(), before);
+    }
+}
+
+#[test]
+fn a_server_of_our_name_that_is_another_one_is_left_alone() {
+    for (agent, below, text) in [
+        (
+            Agent::GeminiCli,
+            ".gemini/settings.json",
+            r#"{"mcpServers":{"ctxgauge":{"url":"https://localhost/mcp"}}}"#,
+        ),
+        (
+            Agent::Codex,
+            ".codex/config.toml",
+            "[mcp_servers.ctxgauge]\nurl = \"https://localhost/mcp\"\n",
+        ),
+    ] {
+        let home = Home::with(agent, below, text);
+        let refused = home.enter(&[Part::Server], Other::Refuse).unwrap_err();
+        assert!(refused.to_string().contains("another server"), "{refused}");
+        assert_eq!(home.text(below), text);
+    }
 }
 
 #[test]

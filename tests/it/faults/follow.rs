@@ -1,7 +1,7 @@
 //! What happens to files while they are followed, and to the cache and the state while they are written.
 #![cfg(unix)]
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{ctxgauge, in_a_shell, manifest_folder};
 use ctxgauge::files::waiting::wait_for;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -105,17 +105,6 @@ fn ls(home: &Path) -> Command {
     command
 }
 
-/// Has a shell run a command by `exec "$0" "$@"`.
-fn in_a_shell(script: &str, command: Command) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    let variables = command.get_envs();
-    let variables = variables.filter_map(|(name, value)| Some((name, value?)));
-    shell.env_clear().envs(variables);
-    shell.args(["-c", script]).arg(command.get_program());
-    shell.args(command.get_args()).stdin(Stdio::null());
-    shell
-}
-
 fn listed(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -140,7 +129,7 @@ fn the_cache_is_whole_after_a_write_that_fails_at_any_block() {
     let mut failed = 0;
     for blocks in (0..).map(|n| n * n) {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let output = in_a_shell(&script, ls(home.path())).output().unwrap();
+        let output = in_a_shell(&script, &ls(home.path())).output().unwrap();
         assert_eq!(listed(&output), expected, "with {blocks} blocks");
         let has_failed = !output.stderr.is_empty();
         let output = ls(home.path()).output().unwrap();
@@ -228,7 +217,7 @@ fn a_full_disk_costs_nothing_but_a_line() {
     let expected = listed(&ls(home.path()).output().unwrap());
     let _ = fs::remove_dir_all(home.path().join(".cache"));
     let script = "ulimit -f 0; exec \"$0\" \"$@\"";
-    let output = in_a_shell(script, ls(home.path())).output().unwrap();
+    let output = in_a_shell(script, &ls(home.path())).output().unwrap();
     assert_eq!(listed(&output), expected);
     let said = String::from_utf8(output.stderr).unwrap();
     let is_about_it = |line: &str| line.contains("could not write the cache");
