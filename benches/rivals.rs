@@ -1,7 +1,8 @@
 //! Other monitors of agents, measured over the same logs in one run.
 //!
 //! `cargo bench --bench rivals`. It installs nothing: of the commands below it measures those that are in the path
-//! (`npm install ccusage`; `cargo install agent-top`; `cargo install cctop`). The logs are those of the benchmark
+//! (`npm install ccusage codeburn`; `cargo install agent-top`; `cargo install cctop`). Of each it is the quickest command
+//! that prints the same as ours, as far as it has one. The logs are those of the benchmark
 //! `limits`. Each program has a home of its own, whose logs are links to these, and no network where the system
 //! can take it away: some write into their home or send reports.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
@@ -21,22 +22,21 @@ use tempfile::TempDir;
 
 const ROUNDS: usize = 3;
 
-/// All tokens, and those of outputs, as far as they are printed.
-type Sums = [Option<u64>; 2];
+/// All tokens, those of outputs, and all of Claude Code and of Codex, as far as they are printed.
+type Sums = [Option<u64>; 4];
 
 /// A command and where its sums are in what it prints.
 struct Program {
     line: &'static [&'static str],
     prints: &'static str,
-    /// All tokens, and those of outputs.
     sums: fn(&Value) -> Sums,
 }
 
-const PROGRAMS: [Program; 5] = [
+const PROGRAMS: [Program; 6] = [
     Program {
         line: &[env!("CARGO_BIN_EXE_ctxgauge"), "ls", "--json"],
         prints: "all gauges",
-        sums: |_| [None; 2],
+        sums: |_| [None; 4],
     },
     Program {
         line: &[env!("CARGO_BIN_EXE_ctxgauge"), "ls", "--totals", "--json"],
@@ -44,30 +44,65 @@ const PROGRAMS: [Program; 5] = [
         sums: |json| usage(&json["totals"]),
     },
     Program {
-        line: &["ccusage", "daily", "--offline", "--json"],
+        line: &["ccusage", "session", "--offline", "--json"],
         prints: "totals",
         sums: |json| {
             let totals = &json["totals"];
+            let of = |agent: &str| {
+                let rows = json["session"].as_array()?.iter();
+                let rows = rows.filter(|row| row["agent"] == agent);
+                Some(rows.filter_map(|row| row["totalTokens"].as_u64()).sum())
+            };
             [
                 totals["totalTokens"].as_u64(),
                 totals["outputTokens"].as_u64(),
+                of("claude"),
+                of("codex"),
+            ]
+        },
+    },
+    Program {
+        line: &["codeburn", "audit", "--period", "all", "--format", "json"],
+        prints: "totals by model",
+        sums: |json| {
+            let of = |names: &[&str], agents: &[&str]| {
+                let rows = json.as_array()?.iter();
+                let rows = rows.filter(|row| agents.iter().any(|agent| row["provider"] == *agent));
+                let tokens = rows.flat_map(|row| {
+                    let raw = &row["raw"];
+                    names.iter().filter_map(|name| raw[name].as_u64())
+                });
+                Some(tokens.sum())
+            };
+            let all = [
+                "inputTokens",
+                "cacheCreationInputTokens",
+                "cacheReadInputTokens",
+                "outputTokens",
+            ];
+            [
+                of(&all, &["claude", "codex"]),
+                of(&["outputTokens"], &["claude", "codex"]),
+                of(&all, &["claude"]),
+                of(&all, &["codex"]),
             ]
         },
     },
     Program {
         line: &["agent-top", "report", "--since", "all", "--json"],
         prints: "totals",
-        sums: |json| [json["total"]["tokens"].as_u64(), None],
+        sums: |json| [json["total"]["tokens"].as_u64(), None, None, None],
     },
     Program {
         line: &["cctop", "--json"],
         prints: "totals and gauges",
         sums: |json| {
-            ["total", "output"].map(|name| {
+            let [tokens, outputs] = ["total", "output"].map(|name| {
                 let sessions = json.as_array()?.iter();
                 let tokens = sessions.filter_map(|it| it["tokens"]["detail"][name].as_u64());
                 Some(tokens.sum())
-            })
+            });
+            [tokens, outputs, None, None]
         },
     },
 ];
@@ -98,10 +133,12 @@ fn main() {
         megabytes(scan.read),
         "–".into(),
         "–".into(),
+        "–".into(),
+        "–".into(),
     ]);
     for it in measured {
         let (first, again) = (it.first.unwrap(), it.again.unwrap());
-        let [tokens, outputs] = [0, 1].map(|n| match (it.sums[n], truth[n]) {
+        let [tokens, outputs, claude, codex] = [0, 1, 2, 3].map(|n| match (it.sums[n], truth[n]) {
             (Some(sum), Some(truth)) => format!("{:.3}", sum as f64 / truth as f64),
             _ => "–".to_owned(),
         });
@@ -116,6 +153,8 @@ fn main() {
             megabytes(first.read),
             tokens,
             outputs,
+            claude,
+            codex,
         ]);
     }
 }
@@ -221,15 +260,20 @@ fn truth(home: &Path) -> Sums {
 
 /// The sums of usage by agent.
 fn usage(agents: &Value) -> Sums {
-    let all = ["input", "cache_creation", "cache_read", "output"];
-    [&all[..], &["output"]].map(|names| {
+    let all = &["input", "cache_creation", "cache_read", "output"][..];
+    let sum = |names: &[&str], agent: &Value| {
+        let tokens = names.iter().filter_map(|name| agent[name].as_u64());
+        tokens.sum::<u64>()
+    };
+    let of_all = |names: &[&str]| {
         let agents = agents.as_object()?.values();
-        let tokens = |agent: &Value| {
-            names
-                .iter()
-                .filter_map(|name| agent[name].as_u64())
-                .sum::<u64>()
-        };
-        Some(agents.map(tokens).sum())
-    })
+        Some(agents.map(|agent| sum(names, agent)).sum())
+    };
+    let of = |agent: &str| Some(sum(all, agents.get(agent)?));
+    [
+        of_all(all),
+        of_all(&["output"]),
+        of("claude-code"),
+        of("codex"),
+    ]
 }

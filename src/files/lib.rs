@@ -14,7 +14,7 @@ pub use pipe::{check_reader, is_pipe, open_pipe};
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Opens the file at a path, to be read. Links are followed.
 ///
@@ -155,6 +155,27 @@ pub fn real_beside(real: Real<'_>, log: &Path, path: &Path) -> io::Result<PathBu
     } else {
         real_below(real, &common_folder(log, path), path)
     }
+}
+
+/// The path of what a format keeps beside a log, if no link leads out of the last folder that contains both; links before
+/// that folder stay in it. That takes fewer calls than [`beside`]: folders beside a log have thousands of folders.
+///
+/// # Errors
+///
+/// As [`beside`].
+pub fn reach_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
+    let mut at = common_folder(log, path);
+    let below = path.strip_prefix(&at).unwrap_or(path);
+    for part in below.components() {
+        let Component::Normal(name) = part else {
+            return beside(log, path);
+        };
+        at.push(name);
+        if fs::symlink_metadata(&at)?.is_symlink() {
+            return beside(log, path);
+        }
+    }
+    Ok(path.to_path_buf())
 }
 
 /// Finds the real path of what is at a path.

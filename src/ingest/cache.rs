@@ -82,6 +82,13 @@ impl Cache {
         self.found.as_ref()?.get(key)
     }
 
+    /// Forgets what was kept of a log that has been looked up: so as sessions come, the cache goes.
+    pub fn forget(&mut self, key: &LogKey) {
+        if let Some(found) = &mut self.found {
+            found.forget(key);
+        }
+    }
+
     /// All logs that were there have been looked up.
     pub fn forget_found(&mut self) {
         self.found = None;

@@ -61,6 +61,9 @@ pub struct Lines {
     /// Its bytes so far.
     length: u64,
     held: Held,
+    /// How many bytes are read at once.
+    at_once: usize,
+    /// Memory for them, from the first reading on.
     chunk: Option<Chunk>,
 }
 
@@ -80,7 +83,8 @@ impl Lines {
             number,
             length: 0,
             held: Held::Plain(Vec::new()),
-            chunk: Some(Chunk::new(chunk)),
+            at_once: chunk,
+            chunk: None,
         }
     }
 
@@ -101,9 +105,8 @@ impl Lines {
 
     /// Reads once and delivers the lines that are complete now.
     pub fn step(&mut self, source: &mut dyn Read, deliver: &mut OnLine<'_>) -> io::Result<Step> {
-        let Some(mut chunk) = self.chunk.take() else {
-            return Ok(Step::End);
-        };
+        let at_once = self.at_once;
+        let mut chunk = self.chunk.take().unwrap_or_else(|| Chunk::new(at_once));
         let step = read_some(source, &mut chunk).map(|n| match n {
             0 => Step::End,
             n => self.take(&chunk[..n], deliver),
@@ -135,6 +138,11 @@ impl Lines {
                 last => return Ok(last),
             }
         }
+    }
+
+    /// Delivers the lines of bytes that are in memory already.
+    pub fn read_bytes(&mut self, bytes: &[u8], deliver: &mut OnLine<'_>) -> Step {
+        self.take(bytes, deliver)
     }
 
     /// Delivers what follows the last newline, if there is anything.

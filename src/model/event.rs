@@ -138,6 +138,24 @@ impl Entry {
     }
 }
 
+/// Whose cost a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostOf {
+    /// One response's.
+    Response,
+    /// That of several requests, of which the log has no others' numbers.
+    Several,
+    /// That of all requests so far, as far as the log does not have it before.
+    AllSoFar,
+}
+
+impl CostOf {
+    /// Whether it may be the cost of more than one request.
+    pub fn is_sum(self) -> bool {
+        self != CostOf::Response
+    }
+}
+
 /// What can happen to a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -154,8 +172,8 @@ pub enum Event {
         request: Key,
         /// Its cost.
         billed: Billed,
-        /// Whether it is the cost of several requests, of which the log has no others' numbers.
-        is_sum: bool,
+        /// Whose cost it is.
+        of: CostOf,
         /// The model that answered; `None`: that of the conversation.
         model: Option<Box<str>>,
     },

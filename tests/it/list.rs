@@ -286,3 +286,34 @@ fn sessions_that_match_alike_are_named_by_their_ids() {
         assert!(report(id).status.success(), "{id}");
     }
 }
+
+/// Until a session of Copilot CLI has ended, its log has the outputs of its responses alone.
+#[test]
+fn what_totals_lack_is_the_input_until_a_sum_has_it() {
+    let id = "5f0c7c0e-1111-4222-8333-444455556666";
+    let start = json!({ "type": "session.start", "id": "s", "timestamp": "2026-11-01T10:00:00Z",
+        "data": { "sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.80" } });
+    let message = |id: &str| {
+        json!({ "type": "assistant.message", "id": id, "parentId": "s", "timestamp": "2026-11-01T10:00:01Z",
+            "data": { "messageId": id, "content": "done", "outputTokens": 30 } })
+    };
+    let end = json!({ "type": "session.shutdown", "id": "e", "parentId": "b", "timestamp": "2026-11-01T10:00:02Z",
+        "data": { "modelMetrics": { "gpt-5": { "usage": { "inputTokens": 4_100, "outputTokens": 60 } } } } });
+    let lines = [start, message("a"), message("b"), end].map(|line| line.to_string() + "\n");
+    let lacks = |lines: &[String]| {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join(id);
+        fs::create_dir(&session).unwrap();
+        fs::write(session.join("events.jsonl"), lines.concat()).unwrap();
+        let list = list(folder.path(), &["--totals"]);
+        let lacks = &list["totals_lack"]["copilot-cli"]["responses_without_input"];
+        let totals = &list["totals"]["copilot-cli"];
+        (
+            lacks.clone(),
+            totals["input"].clone(),
+            totals["output"].clone(),
+        )
+    };
+    assert_eq!(lacks(&lines[..3]), (json!(2), json!(0), json!(60)));
+    assert_eq!(lacks(&lines), (json!(0), json!(4_100), json!(60)));
+}

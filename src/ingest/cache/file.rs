@@ -1,17 +1,17 @@
 //! The file of a cache: a head, then entries with their lengths.
 
 use super::LogKey;
+use crate::source::CHUNK;
 use files;
 use model::window::Rules;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The first bytes of a cache file. The digits are the version of the format.
 const MAGIC: &[u8; 16] = b"ctxgauge cache 1";
@@ -39,53 +39,78 @@ pub(super) fn version(rules: &Rules) -> u64 {
     hash.0.digest()
 }
 
-/// The bytes of a file, and where its entries are.
-pub(super) struct Contents {
-    bytes: Vec<u8>,
-    entries: HashMap<Box<str>, Entry>,
-}
+/// The entries of a file.
+pub(super) struct Contents(HashMap<Box<str>, Entry>);
 
 struct Entry {
     key: LogKey,
     /// The lengths, the key and the value.
-    all: Range<usize>,
-    value: Range<usize>,
+    all: Box<[u8]>,
+    /// Where the value begins.
+    value: usize,
 }
 
 impl Contents {
     /// The contents of the file at a path; `None`: there is none, or it is not whole and of this version.
     pub(super) fn read(path: &Path, version: u64) -> Option<Contents> {
-        let bytes = files::read(path, super::LARGEST_CACHE as u64).ok()?;
-        let (head, body) = bytes.split_at_checked(HEAD_BYTES)?;
-        if head != self::head(version, xxh3_64(body)) {
+        let file = files::open(path).ok()?;
+        let len = file.metadata().ok()?.len();
+        let mut left = usize::try_from(len).ok()?.checked_sub(HEAD_BYTES)?;
+        if left > super::LARGEST_CACHE {
             return None;
         }
-        let mut entries = HashMap::new();
-        let mut at = HEAD_BYTES;
-        while at < bytes.len() {
-            let length = |at: usize| {
-                let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
-                usize::try_from(u32::from_le_bytes(bytes)).ok()
-            };
-            let key = at + LENGTHS_BYTES;
-            let value = key.checked_add(length(at)?)?;
-            let end = value.checked_add(length(at + 4)?)?;
-            let entry = Entry {
-                key: postcard::from_bytes(bytes.get(key..value)?).ok()?,
-                all: at..end,
-                value: value..end,
-            };
-            entries.insert(entry.key.path().into(), entry);
-            at = end;
+        let mut file = BufReader::with_capacity(CHUNK, file);
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact(&mut head).ok()?;
+        // Of another version it need not be read to its end.
+        if head[..24] != self::head(version, 0)[..24] {
+            return None;
         }
-        (at == bytes.len()).then_some(Contents { bytes, entries })
+        let mut checksum = Xxh3::new();
+        let mut entries = HashMap::new();
+        while left > 0 {
+            let entry = Entry::read(&mut file, left)?;
+            left -= entry.all.len();
+            checksum.update(&entry.all);
+            entries.insert(entry.key.path().into(), entry);
+        }
+        (head == self::head(version, checksum.digest())).then_some(Contents(entries))
     }
 
     pub(super) fn get(&self, key: &LogKey) -> Option<&[u8]> {
-        let entry = self.entries.get(key.path())?;
-        self.bytes
-            .get(entry.value.clone())
-            .filter(|_| entry.key == *key)
+        let entry = self.0.get(key.path()).filter(|entry| entry.key == *key)?;
+        entry.all.get(entry.value..)
+    }
+
+    /// Forgets the entry of a log.
+    pub(super) fn forget(&mut self, key: &LogKey) {
+        self.0.remove(key.path());
+    }
+}
+
+impl Entry {
+    /// The next entry of a file with `left` more bytes; `None`: it is not whole.
+    fn read(file: &mut impl Read, left: usize) -> Option<Entry> {
+        let mut lengths = [0; LENGTHS_BYTES];
+        file.read_exact(&mut lengths).ok()?;
+        let (key, value) = lengths.split_at(4);
+        let length = |bytes: &[u8]| {
+            let length = u32::from_le_bytes(bytes.try_into().ok()?);
+            usize::try_from(length).ok()
+        };
+        let end_of_key = LENGTHS_BYTES.checked_add(length(key)?)?;
+        let end = end_of_key.checked_add(length(value)?)?;
+        if end > left {
+            return None;
+        }
+        let mut all = vec![0; end];
+        all[..LENGTHS_BYTES].copy_from_slice(&lengths);
+        file.read_exact(&mut all[LENGTHS_BYTES..]).ok()?;
+        Some(Entry {
+            key: postcard::from_bytes(all.get(LENGTHS_BYTES..end_of_key)?).ok()?,
+            all: all.into(),
+            value: end_of_key,
+        })
     }
 }
 
@@ -108,11 +133,9 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
     let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();
-    for (path, entry) in old.iter().flat_map(|old| &old.entries) {
+    for (path, entry) in old.iter().flat_map(|old| &old.0) {
         if !paths.contains(&**path) && !entry.key.is_gone() {
-            let bytes = old.and_then(|old| old.bytes.get(entry.all.clone()));
-            let piece = Piece::Old(bytes.unwrap_or_default());
-            entries.push((entry.key.stamp().written(), piece));
+            entries.push((entry.key.stamp().written(), Piece::Old(&entry.all)));
         }
     }
     for (key, value) in fresh.values() {

@@ -27,8 +27,7 @@ pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
         (*lane, bytes)
     });
     let stored: Vec<(Lane, Vec<u8>)> = stored.collect();
-    // No type in it can fail to be written.
-    Some(postcard::to_stdvec(&stored).unwrap_or_default())
+    Some(written(&stored))
 }
 
 /// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.
@@ -38,8 +37,15 @@ pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Vec<u8>> {
     let stored: Vec<(Lane, Vec<u8>)> = put_away
         .filter_map(|(lane, session)| Some((*lane, session.put_away(*lane, store)?)))
         .collect();
+    store.then(|| written(&stored))
+}
+
+/// The bytes of stored sessions, which wait until those of all logs are written.
+fn written(stored: &[(Lane, Vec<u8>)]) -> Vec<u8> {
     // No type in it can fail to be written.
-    store.then(|| postcard::to_stdvec(&stored).unwrap_or_default())
+    let mut bytes = postcard::to_stdvec(stored).unwrap_or_default();
+    bytes.shrink_to_fit();
+    bytes
 }
 
 /// Whether they are small enough for a cache.

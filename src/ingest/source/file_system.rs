@@ -91,6 +91,11 @@ pub trait FileSystem: Send + Sync {
         self.below(folder, &folder.join(name))
     }
 
+    /// As [`files::reach_beside`].
+    fn reach_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
+        files::real_beside(&|path| self.real(path), log, path)
+    }
+
     /// As [`files::below`].
     fn below(&self, folder: &Path, path: &Path) -> io::Result<PathBuf> {
         files::real_below(&|path| self.real(path), folder, path)
@@ -258,6 +263,10 @@ impl FileSystem for Local {
     fn read_listed(&self, folder: &Path, name: &Path, most: u64) -> io::Result<(Vec<u8>, Stamp)> {
         let (bytes, meta) = files::read_listed(folder, name, most)?;
         Ok((bytes, Stamp::from(&meta)))
+    }
+
+    fn reach_beside(&self, log: &Path, path: &Path) -> io::Result<PathBuf> {
+        files::reach_beside(log, path)
     }
 
     fn part(&self, folder: &Path, name: &Path) -> io::Result<PathBuf> {

@@ -142,9 +142,9 @@ impl Tree {
         }
     }
 
-    /// The real path of a folder of the log's; the same path if there is none.
+    /// The path of a folder of the log's, if no link leads out; the same path if there is none.
     fn beside(&self, folder: &Path) -> io::Result<PathBuf> {
-        match self.at.system.beside(&self.at.path, folder) {
+        match self.at.system.reach_beside(&self.at.path, folder) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(folder.to_path_buf()),
             real => real,
         }
@@ -165,7 +165,11 @@ impl Tree {
         let messages = messages.unwrap_or_default();
         let named = (self.spec.messages)(path).filter(|_| !messages.is_empty());
         if let Some(named) = named {
-            let folder = self.at.system.beside(path, &named).map_err(retry_if_gone)?;
+            let folder = self
+                .at
+                .system
+                .reach_beside(path, &named)
+                .map_err(retry_if_gone)?;
             let mut part_folders = PartFolders::of(self);
             for (n, message) in messages.iter().enumerate() {
                 text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
@@ -263,7 +267,7 @@ impl Tree {
 /// Finds the folders of the parts of messages. None of them leads out of the folder that they are in.
 struct PartFolders<'t> {
     tree: &'t Tree,
-    /// The real path of the folder that they are in.
+    /// The folder that they are in.
     all: Option<PathBuf>,
 }
 
@@ -272,7 +276,7 @@ impl PartFolders<'_> {
         PartFolders { tree, all: None }
     }
 
-    /// The real path of the folder of a message's parts; `None`: messages of this log have none.
+    /// The folder of a message's parts; `None`: messages of this log have none.
     fn find(&mut self, message: &Path) -> io::Result<Option<PathBuf>> {
         let at = &self.tree.at;
         let Some(folder) = (self.tree.spec.parts)(message) else {
@@ -283,7 +287,7 @@ impl PartFolders<'_> {
         };
         let all = match &self.all {
             Some(all) => all,
-            None => self.all.insert(at.system.beside(&at.path, all)?),
+            None => self.all.insert(at.system.reach_beside(&at.path, all)?),
         };
         at.system.part(all, Path::new(name)).map(Some)
     }

@@ -140,7 +140,7 @@ pub fn tail(
             ControlFlow::Continue(())
         };
         if size <= HELD_BYTES {
-            lines.read_all(&mut held.as_slice(), deliver)?;
+            lines.read_bytes(&held, deliver);
         } else {
             held = Vec::new();
             file.seek(SeekFrom::Start(start))?;

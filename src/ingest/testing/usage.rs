@@ -46,10 +46,10 @@ impl Usage {
             Event::Billed {
                 request,
                 billed,
-                is_sum,
+                of,
                 model,
             } => {
-                self.bill(request, billed, is_sum);
+                self.bill(request, billed, of.is_sum());
                 self.answer(request, lane, model, at);
             }
             Event::Node(node) => self.without.extend(node.request),

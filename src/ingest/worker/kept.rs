@@ -18,12 +18,15 @@ const WRITE_INTERVAL: Duration = Duration::from_secs(30);
 impl Worker {
     /// Shows the sessions of a file that has not changed since they were kept. Returns whether there are any.
     pub(super) fn restore(&mut self, file: FileId, stamp: Stamp) -> ControlFlow<(), bool> {
-        let (Some(cache), Some(known)) = (&self.cache, self.known.get_mut(&file)) else {
+        let (Some(cache), Some(known)) = (&mut self.cache, self.known.get_mut(&file)) else {
             return ControlFlow::Continue(false);
         };
         let key = LogKey::of(&known.log, stamp);
         let stored = key.as_ref().and_then(|key| cache.get(key));
         let sessions = stored.and_then(|bytes| cache::restore(bytes, &known.log, &self.rules));
+        if let Some(key) = &key {
+            cache.forget(key);
+        }
         let Some(sessions) = sessions else {
             return ControlFlow::Continue(false);
         };

@@ -191,8 +191,8 @@ thread_local! {
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The most bytes that are kept for the next text.
-const KEPT_BYTES: usize = 1 << 20;
+/// The most bytes that are kept for the next text. Each thread keeps so many; longer texts are rare.
+const KEPT_BYTES: usize = 128 << 10;
 
 /// The text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
 /// escape.

@@ -82,7 +82,8 @@ impl Billed {
 
     /// The prompt, where `input` does not hold the cached part.
     pub fn prompt(self) -> u64 {
-        self.input + self.cache_creation + self.cache_read
+        let cached = self.cache_creation.saturating_add(self.cache_read);
+        self.input.saturating_add(cached)
     }
 
     /// The larger of each number: lines of one response repeat their usage, rising as it streams.

@@ -2,8 +2,8 @@
 
 use super::capture::Capture;
 use super::{
-    Billed, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Unmeasured,
-    Usage, count,
+    Billed, CostOf, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size,
+    Unmeasured, Usage, count,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -178,20 +178,24 @@ impl<'m> Sink<'m> {
 
     /// Emits the cost of a response outside the conversation.
     pub fn billed(&mut self, request: Key, billed: Billed) {
-        self.emit(Event::Billed {
-            request,
-            billed,
-            is_sum: false,
-            model: None,
-        });
+        self.cost(request, billed, CostOf::Response);
     }
 
     /// Emits the cost of several requests as one.
     pub fn billed_sum(&mut self, request: Key, billed: Billed) {
+        self.cost(request, billed, CostOf::Several);
+    }
+
+    /// Emits what the cost of all requests so far has beside the costs that were emitted.
+    pub fn billed_rest(&mut self, request: Key, billed: Billed) {
+        self.cost(request, billed, CostOf::AllSoFar);
+    }
+
+    fn cost(&mut self, request: Key, billed: Billed, of: CostOf) {
         self.emit(Event::Billed {
             request,
             billed,
-            is_sum: true,
+            of,
             model: None,
         });
     }

@@ -77,6 +77,7 @@ fn lack(totals: &Totals) -> BTreeMap<&'static str, LackPart> {
 
 part! { LackPart(totals: AgentTotals) {
     responses_without_usage: u64 = totals.without_usage,
+    responses_without_input: u64 = totals.without_input,
     compactions: u64 = totals.compactions,
     only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
 }}

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashSet};
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use jiff::Timestamp;
-use model::event::{Billed, Event, Key, Lane};
+use model::event::{Billed, CostOf, Event, Key, Lane};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -29,6 +29,8 @@ pub(crate) struct Cost {
     pub(crate) cached: Cached,
     /// Whether it is of several requests.
     pub(crate) is_sum: bool,
+    /// Whether the log has the output of the response but not its input, nor a sum that includes it.
+    pub(crate) lacks_input: bool,
     /// When the response began.
     pub(crate) at: Option<Timestamp>,
     /// The index of the model that answered, in [`Responses::models`].
@@ -43,12 +45,14 @@ impl Responses {
         let mut read = Responses::default();
         let mut models: HashMap<Lane, u32> = HashMap::default();
         let usual = log.format.cached;
+        let mut outputs: HashSet<Key> = HashSet::default();
         each_usage(log, &mut |entry| {
             let (lane, at) = (entry.lane, entry.at);
             let cost = |billed, cached, is_sum, model| Cost {
                 billed,
                 cached,
                 is_sum,
+                lacks_input: false,
                 at,
                 model,
                 lane,
@@ -70,18 +74,30 @@ impl Responses {
                 Event::Billed {
                     request,
                     billed,
-                    is_sum,
+                    of,
                     model,
                 } => {
+                    match of {
+                        CostOf::Response if billed.prompt() == 0 => {
+                            outputs.insert(request);
+                        }
+                        CostOf::AllSoFar if billed.prompt() > 0 => outputs.clear(),
+                        _ => {}
+                    }
                     let own = model.map(|model| read.index_of(&model));
                     let model = own.or_else(|| models.get(&lane).copied());
-                    read.count(request, cost(billed, usual, is_sum, model));
+                    read.count(request, cost(billed, usual, of.is_sum(), model));
                 }
                 Event::Node(node) => read.unbilled.extend(node.request),
                 Event::Reset(_) => read.compactions += 1,
                 _ => {}
             }
         })?;
+        for request in outputs {
+            if let Some(cost) = read.costs.get_mut(&request) {
+                cost.lacks_input = cost.billed.prompt() == 0 && cost.billed.output > 0;
+            }
+        }
         read.unbilled
             .retain(|request| !read.costs.contains_key(request));
         if !log.format.hides_compactions {
@@ -109,7 +125,9 @@ impl Responses {
     pub(crate) fn store(&self) -> Option<Vec<u8>> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
         let rest = (&self.unbilled, self.compactions, &self.models);
-        postcard::to_stdvec(&(costs, rest)).ok()
+        let mut bytes = postcard::to_stdvec(&(costs, rest)).ok()?;
+        bytes.shrink_to_fit();
+        Some(bytes)
     }
 
     /// The responses that were stored.
@@ -139,6 +157,7 @@ impl Cost {
         Cost {
             billed: self.billed.max(other.billed),
             is_sum: self.is_sum | other.is_sum,
+            lacks_input: self.lacks_input && other.lacks_input,
             at: both.min(),
             model: self.model.or(other.model),
             ..self

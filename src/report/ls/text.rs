@@ -179,6 +179,10 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
             "of these, only as sums of several requests: {summed}"
         ));
     }
+    if totals.without_input > 0 {
+        let responses = counted(totals.without_input, "response");
+        lines.push(format!("only the output is in the logs: {responses}"));
+    }
     let missing = [
         (totals.without_usage, "response"),
         (totals.compactions, "compaction"),

@@ -74,6 +74,8 @@ pub struct AgentTotals {
     pub summed: Vec<(&'static str, u64)>,
     /// How many responses in the logs have no usage.
     pub without_usage: u64,
+    /// Of how many responses the logs have the output alone.
+    pub without_input: u64,
     /// How many compactions took a request whose usage is not in the logs.
     pub compactions: u64,
 }
@@ -229,6 +231,7 @@ impl AgentTotals {
             output_with_reasoning: costs.output.saturating_add(beside),
             summed: terms(&summed).into_iter().filter(|(_, n)| *n > 0).collect(),
             without_usage: (of.unbilled_without_id + unbilled) as u64,
+            without_input: all().filter(|cost| cost.lacks_input).count() as u64,
             compactions: of.compactions,
         }
     }
@@ -263,6 +266,7 @@ mod tests {
             billed: Billed::new(input, 10),
             cached: Cached::Within,
             is_sum: false,
+            lacks_input: false,
             at: at.parse().ok(),
             model,
             lane: Lane::Main,

@@ -6,7 +6,7 @@ use super::{ClaudeCodeDecoder, Side};
 use kit::lenient::{self, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
-use model::event::{Cause, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
+use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
 /// a request was made.
@@ -118,7 +118,7 @@ pub(super) fn bill_progress(data: Option<Raw<'_>>, out: &mut Sink<'_>) {
         out.emit(Event::Billed {
             request,
             billed: usage.billed(),
-            is_sum: false,
+            of: CostOf::Response,
             model: bill.model.boxed(),
         });
     }

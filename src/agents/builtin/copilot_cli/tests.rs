@@ -106,7 +106,7 @@ fn a_session_without_usage_has_its_outputs_and_then_its_sums() {
         .entries
         .iter()
         .filter_map(|entry| match &entry.event {
-            Event::Billed { billed, is_sum, .. } => Some((billed.input, billed.output, *is_sum)),
+            Event::Billed { billed, of, .. } => Some((billed.input, billed.output, of.is_sum())),
             _ => None,
         })
         .collect();

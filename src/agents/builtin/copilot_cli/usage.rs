@@ -84,7 +84,7 @@ impl CopilotCliDecoder {
         let rest = sums.saturating_sub(self.billed);
         if rest != Billed::default() {
             self.billed = self.billed.plus(rest);
-            out.billed_sum(Key::of_number("copilot sums", out.place().id()), rest);
+            out.billed_rest(Key::of_number("copilot sums", out.place().id()), rest);
         }
     }
 }
