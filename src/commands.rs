@@ -10,6 +10,7 @@ mod audit;
 mod chained;
 mod check;
 mod completions;
+mod config;
 pub mod exit;
 mod export;
 mod help;
@@ -94,6 +95,8 @@ enum Command {
     /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
     #[command(name = "setup")]
     AgentSetup(agent_setup::AgentSetup),
+    /// Write a configuration file, check it, show what is set and where.
+    Config(config::Config),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
     /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
@@ -116,6 +119,7 @@ impl Command {
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
             Command::AgentSetup(command) => command,
+            Command::Config(command) => command,
             Command::Completions(command) => command,
             Command::Help(command) => command,
         }

@@ -147,4 +147,5 @@ fn other_reports_have_the_documented_keys() {
         &[],
     );
     check("ctxgauge.models/1", &[output(&["models"])], &[]);
+    check("ctxgauge.config/1", &[output(&["config", "show"])], &[]);
 }

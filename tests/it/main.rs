@@ -5,6 +5,7 @@ mod alerts;
 mod audit;
 mod beside;
 mod check;
+mod config;
 mod conversation;
 mod custom;
 mod disorder;
