@@ -11,6 +11,7 @@ mod chained;
 mod check;
 mod completions;
 mod config;
+mod diff;
 pub mod exit;
 mod export;
 mod help;
@@ -73,6 +74,8 @@ enum Command {
     Ls(ls::Ls),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
     Check(check::Check),
+    /// Compare two sessions, or two moments of one: what grew, what is new, what is gone.
+    Diff(diff::Diff),
     /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
     Export(export::Export),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
@@ -109,6 +112,7 @@ impl Command {
             Command::Report(command) => command,
             Command::Ls(command) => command,
             Command::Check(command) => command,
+            Command::Diff(command) => command,
             Command::Export(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,

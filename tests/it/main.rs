@@ -8,6 +8,7 @@ mod check;
 mod config;
 mod conversation;
 mod custom;
+mod diff;
 mod disorder;
 mod export;
 mod faces;
