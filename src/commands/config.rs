@@ -9,8 +9,9 @@ use crate::config::{schema, template};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use files::output::{Existing, NewFile};
+use render::text::inert;
 use show::Show;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// `ctxgauge config`.
@@ -60,8 +61,13 @@ impl Run for Config {
             What::Check => check::run(call),
             What::Path => {
                 let path = file(call)?;
-                call.out.write_all(path.as_os_str().as_encoded_bytes())?;
-                writeln!(call.out)?;
+                if io::stdout().is_terminal() {
+                    writeln!(call.out, "{}", inert(&path.to_string_lossy()))?;
+                } else {
+                    // For scripts: exact.
+                    call.out.write_all(path.as_os_str().as_encoded_bytes())?;
+                    writeln!(call.out)?;
+                }
                 if call.config.is_none() && path.symlink_metadata().is_err() {
                     writeln!(
                         call.err,
@@ -92,7 +98,7 @@ impl Init {
             Existing::Keep
         };
         write(&path, existing, &text).with_context(|| format!("'{}'", path.display()))?;
-        writeln!(call.out, "{}", call.user.folders.display(&path))?;
+        writeln!(call.out, "{}", inert(&call.user.folders.display(&path)))?;
         Ok(())
     }
 }

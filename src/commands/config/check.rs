@@ -1,19 +1,20 @@
 //! `ctxgauge config check`.
 
 use super::file;
-use crate::commands::Call;
 use crate::commands::exit::Exit;
 use crate::commands::setup::Setup;
+use crate::commands::{Call, locale};
 use crate::config::values::{bindings, place};
 use crate::config::{self, Loaded, Problem, UserThemes};
 use anyhow::Result;
 use files::paths::User;
 use render::number::counted;
 use render::text::inert;
+use report::Page;
 use report::line::template::Template;
 use std::fmt::Display;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 /// Prints what is wrong in the configuration and the files beside it.
 ///
@@ -34,7 +35,7 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
     let mut found = Found {
         path,
         text: text.unwrap_or_default(),
-        out: &mut *call.out,
+        page: Page::new(&mut *call.out, locale::columns(&call.user.env)),
         problems: 0,
     };
     let problems = config::problems(&found.text);
@@ -52,6 +53,7 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
         }
     }
     let shown = call.user.folders.display(&found.path);
+    let shown = inert(&shown).into_owned();
     let count = found.problems;
     let exists = found.path.symlink_metadata().is_ok();
     match (count, exists) {
@@ -67,33 +69,34 @@ struct Found<'a> {
     /// The configuration file.
     path: PathBuf,
     text: String,
-    out: &'a mut dyn Write,
+    page: Page<'a>,
     problems: usize,
 }
 
 impl Found<'_> {
+    /// Sentences, which may go over several lines.
     fn print(&mut self, what: impl Display) -> io::Result<()> {
         self.problems += 1;
-        writeln!(self.out, "{what}\n")
+        for line in what.to_string().trim_end().lines() {
+            writeln!(self.page, "{}", inert(line))?;
+        }
+        writeln!(self.page)
     }
 
     fn in_file(&mut self, problem: &Problem) -> io::Result<()> {
-        let path = self.path.display().to_string();
+        self.problems += 1;
         let shown = problem.shown(&self.text);
-        self.print(format!("{}: {shown}", inert(&path)))
-    }
-
-    fn in_other(&mut self, path: &Path, what: impl Display) -> io::Result<()> {
-        let path = path.display().to_string();
-        let what = what.to_string();
-        let what: Vec<_> = what.trim_end().lines().map(inert).collect();
-        self.print(format!("{}: {}", inert(&path), what.join("\n")))
+        let (message, line) = shown.split_once('\n').unwrap_or((&shown, ""));
+        let path = self.path.to_string_lossy();
+        writeln!(self.page, "{}: {message}", inert(&path))?;
+        self.page.row(line)?;
+        writeln!(self.page)
     }
 
     /// A key whose value means nothing, wherever it is set.
     fn of_key(&mut self, loaded: &Loaded, key: &str, message: String) -> io::Result<()> {
         match loaded.variable(key) {
-            Some(variable) => self.print(format!("{}: {}", variable.name, inert(&message))),
+            Some(variable) => self.print(format!("{}: {message}", variable.name)),
             None => self.in_file(&Problem {
                 place: place(&self.text, key),
                 message,
@@ -142,18 +145,18 @@ impl Found<'_> {
         {
             self.of_key(&loaded, "theme", error.to_string())?;
         }
-        for (path, error) in &themes.left_out {
-            self.in_other(path, format!("{error:#}"))?;
+        for (_, error) in &themes.left_out {
+            self.print(format!("{error:#}"))?;
         }
         let setup = match Setup::of(loaded, file, user) {
             Ok(setup) => setup,
             Err(error) => return Ok(self.print(format!("{error:#}"))?),
         };
         for mapping in &setup.left_out {
-            self.in_other(&mapping.path, format!("{:#}", mapping.error))?;
+            self.print(format!("{:#}", mapping.error))?;
         }
         for (path, what) in setup.problems() {
-            self.in_other(&path, what)?;
+            self.print(format!("{}: {what}", path.display()))?;
         }
         if let Err(error) = setup.rules() {
             self.print(format!("{error:#}"))?;
