@@ -10,6 +10,8 @@ mod audit;
 mod chained;
 mod check;
 mod completions;
+mod config;
+mod diff;
 pub mod exit;
 mod export;
 mod help;
@@ -72,6 +74,8 @@ enum Command {
     Ls(ls::Ls),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
     Check(check::Check),
+    /// Compare two sessions, or two moments of one: what grew, what is new, what is gone.
+    Diff(diff::Diff),
     /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
     Export(export::Export),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
@@ -94,6 +98,8 @@ enum Command {
     /// Show the change to an agent's settings that enters the status line, the hooks or the server; make it, take it back.
     #[command(name = "setup")]
     AgentSetup(agent_setup::AgentSetup),
+    /// Write a configuration file, check it, show what is set and where.
+    Config(config::Config),
     /// Print a completion script for a shell.
     Completions(completions::Completions),
     /// Show what a command does, or a page of the documentation: `ctxgauge help` lists them.
@@ -106,6 +112,7 @@ impl Command {
             Command::Report(command) => command,
             Command::Ls(command) => command,
             Command::Check(command) => command,
+            Command::Diff(command) => command,
             Command::Export(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
@@ -116,6 +123,7 @@ impl Command {
             #[cfg(feature = "mcp")]
             Command::Mcp(command) => command,
             Command::AgentSetup(command) => command,
+            Command::Config(command) => command,
             Command::Completions(command) => command,
             Command::Help(command) => command,
         }

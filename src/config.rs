@@ -1,21 +1,33 @@
-//! The configuration: the schema of its file, and the files next to it. Options of the command line override the
-//! environment, which overrides the file.
+//! The configuration: what its file and the environment can set, and the files next to it. Options of the command line
+//! override the environment, which overrides the file.
+//!
+//! [`keys`] is the list of all keys: what describes the configuration is made from it ([`schema`], [`template`], [`values`]).
+//! A new key is an entry there, and a field below.
 
+mod environment;
 mod files;
 mod hooks;
-mod keys;
+mod keyboard;
+pub mod keys;
 mod models;
+mod problem;
+pub mod schema;
 mod status_line;
+pub mod template;
 mod themes;
+pub mod values;
 
+pub use environment::Variable;
 pub use files::{UserFile, mappings, named_mapping};
 pub use hooks::Hooks;
-pub use keys::Keys;
+pub use keyboard::Keyboard;
 pub use models::{custom_rules, models_file, rules};
+pub use problem::{Problem, problems};
 pub use status_line::StatusLine;
 pub use themes::{UserThemes, themes};
 
-use anyhow::Result;
+use ::files::paths::Env;
+use anyhow::{Result, anyhow};
 use files::Required;
 use model::alerts::Alerts;
 use model::threshold::Threshold;
@@ -44,7 +56,7 @@ pub struct Config {
     /// Items from this size on are marked as oversized.
     pub oversized: Option<Threshold>,
     /// The user's keys.
-    pub keys: Keys,
+    pub keys: Keyboard,
     /// When to notify the user, and how.
     pub alerts: Alerts,
     /// What status lines show.
@@ -69,7 +81,7 @@ impl Default for Config {
             theme: None,
             fills: None,
             oversized: None,
-            keys: Keys::default(),
+            keys: Keyboard::default(),
             alerts: Alerts::default(),
             statusline: StatusLine::default(),
             hooks: Hooks::default(),
@@ -90,19 +102,64 @@ impl Config {
     }
 }
 
-/// Reads the configuration: the named file, which must exist, or the default one, if it exists.
+/// The configuration, and what it was read from.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// The text of the file; `None`: there is none.
+    pub text: Option<String>,
+    /// The variables of the environment that set keys.
+    pub variables: Vec<Variable>,
+    /// The variables that look like one of them, and are none; and what each was meant to be.
+    pub unknown: Vec<(String, String)>,
+}
+
+impl Loaded {
+    /// The variable that sets a key, such as `alerts.share`.
+    pub fn variable(&self, key: &str) -> Option<&Variable> {
+        let mut variables = self.variables.iter();
+        variables.find(|variable| variable.setting.name() == key)
+    }
+}
+
+/// Reads the configuration: the named file, which must exist, or the default one, if it exists; then the environment.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is invalid.
-pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
-    let (path, required) = match (named, default) {
-        (Some(path), _) => (path, Required::Yes),
-        (None, Some(path)) => (path, Required::No),
-        (None, None) => return Ok(Config::default()),
-    };
-    let config = files::parse(path, "configuration", required)?;
-    Ok(config.unwrap_or_default())
+/// If the file cannot be read, or it or the environment is invalid: all problems of the file, each with its line.
+pub fn load(named: Option<&Path>, default: Option<&Path>, env: &Env) -> Result<Loaded> {
+    let text = text(named, default)?;
+    let file = text.as_deref().unwrap_or_default();
+    let mut config = toml::from_str(file).map_err(|_| {
+        let problems = problems(file);
+        let shown: Vec<String> = problems.iter().map(|problem| problem.shown(file)).collect();
+        let path = named.or(default).unwrap_or(Path::new(""));
+        anyhow!("{}", shown.join("\n")).context(files::invalid(path, "configuration"))
+    })?;
+    let variables = environment::variables(env)?;
+    if !variables.is_empty() {
+        config = environment::apply(file, &variables)?;
+    }
+    Ok(Loaded {
+        config,
+        text,
+        variables,
+        unknown: environment::unknown(env),
+    })
+}
+
+/// The text of the configuration file: of the named one, which must exist, or of the default one, if it exists.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn text(named: Option<&Path>, default: Option<&Path>) -> Result<Option<String>> {
+    match (named, default) {
+        (Some(path), _) => files::read(path, Required::Yes),
+        (None, Some(path)) => files::read(path, Required::No),
+        (None, None) => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -114,25 +171,24 @@ mod tests {
     #[test]
     fn only_a_named_file_must_exist() {
         let missing = Path::new("/nonexistent/ctxgauge.toml");
-        assert_eq!(load(None, Some(missing)).unwrap(), Config::default());
-        let error = load(Some(missing), None).unwrap_err();
+        let env = Env::default();
+        let loaded = load(None, Some(missing), &env).unwrap();
+        assert_eq!((loaded.config, loaded.text), (Config::default(), None));
+        let error = load(Some(missing), None, &env).unwrap_err();
         assert!(error.to_string().contains("check the path"));
     }
 
     #[test]
     fn an_unknown_key_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.toml");
-        std::fs::write(&path, "rootz = []\n").unwrap();
-        let error = format!("{:#}", load(Some(&path), None).unwrap_err());
-        assert!(error.contains("rootz"), "{error}");
+        let error = format!("{:#}", read("rootz = []\n").unwrap_err());
+        assert!(error.contains("did you mean 'roots'?"), "{error}");
     }
 
     pub(super) fn read(text: &str) -> Result<Config> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
-        load(Some(&path), None)
+        Ok(load(Some(&path), None, &Env::default())?.config)
     }
 
     #[test]
@@ -189,7 +245,10 @@ share = 0.95
         for (text, why) in [
             ("[[window]]\nagent = \"pi\"\n", "`tokens`"),
             ("[[window]]\ntokens = 0\n", "above 0"),
-            ("[[window]]\ntokens = 5\nshare = 0.5\n", "beside it only"),
+            (
+                "[[window]]\ntokens = 5\nshare = 0.5\n",
+                "the keys here are agent, model, session, tokens",
+            ),
             ("[[window]]\ntokens = -5\n", "tokens = -5"),
             ("[[window]]\ntokens = \"400 k\"\n", "\"400k\""),
             ("[[policy]]\ntokens = \"4%\"\n", "\"400k\""),

@@ -39,7 +39,7 @@
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `format`, `tokens`, `files`, `ingest`, `render`, `report` |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
-//! | [`config`] | in this crate: the configuration file | what it configures |
+//! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
 //!
 //! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
@@ -103,6 +103,7 @@
 
 pub mod commands;
 pub mod config;
+mod nearest;
 
 #[cfg(feature = "mcp")]
 pub use mcp;

@@ -1,7 +1,7 @@
 //! `ctxgauge setup AGENT`: shows the change to an agent's settings that enters ctxgauge, and makes it when asked.
 
-use super::mistakes::nearest;
 use super::{Call, Run};
+use crate::nearest::nearest;
 use anyhow::{Result, bail};
 use clap::Args;
 use clients::agent::Agent;

@@ -1,12 +1,10 @@
 //! Finds out what a mistyped name was meant to be.
 
 use super::Cli;
+use crate::nearest::nearest;
 use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-
-/// How alike two names are at least, from 0 to 1, to be taken for each other: as clap takes options.
-const LEAST_ALIKE: f64 = 0.7;
 
 /// What other programs call it, and what it is called here.
 const SYNONYMS: [(&str, &str); 4] = [
@@ -43,15 +41,6 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
 pub fn is_hook(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let word = first_word(&Cli::command(), arguments.into_iter().skip(1));
     word.is_some_and(|word| word == "hook")
-}
-
-/// The name that is most like a word, if one is like it.
-pub(super) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let word = word.to_lowercase();
-    let alike = names.map(|name| (strsim::jaro(&word, name), name));
-    let alike = alike.filter(|(alike, _)| *alike > LEAST_ALIKE);
-    let nearest = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
-    nearest.map(|(_, name)| name)
 }
 
 /// Whether a word can be the name of a command.

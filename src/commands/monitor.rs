@@ -218,7 +218,9 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let chosen = themes.choose(name);
             chosen.context("`theme` in the configuration")?;
         }
-        if let Some(name) = chosen {
+        let mut variables = setup.variables.iter();
+        let is_set = variables.any(|variable| variable.setting.name() == "theme");
+        if let Some(name) = chosen.filter(|_| !is_set) {
             // The theme may have been removed since.
             let _ = themes.choose(name);
         }

@@ -1,9 +1,9 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
 use super::exit::Exit;
-use super::mistakes::nearest;
 use super::options::{All, Estimate, Logs, Only};
-use crate::config::{self, Config, UserFile};
+use crate::config::{self, Config, Loaded, UserFile, Variable};
+use crate::nearest::nearest;
 use agents;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
@@ -21,6 +21,10 @@ use std::sync::Arc;
 /// The configuration and its user.
 pub(super) struct Setup {
     pub(super) config: Config,
+    /// The variables of the environment that set keys of it.
+    pub(super) variables: Vec<Variable>,
+    /// The variables that look like one of them, and are none; and what each was meant to be.
+    unknown_variables: Vec<(String, String)>,
     /// The configuration file, whether it exists or not.
     pub(super) file: Option<PathBuf>,
     pub(super) user: User,
@@ -53,8 +57,8 @@ impl Setup {
     /// Reads the configuration: the named file, or the default one if it exists.
     pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
         let default = user.folders.config_file();
-        let config = config::load(named.as_deref(), default.as_deref())?;
-        Setup::of(config, named.or(default), user)
+        let loaded = config::load(named.as_deref(), default.as_deref(), &user.env)?;
+        Setup::of(loaded, named.or(default), user)
     }
 
     /// As if there were no configuration.
@@ -63,10 +67,12 @@ impl Setup {
     ///
     /// If the program's own tables are wrong.
     pub(super) fn usual(user: &User) -> Result<Setup> {
-        Setup::of(Config::default(), None, user)
+        Setup::of(Loaded::default(), None, user)
     }
 
-    fn of(config: Config, file: Option<PathBuf>, user: &User) -> Result<Setup> {
+    /// What else the configuration names, after it was read from this file.
+    pub(super) fn of(loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<Setup> {
+        let config = loaded.config;
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
         for (path, mapping) in config::mappings(file.as_deref())? {
             match mapping.and_then(|mapping| read_mapping(&mapping)) {
@@ -83,6 +89,8 @@ impl Setup {
         Ok(Setup {
             models,
             config,
+            variables: loaded.variables,
+            unknown_variables: loaded.unknown,
             file,
             user: user.clone(),
             formats,
@@ -90,12 +98,15 @@ impl Setup {
         })
     }
 
-    /// The rows of the user's models table that are not used: its path and the reason for each.
+    /// What is not used: variables that set nothing, and rows of the user's models table. The name of each, and why.
     pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
         let file = self.file.as_deref().unwrap_or(Path::new(""));
         let path = config::models_file(&self.config, file);
         let refused = self.models.iter().flat_map(|rules| &rules.refused);
-        refused.map(|what| (path.clone(), what.clone())).collect()
+        let refused = refused.map(|what| (path.clone(), what.clone()));
+        let unknown = self.unknown_variables.iter();
+        let unknown = unknown.map(|(name, what)| (PathBuf::from(name), what.clone()));
+        unknown.chain(refused).collect()
     }
 
     /// The models tables, with the user's own windows and policies.

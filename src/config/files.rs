@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use files;
-use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes: configurations, mappings, themes and models tables have kilobytes.
@@ -83,19 +82,6 @@ fn named_file(path: PathBuf, text: String) -> UserFile {
     let stem = path.file_stem().unwrap_or_default();
     let name = stem.to_string_lossy().into_owned();
     UserFile { path, name, text }
-}
-
-/// Reads and parses a file. `what` names its kind in errors. `None`: it does not exist, and need not.
-pub(super) fn parse<T: DeserializeOwned>(
-    path: &Path,
-    what: &str,
-    required: Required,
-) -> Result<Option<T>> {
-    let Some(text) = read(path, required)? else {
-        return Ok(None);
-    };
-    let value = toml::from_str(&text).with_context(|| invalid(path, what))?;
-    Ok(Some(value))
 }
 
 /// Reads a file. `None`: it does not exist, and need not.

@@ -1,118 +1,424 @@
-//! The section `[keys]`: an action's name and its keys.
+//! All keys of the configuration: the one list that the JSON schema, the file of `config init`, the variables of the
+//! environment, `config show` and the documentation are made from. A new key is an entry here and a field of
+//! [`super::Config`] or of its section; tests compare the two.
 
-use super::Config;
-use anyhow::{Result, bail};
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use tui::keymap::Keymap;
+use std::iter;
 
-/// The user's keys, by the name of an action. The scope may precede it, as in `session.back` or as a table
-/// `[keys.session]`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub struct Keys(BTreeMap<String, Row>);
-
-/// The value of a name.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a key is a string (\"s\"), a list of strings ([\"r\", \"ctrl-r\"]), or [] for none"
-)]
-enum Row {
-    One(String),
-    Many(Vec<String>),
-    Scope(BTreeMap<String, Row>),
+/// A key of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name within its section or row.
+    pub name: &'static str,
+    /// Another spelling of it.
+    pub alias: Option<&'static str>,
+    /// What it is for: a sentence.
+    pub about: &'static str,
+    /// Which values it can have.
+    pub kind: Kind,
+    /// What holds where it is not set.
+    pub unset: Unset,
+    /// A value, as TOML.
+    pub example: &'static str,
+    /// The option of the command line that comes before it.
+    pub option: Option<&'static str>,
 }
 
-impl Keys {
-    /// The keys by the full names of the actions.
-    fn flat(&self) -> BTreeMap<String, Vec<String>> {
-        let mut flat = BTreeMap::new();
-        for (name, row) in &self.0 {
-            row.flatten(name, &mut flat);
-        }
-        flat
+/// Which values a key can have.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A text.
+    Text,
+    /// A list of texts.
+    Texts,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of these words.
+    Choices(&'static [&'static str]),
+    /// A whole number, 0 or more.
+    Count,
+    /// A number above 0 and up to 1.
+    Share,
+    /// One share, or a list of them.
+    Shares,
+    /// Two numbers above 0, the smaller first.
+    TwoShares,
+    /// A number of tokens.
+    Tokens,
+    /// A number of tokens, or a share of the window.
+    Size,
+    /// Keys of the keyboard, by the names of actions.
+    Bindings,
+    /// A table with these keys.
+    Section(&'static [Key]),
+    /// A list of tables with these keys.
+    Rows(&'static [Key]),
+}
+
+impl Kind {
+    /// The values, in words.
+    pub fn words(self) -> String {
+        let words = match self {
+            Kind::Flag => "`true` or `false`",
+            Kind::Text => "text",
+            Kind::Texts => "a list of texts",
+            Kind::Choice(words) => return format!("`{}`", words.join("`, `")),
+            Kind::Choices(words) => return format!("a list of `{}`", words.join("`, `")),
+            Kind::Count => "a whole number",
+            Kind::Share => "a share: above 0, up to 1",
+            Kind::Shares => "shares, or one: above 0, up to 1",
+            Kind::TwoShares => "two shares, the smaller first",
+            Kind::Tokens => "tokens: `400_000`, `\"400k\"`",
+            Kind::Size => "tokens, or a share of the window: `\"8k\"`, `\"4%\"`",
+            Kind::Bindings => "keys by the names of actions",
+            Kind::Section(_) => "a section",
+            Kind::Rows(_) => "rows",
+        };
+        words.to_owned()
     }
 }
 
-impl Row {
-    fn flatten(&self, name: &str, flat: &mut BTreeMap<String, Vec<String>>) {
-        match self {
-            Row::One(key) => {
-                flat.insert(name.to_owned(), vec![key.clone()]);
-            }
-            Row::Many(keys) => {
-                flat.insert(name.to_owned(), keys.clone());
-            }
-            Row::Scope(rows) => {
-                for (below, row) in rows {
-                    row.flatten(&format!("{name}.{below}"), flat);
-                }
-            }
+/// What holds where a key is not set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unset {
+    /// This value, as TOML.
+    Default(&'static str),
+    /// What these words say.
+    Means(&'static str),
+    /// It must be set.
+    Required,
+}
+
+const fn key(name: &'static str, kind: Kind, unset: Unset, about: &'static str) -> Key {
+    Key {
+        name,
+        alias: None,
+        about,
+        kind,
+        unset,
+        example: match unset {
+            Unset::Default(value) => value,
+            Unset::Means(_) | Unset::Required => "",
+        },
+        option: None,
+    }
+}
+
+impl Key {
+    const fn like(self, example: &'static str) -> Key {
+        Key { example, ..self }
+    }
+
+    const fn option(self, option: &'static str) -> Key {
+        Key {
+            option: Some(option),
+            ..self
+        }
+    }
+
+    const fn alias(self, alias: &'static str) -> Key {
+        Key {
+            alias: Some(alias),
+            ..self
+        }
+    }
+
+    /// Whether this is its name, or another spelling of it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.alias == Some(name)
+    }
+
+    /// The keys of its section or rows.
+    pub fn below(&self) -> &'static [Key] {
+        match self.kind {
+            Kind::Section(keys) | Kind::Rows(keys) => keys,
+            _ => &[],
         }
     }
 }
 
-impl Config {
-    /// The keys in force.
-    ///
-    /// # Errors
-    ///
-    /// If `[keys]` has unknown keys or actions, or one key for two actions: all problems, each with its
-    /// solution.
-    pub fn keymap(&self) -> Result<Keymap> {
-        match Keymap::with_custom(&self.keys.flat()) {
-            Ok(keymap) => Ok(keymap),
-            Err(wrong) => bail!(
-                "[keys] in the configuration is invalid:\n  {}",
-                wrong.join("\n  ")
+use Kind::{
+    Bindings, Choice, Choices, Count, Flag, Rows, Section, Share, Shares, Size, Text, Texts,
+    Tokens, TwoShares,
+};
+use Unset::{Default, Means, Required};
+
+/// All keys, in the order in which they are listed.
+pub const ALL: &[Key] = &[
+    key(
+        "roots",
+        Texts,
+        Default("[]"),
+        "Folders to search besides the agents' own.",
+    )
+    .like(r#"["/srv/agents/logs"]"#)
+    .option("--root"),
+    key(
+        "models",
+        Text,
+        Means("models.toml beside the configuration, if there is one"),
+        "Your own models table; its rows come before the built-in ones.",
+    )
+    .like(r#""models.toml""#),
+    key(
+        "theme",
+        Text,
+        Default(r#""terminal""#),
+        "The theme: terminal, dark, light, colour-blind, monochrome, or one of your own.",
+    )
+    .like(r#""dark""#)
+    .option("--theme"),
+    key(
+        "fills",
+        Choice(&["solid", "by-role"]),
+        Means("as the theme has it"),
+        "What fills bars, in all themes: the same for all roles, or a pattern for each.",
+    )
+    .like(r#""by-role""#),
+    key(
+        "oversized",
+        Size,
+        Default(r#""4%""#),
+        "Results from this size on are marked: tokens, or a share of the window.",
+    )
+    .like(r#""8k""#),
+    key(
+        "ascii",
+        Flag,
+        Default("false"),
+        "Use ASCII characters only.",
+    )
+    .option("--ascii"),
+    key(
+        "no_color",
+        Flag,
+        Default("false"),
+        "Use no colours. NO_COLOR in the environment does the same.",
+    ),
+    key(
+        "cache",
+        Flag,
+        Default("true"),
+        "Keep what was read of logs, so that unchanged ones are not read again.",
+    ),
+    key(
+        "window",
+        Rows(&[
+            AGENT,
+            MODEL,
+            SESSION,
+            key("tokens", Tokens, Required, "The window.").like(r#""1M""#),
+        ]),
+        Default("[]"),
+        "The window of matching sessions; the first row that matches applies.",
+    )
+    .like(r#"[{ model = "claude-opus-4-6*", tokens = "1M" }]"#),
+    key(
+        "policy",
+        Rows(POLICY),
+        Default("[]"),
+        "When matching sessions compact; the first row that matches applies. A row has one rule.",
+    )
+    .like(r#"[{ agent = "codex", share = 0.95 }]"#),
+    key(
+        "keys",
+        Bindings,
+        Means("as keys.md lists them"),
+        "Keys of the screens, by the names of actions; with a screen's name before it, on that screen only.",
+    )
+    .like(r#"{ sort = "f5", suspend = [] }"#),
+    key(
+        "statusline",
+        Section(&[
+            key(
+                "format",
+                Text,
+                Default(r#""normal""#),
+                "What status lines show: normal, short, two-lines, or a format of your own.",
+            )
+            .like(r#""{percent:colour}[ · {until}]""#),
+            key(
+                "colours",
+                TwoShares,
+                Default("[0.7, 0.9]"),
+                "The shares of the trigger from which on they are yellow, and red.",
+            )
+            .alias("colors"),
+        ]),
+        Means("its defaults"),
+        "What status lines show.",
+    ),
+    key(
+        "hooks",
+        Section(&[
+            key(
+                "share",
+                Shares,
+                Default("[0.8, 0.95]"),
+                "Hooks warn at these shares of the trigger, once each.",
             ),
-        }
+            key(
+                "tell_model",
+                Flag,
+                Default("false"),
+                "Whether they warn the model too.",
+            ),
+            key(
+                "compactions",
+                Flag,
+                Default("true"),
+                "Whether they say what a compaction did.",
+            ),
+        ]),
+        Means("its defaults"),
+        "What hooks say.",
+    ),
+    key(
+        "alerts",
+        Section(&[
+            key(
+                "share",
+                Shares,
+                Default("[]"),
+                "Alert when a context reaches these shares of its trigger.",
+            )
+            .like("[0.8, 0.95]"),
+            key(
+                "requests_left",
+                Count,
+                Means("no such alert"),
+                "Alert when at most this many requests are left before a compaction.",
+            )
+            .like("5"),
+            key(
+                "item",
+                Size,
+                Means("no such alert"),
+                "Alert when an item is at least this large.",
+            )
+            .like(r#""20k""#),
+            key(
+                "notify",
+                Choices(&["screen", "bell", "osc9", "osc777", "osc99"]),
+                Default(r#"["screen"]"#),
+                "How alerts reach you.",
+            )
+            .like(r#"["screen", "bell", "osc9"]"#),
+            key(
+                "command",
+                Texts,
+                Default("[]"),
+                "A program and its arguments, run for each alert.",
+            )
+            .like(r#"["notify-send", "ctxgauge"]"#),
+        ]),
+        Means("no alerts"),
+        "Alerts: off unless share, requests_left or item is set.",
+    ),
+];
+
+const AGENT: Key = key(
+    "agent",
+    Text,
+    Means("any"),
+    "The agent's id or its name on the screens; * is any text.",
+)
+.like(r#""codex""#);
+const MODEL: Key = key(
+    "model",
+    Text,
+    Means("any"),
+    "The model's id; * is any text.",
+)
+.like(r#""claude-opus-4-6*""#);
+const SESSION: Key = key(
+    "session",
+    Text,
+    Means("any"),
+    "The session's id; * is any text.",
+)
+.like(r#""3f2a*""#);
+
+const POLICY: &[Key] = &[
+    AGENT,
+    MODEL,
+    SESSION,
+    key(
+        "share",
+        Share,
+        Means("not this rule"),
+        "Compacts at this share of the window.",
+    )
+    .like("0.95"),
+    key(
+        "tokens",
+        Tokens,
+        Means("not this rule"),
+        "Compacts at this size.",
+    )
+    .like(r#""150k""#),
+    key(
+        "messages",
+        Section(&[
+            key("keep", Count, Required, "Messages that stay.").like("20"),
+            key(
+                "over",
+                Count,
+                Required,
+                "How many more there are before it compacts.",
+            )
+            .like("5"),
+        ]),
+        Means("not this rule"),
+        "Compacts by the number of messages, not by size.",
+    )
+    .like("{ keep = 20, over = 5 }"),
+    key(
+        "drop_oldest",
+        Flag,
+        Default("false"),
+        "Drops the oldest messages until the rest fits into the window, or into tokens.",
+    ),
+    key("never", Flag, Default("false"), "Does not compact."),
+];
+
+/// A key with its section.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The section's name; `None`: it is in none.
+    pub section: Option<&'static str>,
+    /// The key.
+    pub key: &'static Key,
+}
+
+impl Setting {
+    /// The name that it has in messages: `alerts.share`.
+    pub fn name(&self) -> String {
+        let section = self.section.map(|section| format!("{section}."));
+        format!("{}{}", section.unwrap_or_default(), self.key.name)
+    }
+
+    /// The variable of the environment that sets it: `CTXGAUGE_ALERTS_SHARE`.
+    pub fn variable(&self) -> String {
+        let name = self.name().replace('.', "_");
+        format!("{PREFIX}{}", name.to_uppercase())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::tests::read;
-    use tui::keymap::{Action, KeyPress, Scope};
+/// What the variables that set keys begin with.
+pub const PREFIX: &str = "CTXGAUGE_";
 
-    #[test]
-    fn keys_are_read() {
-        let config = read(
-            r#"
-[keys]
-sort = "f5"
-"session.back" = ["b", "f2"]
-overview.back = "v"
-help = "f1"
-suspend = []
-"#,
-        );
-        let keymap = config.unwrap().keymap().unwrap();
-        let key = |scope, action| keymap.key(scope, action);
-        assert_eq!(key(Scope::Overview, Action::Sort), Some(KeyPress::F(5)));
-        assert_eq!(
-            key(Scope::Overview, Action::Back),
-            Some(KeyPress::Char('v'))
-        );
-        assert_eq!(key(Scope::Session, Action::Back), Some(KeyPress::Char('b')));
-        assert_eq!(key(Scope::Session, Action::Help), Some(KeyPress::F(1)));
-        assert_eq!(key(Scope::Session, Action::Suspend), None);
-    }
-
-    #[test]
-    fn every_problem_is_named() {
-        let config =
-            read("[keys]\noverview.sort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
-        let error = config.unwrap().keymap().unwrap_err().to_string();
-        for part in [
-            "\n  the key '?' is bound to both 'overview.sort' and 'anywhere.help'",
-            "\n  unknown action 'srot'",
-            "\n  unknown action 'session.back.x'",
-        ] {
-            assert!(error.contains(part), "{part} in: {error}");
-        }
-        let error = format!("{:#}", read("[keys]\nsort = 5\n").unwrap_err());
-        assert!(error.contains("[] for none"), "{error}");
-    }
+/// All keys that have a value: those of sections, and those in none. Those of rows are parts of a value.
+pub fn settings() -> impl Iterator<Item = Setting> {
+    ALL.iter()
+        .flat_map(|key| -> Box<dyn Iterator<Item = Setting>> {
+            let section = Some(key.name);
+            match key.kind {
+                Kind::Section(keys) => {
+                    Box::new(keys.iter().map(move |key| Setting { section, key }))
+                }
+                _ => Box::new(iter::once(Setting { section: None, key })),
+            }
+        })
 }

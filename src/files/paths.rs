@@ -18,12 +18,31 @@ type LookUp = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 
 /// The variables of an environment.
 #[derive(Clone)]
-pub struct Env(Arc<LookUp>);
+pub struct Env {
+    look_up: Arc<LookUp>,
+    names: fn() -> Vec<String>,
+}
 
 impl Env {
     /// The value of a variable; an empty one counts as unset.
     pub fn get(&self, name: &str) -> Option<OsString> {
-        (self.0)(name).filter(|value| !value.is_empty())
+        (self.look_up)(name).filter(|value| !value.is_empty())
+    }
+
+    /// The variables of the process.
+    pub fn of_process() -> Env {
+        Env {
+            look_up: Arc::new(env),
+            names: || {
+                let names = std::env::vars_os().map(|(name, _)| name.into_string());
+                names.filter_map(Result::ok).collect()
+            },
+        }
+    }
+
+    /// The names of all variables that are UTF-8; none where variables are only looked up.
+    pub fn names(&self) -> Vec<String> {
+        (self.names)()
     }
 
     /// Looks up variables of this environment.
@@ -35,7 +54,10 @@ impl Env {
 
 impl<F: Fn(&str) -> Option<OsString> + Send + Sync + 'static> From<F> for Env {
     fn from(look_up: F) -> Env {
-        Env(Arc::new(look_up))
+        Env {
+            look_up: Arc::new(look_up),
+            names: Vec::new,
+        }
     }
 }
 
@@ -66,7 +88,7 @@ impl User {
     pub fn of_process() -> User {
         User {
             folders: Folders::of_user(),
-            env: Env::from(env),
+            env: Env::of_process(),
         }
     }
 

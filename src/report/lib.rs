@@ -6,6 +6,8 @@
 pub mod agents;
 pub mod audit;
 pub mod check;
+pub mod configuration;
+pub mod diff;
 pub mod export;
 pub mod hook;
 mod in_order;

@@ -147,4 +147,11 @@ fn other_reports_have_the_documented_keys() {
         &[],
     );
     check("ctxgauge.models/1", &[output(&["models"])], &[]);
+    let log_of = |case: &str| fixtures.join(format!("claude-code/{case}/log.jsonl"));
+    let before = log_of("requests_say_what_they_hold");
+    let after = log_of("prompt_snapshot_after_the_first_response");
+    let both = [before, after].map(|path| path.to_str().unwrap().to_owned());
+    let diff = output(&["diff", "--redact", &both[0], &both[1]]);
+    check("ctxgauge.diff/1", &[diff], &["tools[].server"]);
+    check("ctxgauge.config/1", &[output(&["config", "show"])], &[]);
 }

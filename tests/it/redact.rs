@@ -14,6 +14,11 @@ fn outputs() -> Vec<Vec<&'static str>> {
         vec!["report", "--redact"],
         vec!["report", "--redact", "--json"],
     ];
+    for format in ["text", "json", "markdown"] {
+        all.push(vec![
+            "diff", "--redact", "--items", "1000", "--format", format, "--from", "1",
+        ]);
+    }
     for table in ["sessions", "requests", "items", "compactions"] {
         all.push(vec!["export", "--redact", "--what", table]);
         all.push(vec![

@@ -1,6 +1,6 @@
 //! What can be asked for: commands, pages of the documentation, and sections of them.
 
-use crate::commands::mistakes::nearest;
+use crate::nearest::nearest;
 use assets::{PAGES, Page};
 
 /// The page of this name.

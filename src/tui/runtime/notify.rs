@@ -238,6 +238,7 @@ fn facts(alert: &Alert) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::alerts::VARIABLES;
     use model::event::{Lane, is_unsafe_to_show};
     use model::fleet::{FileId, SessionKey};
     use proptest::prelude::*;
@@ -322,6 +323,7 @@ mod tests {
     #[test]
     fn facts_are_inert_and_the_unknown_is_not_there() {
         let facts = facts(&alert("shop: \u{1b}]0;x\u{7}"));
+        assert!(facts.iter().map(|(name, _)| *name).eq(VARIABLES));
         let fact = |name: &str| {
             let (_, value) = facts.iter().find(|(known, _)| *known == name).unwrap();
             value

@@ -166,9 +166,11 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     // The names by which the program opens them.
     (&["tui"], &["tui::runtime"]),
+    (&["nearest"], &[]),
     (
         &["config"],
         &[
+            "nearest",
             "assets",
             "model",
             "render",

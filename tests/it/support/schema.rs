@@ -6,12 +6,21 @@ use serde_json::Value;
 
 /// Panics if a document is not as the schema of this file says.
 pub fn check(file: &str, document: &Value) {
+    if let Err(why) = validated(file, document) {
+        panic!("{file}: {why}");
+    }
+}
+
+/// Whether a document is as the schema of this file says.
+pub fn fits(file: &str, document: &Value) -> bool {
+    validated(file, document).is_ok()
+}
+
+fn validated(file: &str, document: &Value) -> Result<(), String> {
     let path = manifest_folder().join("assets/schemas").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let schema: Value = serde_json::from_str(&text).unwrap();
-    if let Err(why) = validate(&schema, &schema, document, "") {
-        panic!("{file}: {why}");
-    }
+    validate(&schema, &schema, document, "")
 }
 
 fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
@@ -19,7 +28,28 @@ fn validate(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
     let fail = |why: &str| Err(format!("{place}: {why}: {value}"));
     for (word, rule) in words {
         match word.as_str() {
-            "$schema" | "$defs" | "title" | "description" | "format" => {}
+            "$schema" | "$defs" | "title" | "description" | "format" | "default" | "examples" => {}
+            "minimum" | "maximum" | "exclusiveMinimum" => {
+                let bound = rule.as_f64().ok_or("a bound is a number")?;
+                let is_within = |n: f64| match word.as_str() {
+                    "minimum" => n >= bound,
+                    "maximum" => n <= bound,
+                    _ => n > bound,
+                };
+                if value.as_f64().is_some_and(|n| !is_within(n)) {
+                    return fail("too small or too large");
+                }
+            }
+            "minItems" | "maxItems" => {
+                let bound = rule.as_u64().ok_or("a bound is a number")? as usize;
+                let is_within = |n: usize| match word.as_str() {
+                    "minItems" => n >= bound,
+                    _ => n <= bound,
+                };
+                if value.as_array().is_some_and(|all| !is_within(all.len())) {
+                    return fail("too few or too many");
+                }
+            }
             "$ref" => {
                 let name = rule.as_str().and_then(|name| name.strip_prefix('#'));
                 let part = name.and_then(|name| root.pointer(name));
@@ -102,10 +132,10 @@ fn is_of(kind: &Value, value: &Value) -> bool {
 fn what_does_not_fit_a_schema_is_found() {
     let schema = serde_json::json!({
         "type": "object",
-        "properties": { "a": { "type": ["integer", "null"] }, "b": { "$ref": "#/$defs/b" } },
+        "properties": { "a": { "type": ["integer", "null"], "minimum": 0, "maximum": 9 }, "b": { "$ref": "#/$defs/b" } },
         "required": ["a"],
         "additionalProperties": false,
-        "$defs": { "b": { "type": "array", "items": { "enum": ["x", "y"] } } },
+        "$defs": { "b": { "type": "array", "minItems": 1, "items": { "enum": ["x", "y"] } } },
     });
     let fits = |text: &str| {
         let value: Value = serde_json::from_str(text).unwrap();
@@ -117,6 +147,9 @@ fn what_does_not_fit_a_schema_is_found() {
         "{}",
         r#"{"a":"1"}"#,
         r#"{"a":1.5}"#,
+        r#"{"a":-1}"#,
+        r#"{"a":10}"#,
+        r#"{"a":1,"b":[]}"#,
         r#"{"a":1,"c":2}"#,
         r#"{"a":1,"b":["z"]}"#,
         r#"{"a":1,"b":"x"}"#,

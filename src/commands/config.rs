@@ -1,0 +1,121 @@
+//! `ctxgauge config`.
+
+mod check;
+mod show;
+
+use super::options::Shared;
+use super::{Call, Run};
+use crate::config::{schema, template};
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use files::output::{Existing, NewFile};
+use render::text::inert;
+use show::Show;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// `ctxgauge config`.
+#[derive(Debug, Args)]
+pub struct Config {
+    /// What to do with it.
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show each key with its value, its default, and where the value came from.
+    Show(Show),
+    /// Find what is wrong in the configuration and the files beside it: ends with 1 if something is.
+    Check,
+    /// Print the path of the file that is read.
+    Path,
+    /// Write a file with all keys, what they are for and their defaults; none of them is set.
+    Init(Init),
+    /// Print the JSON schema of the file.
+    Schema,
+}
+
+/// `ctxgauge config init`.
+#[derive(Debug, Args)]
+struct Init {
+    /// Where to write it; `-` prints it. Default: the file that is read.
+    #[arg(value_name = "FILE")]
+    path: Option<PathBuf>,
+    /// Replace what is there.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Run for Config {
+    fn add_options(&mut self, before: &mut Shared) {
+        if let What::Show(show) = &mut self.what {
+            show.add_options(before);
+        }
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        match &self.what {
+            What::Show(show) => show.run(call),
+            What::Check => check::run(call),
+            What::Path => {
+                let path = file(call)?;
+                if io::stdout().is_terminal() {
+                    writeln!(call.out, "{}", inert(&path.to_string_lossy()))?;
+                } else {
+                    // For scripts: exact.
+                    call.out.write_all(path.as_os_str().as_encoded_bytes())?;
+                    writeln!(call.out)?;
+                }
+                if call.config.is_none() && path.symlink_metadata().is_err() {
+                    writeln!(
+                        call.err,
+                        "it does not exist; `ctxgauge config init` writes it"
+                    )?;
+                }
+                Ok(())
+            }
+            What::Init(init) => init.run(call),
+            What::Schema => Ok(writeln!(call.out, "{:#}", schema::schema())?),
+        }
+    }
+}
+
+impl Init {
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let text = template::template();
+        if self.path.as_deref() == Some(Path::new("-")) {
+            return Ok(call.out.write_all(text.as_bytes())?);
+        }
+        let path = match &self.path {
+            Some(path) => path.clone(),
+            None => file(call)?,
+        };
+        let existing = if self.force {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        write(&path, existing, &text).with_context(|| format!("'{}'", path.display()))?;
+        writeln!(call.out, "{}", inert(&call.user.folders.display(&path)))?;
+        Ok(())
+    }
+}
+
+fn write(path: &Path, existing: Existing, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let new = NewFile::create(path, existing)?;
+    new.file()?.write_all(text.as_bytes())?;
+    new.finish()
+}
+
+/// The configuration file: the named one, or that of the user, whether it exists or not.
+fn file(call: &Call<'_>) -> Result<PathBuf> {
+    match call.config.clone().or(call.user.folders.config_file()) {
+        Some(path) => Ok(path),
+        None => bail!("there is no home folder; name a file with --config"),
+    }
+}

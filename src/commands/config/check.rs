@@ -1,0 +1,172 @@
+//! `ctxgauge config check`.
+
+use super::file;
+use crate::commands::exit::Exit;
+use crate::commands::setup::Setup;
+use crate::commands::{Call, locale};
+use crate::config::values::{bindings, place};
+use crate::config::{self, Loaded, Problem, UserThemes};
+use anyhow::Result;
+use files::paths::User;
+use render::number::counted;
+use render::text::inert;
+use report::Page;
+use report::line::template::Template;
+use std::fmt::Display;
+use std::io;
+use std::path::PathBuf;
+
+/// Prints what is wrong in the configuration and the files beside it.
+///
+/// # Errors
+///
+/// [`Exit::Wrong`] if something is; [`Exit::Trouble`] if a file cannot be read.
+pub(super) fn run(call: &mut Call<'_>) -> Result<()> {
+    match check(call).map_err(Exit::of)? {
+        0 => Ok(()),
+        _ => Err(Exit::Wrong.into()),
+    }
+}
+
+fn check(call: &mut Call<'_>) -> Result<usize> {
+    let path = file(call)?;
+    let default = call.user.folders.config_file();
+    let text = config::text(call.config.as_deref(), default.as_deref())?;
+    let mut found = Found {
+        path,
+        text: text.unwrap_or_default(),
+        page: Page::new(&mut *call.out, locale::columns(&call.user.env)),
+        problems: 0,
+    };
+    let problems = config::problems(&found.text);
+    for problem in &problems {
+        found.in_file(problem)?;
+    }
+    if problems.is_empty() {
+        match config::load(call.config.as_deref(), default.as_deref(), &call.user.env) {
+            Err(error) => found.print(format!("{error:#}"))?,
+            Ok(loaded) => {
+                let file = call.config.clone().or(default);
+                found.of_config(&loaded)?;
+                found.beside(loaded, file, call.user)?;
+            }
+        }
+    }
+    let shown = call.user.folders.display(&found.path);
+    let shown = inert(&shown).into_owned();
+    let count = found.problems;
+    let exists = found.path.symlink_metadata().is_ok();
+    match (count, exists) {
+        (0, true) => writeln!(call.out, "{shown}: nothing is wrong")?,
+        (0, false) => writeln!(call.out, "{shown} does not exist: the defaults apply")?,
+        (n, _) => writeln!(call.out, "{}", counted(n as u64, "problem"))?,
+    }
+    Ok(count)
+}
+
+/// What is wrong.
+struct Found<'a> {
+    /// The configuration file.
+    path: PathBuf,
+    text: String,
+    page: Page<'a>,
+    problems: usize,
+}
+
+impl Found<'_> {
+    /// Sentences, which may go over several lines.
+    fn print(&mut self, what: impl Display) -> io::Result<()> {
+        self.problems += 1;
+        for line in what.to_string().trim_end().lines() {
+            writeln!(self.page, "{}", inert(line))?;
+        }
+        writeln!(self.page)
+    }
+
+    fn in_file(&mut self, problem: &Problem) -> io::Result<()> {
+        self.problems += 1;
+        let shown = problem.shown(&self.text);
+        let (message, line) = shown.split_once('\n').unwrap_or((&shown, ""));
+        let path = self.path.to_string_lossy();
+        writeln!(self.page, "{}: {message}", inert(&path))?;
+        self.page.row(line)?;
+        writeln!(self.page)
+    }
+
+    /// A key whose value means nothing, wherever it is set.
+    fn of_key(&mut self, loaded: &Loaded, key: &str, message: String) -> io::Result<()> {
+        match loaded.variable(key) {
+            Some(variable) => self.print(format!("{}: {message}", variable.name)),
+            None => self.in_file(&Problem {
+                place: place(&self.text, key),
+                message,
+            }),
+        }
+    }
+
+    /// A problem with keys of the keyboard: it is where the first action is set that it names.
+    fn of_keyboard(&mut self, loaded: &Loaded, message: &str) -> io::Result<()> {
+        let is_named = |name: &str| {
+            [format!("'{name}'"), format!("\"{name}\"")]
+                .iter()
+                .any(|quoted| message.contains(quoted.as_str()))
+        };
+        let mut bindings = bindings(&self.text).into_iter();
+        match bindings.find(|(name, _)| is_named(name)) {
+            Some((_, place)) if loaded.variable("keys").is_none() => self.in_file(&Problem {
+                place: Some(place),
+                message: message.to_owned(),
+            }),
+            _ => self.of_key(loaded, "keys", message.to_owned()),
+        }
+    }
+
+    /// What is wrong with values that are used later.
+    fn of_config(&mut self, loaded: &Loaded) -> Result<()> {
+        if let Err(error) = loaded.config.keymap() {
+            // A line for each; the first says what they are about.
+            for line in error.to_string().lines().skip(1) {
+                self.of_keyboard(loaded, line.trim_start())?;
+            }
+        }
+        let format = loaded.config.statusline.format.as_deref();
+        if let Some(Err(error)) = format.map(Template::named_or_text) {
+            self.of_key(loaded, "statusline.format", error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong in the files beside the configuration, and with what names them.
+    fn beside(&mut self, loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<()> {
+        let mut themes = config::themes(file.as_deref())?;
+        if let Some(name) = loaded.config.theme.clone()
+            && !is_left_out(&themes, &name)
+            && let Err(error) = themes.choose(&name)
+        {
+            self.of_key(&loaded, "theme", error.to_string())?;
+        }
+        for (_, error) in &themes.left_out {
+            self.print(format!("{error:#}"))?;
+        }
+        let setup = match Setup::of(loaded, file, user) {
+            Ok(setup) => setup,
+            Err(error) => return Ok(self.print(format!("{error:#}"))?),
+        };
+        for mapping in &setup.left_out {
+            self.print(format!("{:#}", mapping.error))?;
+        }
+        for (path, what) in setup.problems() {
+            self.print(format!("{}: {what}", path.display()))?;
+        }
+        if let Err(error) = setup.rules() {
+            self.print(format!("{error:#}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a theme's file is among those that are not valid: that is said of the file.
+fn is_left_out(themes: &UserThemes, name: &str) -> bool {
+    let mut paths = themes.left_out.iter().map(|(path, _)| path);
+    paths.any(|path| path.file_stem().is_some_and(|stem| stem == name))
+}

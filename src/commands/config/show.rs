@@ -1,0 +1,133 @@
+//! `ctxgauge config show`.
+
+use crate::commands::options::{Print, Shared};
+use crate::commands::{Call, Run};
+use crate::config;
+use crate::config::keys::Unset;
+use crate::config::values::{KeyValue, Origin, values};
+use anyhow::Result;
+use clap::Args;
+use report::configuration::{Configuration, From, OnScreen, Setting};
+use std::path::PathBuf;
+use tui::runtime::state::StateFile;
+
+/// `ctxgauge config show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Only these keys, and those whose names begin with one: `alerts` or `alerts.share`.
+    #[arg(value_name = "KEY")]
+    keys: Vec<String>,
+    /// Only what is not the default.
+    #[arg(long)]
+    set: bool,
+    /// As if this folder were searched too.
+    #[arg(long, value_name = "FOLDER")]
+    root: Vec<PathBuf>,
+    /// How to write it.
+    #[command(flatten)]
+    print: Print,
+}
+
+impl Run for Show {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.root.append(&mut before.logs.root);
+        self.print.add(before);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let default = call.user.folders.config_file();
+        let loaded = config::load(call.config.as_deref(), default.as_deref(), &call.user.env)?;
+        let file = call.config.clone().or(default);
+        let mut all = values(&loaded);
+        self.add_given(&mut all);
+        all.retain(|it| self.is_shown(it));
+        let configuration = Configuration {
+            path: file.map(|path| path.to_string_lossy().into_owned()),
+            exists: loaded.text.is_some(),
+            settings: all.into_iter().map(setting).collect(),
+            on_screen: self.on_screen(call),
+        };
+        let style = call.style(&self.print);
+        style.print(&configuration, call.out)?;
+        for (name, what) in &loaded.unknown {
+            writeln!(call.err, "{name}: {what}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Show {
+    /// Adds what options of the command line set.
+    fn add_given(&self, all: &mut Vec<KeyValue>) {
+        let ascii = all.iter_mut().find(|it| it.name == "ascii");
+        if let Some(ascii) = ascii.filter(|_| self.print.plain.ascii) {
+            ascii.value = Some(true.into());
+            ascii.origin = Origin::Option("--ascii");
+        }
+        let at = all.iter().position(|it| it.name == "roots");
+        if let Some(at) = at.filter(|_| !self.root.is_empty()) {
+            let roots = self.root.iter().map(|root| root.to_string_lossy());
+            let roots: Vec<toml::Value> = roots.map(|root| root.into_owned().into()).collect();
+            // They are searched besides those of the configuration.
+            let given = KeyValue {
+                value: Some(roots.into()),
+                origin: Origin::Option("--root"),
+                ..all[at].clone()
+            };
+            all.insert(at + 1, given);
+        }
+    }
+
+    fn is_shown(&self, value: &KeyValue) -> bool {
+        let is_named = |key: &String| {
+            let rest = value.name.strip_prefix(key.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let is_wanted = self.keys.is_empty() || self.keys.iter().any(is_named);
+        is_wanted && !(self.set && value.origin == Origin::Default)
+    }
+
+    /// What was chosen on the screens, where it comes before the file.
+    fn on_screen(&self, call: &Call<'_>) -> Option<OnScreen> {
+        let path = call.user.folders.state_file()?;
+        let (file, _) = StateFile::open(path.clone());
+        let state = file.loaded();
+        let theme = state.theme.as_ref().map(|theme| format!("theme {theme}"));
+        let size = state.screens.items.oversized;
+        let size = size.map(|size| format!("oversized {size}"));
+        let windows = match state.screens.windows.len() {
+            0 => None,
+            1 => Some("1 window".to_owned()),
+            n => Some(format!("{n} windows")),
+        };
+        let what: Vec<String> = [theme, size, windows].into_iter().flatten().collect();
+        (!what.is_empty()).then(|| OnScreen {
+            path: call.user.folders.display(&path),
+            what,
+        })
+    }
+}
+
+fn setting(value: KeyValue) -> Setting {
+    Setting {
+        name: value.name,
+        toml: value.value.as_ref().map(toml::Value::to_string),
+        json: value
+            .value
+            .map(|value| serde_json::to_value(value).unwrap_or_default()),
+        unset: match value.unset {
+            Unset::Default(text) => Some(text),
+            Unset::Means(_) | Unset::Required => None,
+        },
+        means: match value.unset {
+            Unset::Means(what) => Some(what),
+            Unset::Default(_) | Unset::Required => None,
+        },
+        from: match value.origin {
+            Origin::Default => From::Default,
+            Origin::File(line) => From::File(line),
+            Origin::Variable(name) => From::Variable(name),
+            Origin::Option(option) => From::Option(option),
+        },
+    }
+}

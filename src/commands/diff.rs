@@ -1,0 +1,104 @@
+//! `ctxgauge diff`.
+
+use super::exit::Exit;
+use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
+use super::{Call, Run};
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use report::diff::{self, Form, Moment};
+use report::session::Asked;
+use std::path::{Path, PathBuf};
+
+/// `ctxgauge diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The session to compare with: a log file, a folder (its newest session), or a session's id, the beginning or end
+    /// of it, or a part of its title.
+    #[arg(value_name = "BEFORE")]
+    pub before: String,
+    /// The other session. Default: the same one, at another moment.
+    #[arg(value_name = "AFTER", required_unless_present_any = ["from", "to"])]
+    pub after: Option<String>,
+    /// BEFORE as of its Nth request, counted from 1. Default: as it is now.
+    #[arg(long, value_name = "N")]
+    pub from: Option<usize>,
+    /// AFTER as of its Nth request. Default: as it is now.
+    #[arg(long, value_name = "N")]
+    pub to: Option<usize>,
+    /// How many items to name of those that are new, gone, larger and smaller; JSON has all.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub items: usize,
+    /// Which logs to search.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// What to leave out.
+    #[command(flatten)]
+    pub redact: Redact,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// How to write it.
+    #[command(flatten)]
+    pub plain: Plain,
+}
+
+/// The output formats of a comparison.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON document on one line.
+    Json,
+    /// For pull requests and notes.
+    Markdown,
+}
+
+impl Run for Diff {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+        self.plain.add(before);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let after = self.after.as_deref().unwrap_or(&self.before);
+        if self.before == after && self.from == self.to {
+            let why = "both are the same; name two requests of it with --from and --to";
+            bail!(Exit::WrongUsage(why.to_owned()));
+        }
+        let setup = call.setup()?;
+        let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
+        if self.redact.redact {
+            context.redactor = Some(setup.redactor(&context)?);
+        }
+        let paths = [self.before.as_str(), after].map(PathBuf::from);
+        let moments = [
+            moment(&self.before, &paths[0], self.from),
+            moment(after, &paths[1], self.to),
+        ];
+        let style = |name| self.plain.style(named_format(name), &call.user.env);
+        let form = match self.format {
+            Format::Markdown if !self.plain.json => Form::Markdown,
+            Format::Json => Form::Report(style("json")),
+            _ => Form::Report(style("text")),
+        };
+        diff::run(&context, moments, self.items, form, call.out)
+    }
+}
+
+/// The session at a path or, if nothing is there, the one with this id or title.
+fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> Moment<'a> {
+    let is_path = path.symlink_metadata().is_ok();
+    Moment {
+        asked: Asked {
+            path: is_path.then_some(path),
+            session: (!is_path).then_some(word),
+            here: &[],
+        },
+        request,
+    }
+}

@@ -1,0 +1,212 @@
+//! What each key is set to, and where that came from.
+
+use super::Loaded;
+use super::keys::{self, Kind, Setting, Unset};
+use super::problem::line_number;
+use serde::Deserialize;
+use std::ops::Range;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Spanned, Value};
+
+/// What a key is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyValue {
+    /// Its name; with the number of the row, or the name of the action, where it has several values.
+    pub name: String,
+    /// The value; `None`: it is not set, and what holds then is no value.
+    pub value: Option<Value>,
+    /// What holds where it is not set.
+    pub unset: Unset,
+    /// Where the value came from.
+    pub origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It is the default.
+    Default,
+    /// This line of the file.
+    File(usize),
+    /// This variable of the environment.
+    Variable(String),
+    /// This option of the command line.
+    Option(&'static str),
+}
+
+/// What all keys are set to, in the order of [`keys::ALL`].
+pub fn values(loaded: &Loaded) -> Vec<KeyValue> {
+    let text = loaded.text.as_deref().unwrap_or_default();
+    let (table, _) = DeTable::parse_recoverable(text);
+    let mut values = Vec::new();
+    for setting in keys::settings() {
+        let name = setting.name();
+        let (value, origin) = match (loaded.variable(&name), find(table.get_ref(), setting)) {
+            (Some(variable), _) => (variable.value(), Some(variable.name.clone())),
+            (None, Some((_, value))) => (value.clone(), None),
+            (None, None) => {
+                values.push(unset(setting, name));
+                continue;
+            }
+        };
+        each(&name, setting.key.kind, &value, &mut |name, value| {
+            values.push(KeyValue {
+                name,
+                unset: setting.key.unset,
+                origin: match &origin {
+                    Some(variable) => Origin::Variable(variable.clone()),
+                    None => Origin::File(line_number(text, value.span().start)),
+                },
+                value: plain(value),
+            });
+        });
+    }
+    values
+}
+
+/// Where a key is set in the text of a file.
+pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let setting = keys::settings().find(|setting| setting.name() == key)?;
+    find(table.get_ref(), setting).map(|(place, _)| place)
+}
+
+/// The keys of the keyboard that a file sets: the name of each action, and where it is.
+pub fn bindings(text: &str) -> Vec<(String, Range<usize>)> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let mut found = Vec::new();
+    if let Some((name, value)) = table.get_ref().get_key_value("keys") {
+        each("", Kind::Bindings, value, &mut |name, value| {
+            found.push((name.trim_start_matches('.').to_owned(), value.span()));
+        });
+        found.retain(|(action, _)| !action.is_empty() && action != name.get_ref());
+    }
+    found
+}
+
+/// A key's place and value in a file.
+fn find<'t, 'i>(
+    table: &'t DeTable<'i>,
+    setting: Setting,
+) -> Option<(Range<usize>, &'t Spanned<DeValue<'i>>)> {
+    let table = match setting.section {
+        None => table,
+        Some(section) => table.get(section)?.get_ref().as_table()?,
+    };
+    let mut entries = table.iter();
+    let (name, value) = entries.find(|(name, _)| setting.key.is_called(name.get_ref()))?;
+    Some((name.span(), value))
+}
+
+/// Gives each of a key's values: rows and keys of the keyboard one by one, everything else as a whole.
+fn each(
+    name: &str,
+    kind: Kind,
+    value: &Spanned<DeValue<'_>>,
+    give: &mut dyn FnMut(String, &Spanned<DeValue<'_>>),
+) {
+    match (kind, value.get_ref()) {
+        (Kind::Rows(_), DeValue::Array(rows)) if !rows.is_empty() => {
+            for (at, row) in rows.iter().enumerate() {
+                give(format!("{name}[{at}]"), row);
+            }
+        }
+        (Kind::Bindings, DeValue::Table(table)) if !table.is_empty() => {
+            for (below, value) in table {
+                each(&format!("{name}.{}", below.get_ref()), kind, value, give);
+            }
+        }
+        _ => give(name.to_owned(), value),
+    }
+}
+
+fn unset(setting: Setting, name: String) -> KeyValue {
+    let unset = setting.key.unset;
+    let value = match unset {
+        Unset::Default(text) => DeValue::parse(text).ok().as_ref().and_then(plain),
+        Unset::Means(_) | Unset::Required => None,
+    };
+    KeyValue {
+        name,
+        value,
+        unset,
+        origin: Origin::Default,
+    }
+}
+
+fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    Value::deserialize(ValueDeserializer::from(value.clone())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{environment, load};
+    use super::*;
+    use files::paths::Env;
+
+    fn shown(text: &str, variables: &'static [(&str, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        let env = Env::from(|name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.into())
+        });
+        let loaded = load(Some(&path), None, &env).unwrap();
+        assert!(environment::unknown(&env).is_empty());
+        let all = values(&loaded).into_iter();
+        all.filter(|it| it.origin != Origin::Default)
+            .map(|it| {
+                let value = it.value.unwrap();
+                match it.origin {
+                    Origin::File(line) => format!("{line}: {} = {value}", it.name),
+                    Origin::Variable(name) => format!("{name}: {} = {value}", it.name),
+                    _ => unreachable!(),
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn values_have_their_lines_and_variables() {
+        let text = "\
+theme = 'dark'
+cache = false
+[[window]]
+tokens = 272_000
+[[window]]
+tokens = '1M'
+[keys]
+sort = 'f5'
+session.back = ['b']
+[statusline]
+colors = [0.5, 0.75]
+[hooks]
+share = 0.7
+";
+        let variables = &[
+            ("CTXGAUGE_THEME", "light"),
+            ("CTXGAUGE_HOOKS_TELL_MODEL", "true"),
+            ("CTXGAUGE_ALERTS_SHARE", "0.9"),
+            ("CTXGAUGE_ROOTS", "/srv/logs"),
+            ("CTXGAUGE_ALERTS_NOTIFY", "['bell', 'screen']"),
+        ];
+        assert_eq!(
+            shown(text, variables),
+            [
+                "CTXGAUGE_ROOTS: roots = [\"/srv/logs\"]",
+                "CTXGAUGE_THEME: theme = \"light\"",
+                "2: cache = false",
+                "3: window[0] = { tokens = 272000 }",
+                "5: window[1] = { tokens = \"1M\" }",
+                "9: keys.session.back = [\"b\"]",
+                "8: keys.sort = \"f5\"",
+                "11: statusline.colours = [0.5, 0.75]",
+                "13: hooks.share = 0.7",
+                "CTXGAUGE_HOOKS_TELL_MODEL: hooks.tell_model = true",
+                "CTXGAUGE_ALERTS_SHARE: alerts.share = 0.9",
+                "CTXGAUGE_ALERTS_NOTIFY: alerts.notify = [\"bell\", \"screen\"]",
+            ]
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Finds the name that a mistyped word was meant to be.
+
+/// How alike two names are at least, from 0 to 1, to be taken for each other: as clap takes options.
+const LEAST_ALIKE: f64 = 0.7;
+
+/// The name that is most like a word, if one is like it.
+pub fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let word = word.to_lowercase();
+    let alike = names.map(|name| (strsim::jaro(&word, name), name));
+    let alike = alike.filter(|(alike, _)| *alike > LEAST_ALIKE);
+    let nearest = alike.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.map(|(_, name)| name)
+}

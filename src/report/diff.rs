@@ -1,0 +1,148 @@
+//! What differs between two sessions, or between two moments of one.
+
+mod json;
+mod markdown;
+mod parts;
+mod side;
+mod text;
+mod words;
+
+use super::json::document;
+use super::redact::LeftOut;
+use super::session::Asked;
+use super::{Output, Page, ReportContext, Style};
+use anyhow::Result;
+pub use parts::{Amount, Part, Row};
+pub use side::Side;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// A session, and the moment of it that is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// The session.
+    pub asked: Asked<'a>,
+    /// The session as of the report of this request, counted from 1; `None`: as it is now.
+    pub request: Option<usize>,
+}
+
+/// How the result is written.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// As all reports are.
+    Report(Style),
+    /// As Markdown.
+    Markdown,
+}
+
+/// What is compared first: what the first line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The first requests of two sessions.
+    FirstRequest,
+    /// The contexts.
+    Context,
+}
+
+/// What differs. Its texts are those of the logs: not safe to print.
+pub struct Diff {
+    /// The one that is compared with.
+    pub before: Side,
+    /// The other one.
+    pub after: Side,
+    /// What the first line is about.
+    pub about: About,
+    /// The parts of the first prompt.
+    pub first: Vec<Row>,
+    /// The parts of the context by role.
+    pub roles: Vec<Row>,
+    /// The results of each tool, in the context or not.
+    pub tools: Vec<Row>,
+    /// What each MCP server has in the context: definitions and results.
+    pub servers: Vec<Row>,
+    /// The items in the context that differ.
+    pub items: Vec<Row>,
+    /// How many items of each kind of change text and Markdown name.
+    pub most_items: usize,
+    /// What was left out, if that was asked for.
+    pub left_out: Option<LeftOut>,
+}
+
+impl Diff {
+    fn of(before: Side, after: Side, most_items: usize, left_out: Option<LeftOut>) -> Diff {
+        let rows = |of: fn(&Side) -> &BTreeMap<Part, Amount>| parts::rows(&before, &after, of);
+        let mut items = rows(|side| &side.items);
+        items.retain(|row| row.change() != 0);
+        let sizes = (before.first, after.first);
+        let is_of_moment = before.request.or(after.request).is_some();
+        let about = match sizes {
+            (Some(before), Some(after)) if before != after && !is_of_moment => About::FirstRequest,
+            _ => About::Context,
+        };
+        Diff {
+            about,
+            first: rows(|side| &side.first_parts),
+            roles: rows(|side| &side.roles),
+            tools: rows(|side| &side.tools),
+            servers: rows(|side| &side.servers),
+            items,
+            most_items,
+            left_out,
+            before,
+            after,
+        }
+    }
+
+    /// What explains most of what the first line is about: the row that changed most in its direction.
+    pub fn cause(&self) -> Option<&Row> {
+        let (change, rows): (i64, Vec<&Row>) = match self.about {
+            About::FirstRequest => {
+                let size = |side: &Side| side.first.unwrap_or_default();
+                let change = parts::change(size(&self.before), size(&self.after));
+                (change, self.first.iter().collect())
+            }
+            About::Context => {
+                let change = parts::change(self.before.context.used, self.after.context.used);
+                // Results of tools are named by their tool.
+                let others = self.roles.iter().filter(|row| row.part.name != "tool");
+                let tools = self.tools.iter().filter(|row| row.part.server.is_none());
+                (change, others.chain(tools).chain(&self.servers).collect())
+            }
+        };
+        let of_direction = rows
+            .into_iter()
+            .filter(|row| row.change() != 0 && (change == 0 || (row.change() < 0) == (change < 0)));
+        of_direction.max_by_key(|row| row.change().unsigned_abs())
+    }
+}
+
+impl Output for Diff {
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        text::write(page, self)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<()> {
+        document(out, "ctxgauge.diff/1", json::Body::new(self))
+    }
+}
+
+/// Compares two sessions, or two moments of one.
+///
+/// # Errors
+///
+/// If one of them is not found or cannot be read, has no such request, or `out` cannot be written to.
+pub fn run(
+    context: &ReportContext,
+    [before, after]: [Moment<'_>; 2],
+    most_items: usize,
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let before = Side::read(context, before)?;
+    let after = Side::read(context, after)?;
+    let diff = Diff::of(before, after, most_items, context.left_out());
+    match form {
+        Form::Report(style) => style.print(&diff, out),
+        Form::Markdown => Ok(markdown::write(out, &diff)?),
+    }
+}

@@ -1,0 +1,72 @@
+//! What differs, for programs: the schema `ctxgauge.diff/1`.
+
+use super::parts::{Amount, Row, change};
+use super::words::headline;
+use super::{Diff, Side};
+use crate::json::part::part;
+use crate::redact::LeftOut;
+use crate::session::json::dollars;
+use serde::Serialize;
+
+part! { Body<'a>(diff: &'a Diff) {
+    headline: String = headline(diff),
+    before: SidePart<'a> = SidePart::new(&diff.before),
+    after: SidePart<'a> = SidePart::new(&diff.after),
+    change: ChangePart = ChangePart::new(&diff.before, &diff.after),
+    first_request: Vec<RowPart<'a>> = diff.first.iter().map(RowPart::new).collect(),
+    roles: Vec<RowPart<'a>> = diff.roles.iter().map(RowPart::new).collect(),
+    tools: Vec<RowPart<'a>> = diff.tools.iter().map(RowPart::new).collect(),
+    servers: Vec<RowPart<'a>> = diff.servers.iter().map(RowPart::new).collect(),
+    items: Vec<RowPart<'a>> = diff.items.iter().map(RowPart::new).collect(),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut> = diff.left_out,
+}}
+
+part! { SidePart<'a>(side: &'a Side) {
+    agent: &'a str = side.agent,
+    id: Option<&'a str> = side.id.as_deref(),
+    name: &'a str = &side.name,
+    path: &'a str = &side.path,
+    model: Option<&'a str> = side.model.as_deref(),
+    request: Option<usize> = side.request,
+    requests: usize = side.requests,
+    compactions: usize = side.compactions,
+    cost_usd: f64 = dollars(side.spending.usd()),
+    unpriced: u64 = side.spending.unpriced,
+    first_request: Option<u64> = side.first,
+    context: SizePart = SizePart::new(side),
+}}
+
+part! { SizePart(side: &Side) {
+    used: u64 = side.context.used,
+    known: u64 = side.context.known,
+    estimated: u64 = side.context.estimated,
+    low: u64 = side.context.low,
+    high: u64 = side.context.high,
+}}
+
+part! { ChangePart(before: &Side, after: &Side) {
+    first_request: Option<i64> = before.first.zip(after.first).map(|(was, is)| change(was, is)),
+    context: i64 = change(before.context.used, after.context.used),
+    context_error: u64 = before.error().saturating_add(after.error()),
+    requests: i64 = change(before.requests as u64, after.requests as u64),
+    compactions: i64 = change(before.compactions as u64, after.compactions as u64),
+    cost_usd: f64 = dollars(after.spending.usd() - before.spending.usd()),
+}}
+
+part! { RowPart<'a>(row: &'a Row) {
+    name: &'a str = &row.part.name,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str> = row.part.server.as_deref(),
+    changed: &'static str = row.changed().name(),
+    before: Option<AmountPart> = row.before.map(AmountPart::new),
+    after: Option<AmountPart> = row.after.map(AmountPart::new),
+    change: i64 = row.change(),
+    error: u64 = row.error,
+}}
+
+part! { AmountPart(amount: Amount) {
+    count: usize = amount.count,
+    tokens: u64 = amount.tokens,
+    estimated: u64 = amount.estimated,
+}}

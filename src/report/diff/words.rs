@@ -1,0 +1,183 @@
+//! What text and Markdown say in the same words.
+
+use super::parts::{Changed, Row, change};
+use super::{About, Diff, Side};
+use render::NONE;
+use render::number::{error, tokens, usd};
+
+/// The most important fact, in one sentence.
+pub(super) fn headline(diff: &Diff) -> String {
+    let cause = diff.cause().map_or(String::new(), |row| {
+        format!(
+            ": {} {}",
+            cause_name(diff, row),
+            changed(row.change(), row.error)
+        )
+    });
+    let (before, after) = (&diff.before, &diff.after);
+    match diff.about {
+        About::FirstRequest => {
+            let size = |side: &Side| side.first.unwrap_or_default();
+            sentence("First request", size(before), size(after), 0) + &cause
+        }
+        About::Context => {
+            let (was, is) = (before.context.used, after.context.used);
+            let error = before.error().saturating_add(after.error());
+            let same = match (before.first, after.first) {
+                (Some(first), Some(_)) if before.request.or(after.request).is_none() => {
+                    format!("First request: {} in both. ", tokens(first))
+                }
+                _ => String::new(),
+            };
+            same + &sentence("Context", was, is, error) + &cause
+        }
+    }
+}
+
+fn sentence(what: &str, before: u64, after: u64, error: u64) -> String {
+    if before == after {
+        return format!("{what}: {} in both", tokens(after));
+    }
+    let change = changed(change(before, after), error);
+    format!(
+        "{what}: {}, then {} ({change})",
+        tokens(before),
+        tokens(after)
+    )
+}
+
+/// What a row is called outside of its table.
+fn cause_name(diff: &Diff, row: &Row) -> String {
+    let is_in = |rows: &[Row]| rows.iter().any(|it| std::ptr::eq(it, row));
+    if is_in(&diff.servers) {
+        format!("MCP server {}", row.part.name)
+    } else if is_in(&diff.tools) {
+        format!("tool {}", row.part.name)
+    } else {
+        row.part.name.clone()
+    }
+}
+
+/// A change in tokens with its sign and, if it is estimated, its error.
+pub(super) fn changed(change: i64, half: u64) -> String {
+    let sign = match change {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    let size = tokens(change.unsigned_abs());
+    match half {
+        0 => format!("{sign}{size}"),
+        half => format!("{sign}{size} ±{}", error(half)),
+    }
+}
+
+/// A line of numbers: what it is, before, after, and the change.
+pub(super) type Line = [String; 4];
+
+/// The numbers of both sides.
+pub(super) fn totals(diff: &Diff) -> Vec<Line> {
+    let (before, after) = (&diff.before, &diff.after);
+    let mut lines = Vec::new();
+    if before.request.or(after.request).is_none() {
+        let of = |first: Option<u64>| first.map_or(NONE.to_owned(), tokens);
+        let both = before.first.zip(after.first);
+        let by = both.map_or(String::new(), |(was, is)| changed(change(was, is), 0));
+        lines.push(line("first request", of(before.first), of(after.first), by));
+    }
+    let size = |side: &Side| match side.error() {
+        0 => tokens(side.context.used),
+        half => format!("{} ±{}", tokens(side.context.used), error(half)),
+    };
+    let half = before.error().saturating_add(after.error());
+    let by = changed(change(before.context.used, after.context.used), half);
+    lines.push(line("context", size(before), size(after), by));
+    for (what, was, is) in [
+        ("requests", before.requests, after.requests),
+        ("compactions", before.compactions, after.compactions),
+    ] {
+        let by = changed(change(was as u64, is as u64), 0);
+        lines.push(line(what, was.to_string(), is.to_string(), by));
+    }
+    let (was, is) = (before.spending.usd(), after.spending.usd());
+    let by = match (is - was).abs() {
+        same if same < 0.000_5 => String::new(),
+        by if is > was => format!("+{}", usd(by)),
+        by => format!("-{}", usd(by)),
+    };
+    lines.push(line("cost", cost(before), cost(after), by));
+    lines
+}
+
+fn line(what: &str, before: String, after: String, by: String) -> Line {
+    [what.to_owned(), before, after, by]
+}
+
+/// What a side cost; with `+` if some of its responses have no price.
+fn cost(side: &Side) -> String {
+    match (side.spending.responses, side.spending.unpriced) {
+        (0, _) => NONE.to_owned(),
+        (all, unpriced) if all == unpriced => NONE.to_owned(),
+        (_, 0) => usd(side.spending.usd()),
+        _ => format!("{}+", usd(side.spending.usd())),
+    }
+}
+
+/// The lines of a table of parts. Those that have not changed are left out.
+pub(super) fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
+    let rows = rows.iter().filter(|row| row.changed() != Changed::Same);
+    rows.map(|row| {
+        let size = |amount: Option<super::Amount>| match amount {
+            None => NONE.to_owned(),
+            Some(amount) if counts => format!("{} in {}", tokens(amount.tokens), amount.count),
+            Some(amount) => tokens(amount.tokens),
+        };
+        let server = row.part.server.as_deref();
+        let server = server.map_or(String::new(), |server| format!(" ({server})"));
+        line(
+            &format!("{}{server}", row.part.name),
+            size(row.before),
+            size(row.after),
+            changed(row.change(), row.error),
+        )
+    })
+    .collect()
+}
+
+/// The items by how they changed: the heading, the lines of the largest, and how many more there are.
+pub(super) fn items(diff: &Diff) -> Vec<(&'static str, Vec<Line>, usize)> {
+    [
+        ("ITEMS THAT ARE NEW", Changed::New),
+        ("ITEMS THAT ARE GONE", Changed::Gone),
+        ("ITEMS THAT GREW", Changed::Grew),
+        ("ITEMS THAT SHRANK", Changed::Shrank),
+    ]
+    .into_iter()
+    .filter_map(|(heading, how)| {
+        let of: Vec<Row> = diff
+            .items
+            .iter()
+            .filter(|row| row.changed() == how)
+            .cloned()
+            .collect();
+        let shown = lines(&of[..of.len().min(diff.most_items)], false);
+        let more = of.len() - shown.len();
+        (!of.is_empty()).then_some((heading, shown, more))
+    })
+    .collect()
+}
+
+/// Which session a side is: agent, name, the beginning of its id, and the request.
+pub(super) fn who(side: &Side) -> String {
+    let id: Option<String> = side.id.as_ref().map(|id| id.chars().take(13).collect());
+    let request = side.request.map(|n| format!("at request {n}"));
+    let parts = [
+        Some(side.agent.to_owned()),
+        Some(side.name.clone()),
+        id,
+        side.model.clone(),
+        request,
+    ];
+    let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" · ")
+}
