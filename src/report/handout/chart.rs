@@ -81,6 +81,8 @@ pub(crate) struct Chart {
 
 /// The most of the width that a forecast takes.
 const MOST_AHEAD: f64 = 0.25;
+/// The furthest end of a forecast, in widths.
+const FURTHEST: f64 = 100.0;
 
 impl Chart {
     /// The size at the top, in tokens; at least 1. A small context in a large window would be a flat line.
@@ -118,7 +120,8 @@ impl Chart {
     /// The share of the width that the steps take; the rest is for the forecast.
     pub(crate) fn past(&self) -> f64 {
         let steps = self.len() as f64;
-        match self.ahead {
+        let trigger = self.trigger.and_then(|it| self.height(it.here));
+        match self.ahead.filter(|_| trigger.is_some()) {
             Some([_, _, late]) if late.is_finite() && late > 0.0 => {
                 (steps / (steps + late)).max(1.0 - MOST_AHEAD)
             }
@@ -126,11 +129,16 @@ impl Chart {
         }
     }
 
+    /// Where the forecast of so many requests ends, as a share of the width: it may be beyond.
+    pub(crate) fn ahead_at(&self, requests: f64) -> f64 {
+        let share = self.past() * (1.0 + requests.max(0.0) / self.len() as f64);
+        share.min(FURTHEST)
+    }
+
     /// Where so many steps end, as a share of the width.
-    pub(crate) fn at(&self, steps: f64) -> f64 {
-        let share = self.past() * steps / self.len() as f64;
-        // Not `clamp`, which keeps what is no number.
-        share.max(0.0).min(1.0)
+    pub(crate) fn at(&self, steps: usize) -> f64 {
+        let share = self.past() * steps as f64 / self.len() as f64;
+        share.clamp(0.0, 1.0)
     }
 
     /// The largest size in each of so many columns of steps.
@@ -164,7 +172,7 @@ mod tests {
                 sizes, steps: Steps::Requests, resets: Vec::new(), now, trigger, window, ahead,
             };
             let inside = |share: f64| (0.0..=1.0).contains(&share);
-            prop_assert!(inside(chart.past()) && inside(chart.at(chart.len() as f64)));
+            prop_assert!(inside(chart.past()) && inside(chart.at(chart.len())));
             let columns = chart.columns(most);
             prop_assert!(columns.len() <= most.max(1));
             prop_assert_eq!(columns.iter().copied().max(), chart.all().max());

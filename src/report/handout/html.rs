@@ -15,7 +15,7 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 /// A table with more columns is a list in a narrow window.
-const MOST_COLUMNS: usize = 5;
+const MOST_COLUMNS: usize = 4;
 
 pub(super) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
     let title = handout.title.plain();

@@ -115,10 +115,8 @@ fn code(text: &str, within: Within) -> String {
     let most = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(most + 1);
     // A space that is next to both fences is not shown.
-    let space = match text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) {
-        true => " ",
-        false => "",
-    };
+    let needs_space = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']);
+    let space = if needs_space { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
 }
 

@@ -90,7 +90,7 @@ pub(super) fn chart(chart: &Chart) -> Markup {
     let is_known = chart.steps == Steps::Requests;
     let shape = if is_known { "known" } else { "estimated" };
     let past = chart.past();
-    let mark = |step: usize| chart.at(step as f64) * SIDE;
+    let mark = |step: usize| chart.at(step) * SIDE;
     let trigger = chart.trigger.map(|it| ("trigger", it.size, it.here));
     let lines = [trigger, Some(("window", chart.window, chart.window))];
     let lines: Vec<(&str, u64, f64)> = lines
@@ -169,7 +169,7 @@ fn forecast(chart: &Chart) -> Option<String> {
     let [early, _, late] = chart.ahead?;
     let trigger = y(chart.height(chart.trigger?.here)?);
     let (now, from) = (y(chart.height(chart.now)?), chart.past() * SIDE);
-    let at = |requests: f64| chart.at(chart.len() as f64 + requests) * SIDE;
+    let at = |requests: f64| chart.ahead_at(requests) * SIDE;
     let (early, late) = (at(early), at(late));
     (late > from).then(|| format!("M{from:.1} {now:.1}L{early:.1} {trigger:.1}H{late:.1}Z"))
 }

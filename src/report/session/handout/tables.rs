@@ -67,6 +67,7 @@ pub(super) fn largest(
     previews: Option<&Previews>,
 ) -> Option<Section> {
     let used = session.context().used.max(1);
+    let most = items.first().map_or(1, |ix| session.tokens(*ix).0.max(1));
     let rows = items.iter().copied().map(|ix| {
         let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
@@ -84,7 +85,8 @@ pub(super) fn largest(
         }
         Row {
             role: Some(item.role()),
-            share: Some(share),
+            // Of the largest one: of all, most are too small to be seen.
+            share: Some(size as f64 / most as f64),
             cells,
         }
     });
