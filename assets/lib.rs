@@ -66,7 +66,7 @@ pub struct Page {
 }
 
 /// All pages of the documentation, in the order in which they are listed.
-pub const PAGES: [Page; 16] = [
+pub const PAGES: [Page; 17] = [
     Page {
         name: "screens",
         about: "what the screens show, with pictures in the README",
@@ -116,6 +116,11 @@ pub const PAGES: [Page; 16] = [
         name: "scripts",
         about: "checks for scripts, hooks and CI",
         text: include_str!("docs/scripts.md"),
+    },
+    Page {
+        name: "reports",
+        about: "a session as HTML or Markdown, to hand on",
+        text: include_str!("docs/reports.md"),
     },
     Page {
         name: "export",

@@ -118,11 +118,7 @@ impl Run for Export {
                 None => Place::Out,
                 Some(path) => Place::Path {
                     path,
-                    existing: if self.force {
-                        Existing::Replace
-                    } else {
-                        Existing::Keep
-                    },
+                    existing: Existing::replaced_if(self.force),
                     parts: &parts,
                 },
             },

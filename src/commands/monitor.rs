@@ -1,5 +1,6 @@
 //! The monitor: its options, and the screens with the threads that feed them.
 
+mod hand_on;
 mod logs;
 
 use super::locale;
@@ -66,7 +67,10 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     tui::prepare_for_signals();
     let plan = Plan::new(setup, options)?;
     tui::check_output()?;
-    tui::run(plan.start()?)
+    let end = tui::run(plan.start()?);
+    // The screens may have ended while a report was written.
+    files::output::remove_unfinished();
+    end
 }
 
 /// What the screens are opened with. Nothing runs yet.

@@ -132,6 +132,15 @@ impl Plain {
         self.fresh |= std::mem::take(&mut before.fresh);
     }
 
+    /// The characters of a report that is not for this terminal.
+    pub(super) fn charset(&self) -> Charset {
+        if self.ascii {
+            Charset::Ascii
+        } else {
+            Charset::Unicode
+        }
+    }
+
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
     pub(super) fn style(&self, format: &'static OutputFormat, env: &Env) -> Style {
         let format = if self.json {

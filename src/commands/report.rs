@@ -1,11 +1,17 @@
 //! `ctxgauge report`.
 
-use super::options::{Estimate, Logs, Print, Redact, Shared};
+use super::exit::Exit;
+use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
 use super::{Call, Run};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use files::output::Existing;
+use report::handout;
 use report::session::{self, Asked};
-use std::path::PathBuf;
+use report::{FORMATS, OutputFormat, to_file};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// `ctxgauge report`.
 #[derive(Debug, Args)]
@@ -14,7 +20,7 @@ pub struct Report {
     /// project in the working directory.
     pub path: Option<PathBuf>,
     /// Keep running, and report again whenever the session has changed.
-    #[arg(long, conflicts_with = "redact")]
+    #[arg(long, conflicts_with_all = ["redact", "output"])]
     pub follow: bool,
     /// Select a session by its id, the beginning or end of it, or a part of its title; `ctxgauge ls` lists them.
     /// Without PATH, any of this machine.
@@ -29,25 +35,92 @@ pub struct Report {
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
+    /// Show texts, names and paths of the log in html and markdown, which are made without them otherwise, as by
+    /// `--redact`.
+    #[arg(long, conflicts_with = "redact")]
+    pub texts: bool,
+    /// Output format. Default: by the end of the name of FILE, else text.
+    #[arg(long, value_parser = form_parser())]
+    pub format: Option<Form>,
+    /// Write to this file. Default: standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace what is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
     /// How to write it.
     #[command(flatten)]
-    pub print: Print,
+    pub plain: Plain,
+}
+
+/// An output format of the report.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// One that all reports have.
+    Usual(&'static OutputFormat),
+    /// One to hand on.
+    ToHandOn(&'static handout::Format),
+}
+
+impl Form {
+    fn all() -> impl Iterator<Item = Form> {
+        let usual = FORMATS.iter().map(Form::Usual);
+        usual.chain(handout::FORMATS.iter().map(Form::ToHandOn))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Usual(format) => format.name,
+            Form::ToHandOn(format) => format.name,
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Form::Usual(format) => format.help,
+            Form::ToHandOn(format) => format.help,
+        }
+    }
+
+    /// The end of the names of its files.
+    fn end(self) -> &'static str {
+        match self {
+            Form::Usual(format) => format.name,
+            Form::ToHandOn(format) => format.end,
+        }
+    }
+}
+
+fn form_parser() -> impl TypedValueParser<Value = Form> {
+    let names = Form::all().map(|form| PossibleValue::new(form.name()).help(form.help()));
+    PossibleValuesParser::new(names).map(|name| {
+        let named = Form::all().find(|form| form.name() == name);
+        named.unwrap_or(Form::Usual(&FORMATS[0]))
+    })
 }
 
 impl Run for Report {
     fn add_options(&mut self, before: &mut Shared) {
         self.logs.add(&mut before.logs);
         self.estimate.add(&mut before.estimate);
-        self.print.add(before);
+        self.plain.add(before);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        let form = self.form();
+        if self.follow && matches!(form, Form::ToHandOn(_)) {
+            let name = form.name();
+            bail!(Exit::WrongUsage(format!(
+                "--follow prints text or json: {name} is of one moment"
+            )));
+        }
         let setup = call.setup()?;
         let mut context = match &self.path {
             Some(_) => setup.context(&self.logs.only, &self.estimate)?,
             None => setup.context_of(&[], &self.logs, &self.estimate)?,
         };
-        if self.redact.redact {
+        let is_to_hand_on = matches!(form, Form::ToHandOn(_));
+        if self.redact.redact || (is_to_hand_on && !self.texts) {
             context.redactor = Some(setup.redactor(&context)?);
         }
         let asked = Asked {
@@ -55,11 +128,56 @@ impl Run for Report {
             session: self.session.as_deref(),
             here: &setup.user.working_folder(),
         };
-        let style = call.style(&self.print);
+        let env = &call.user.env;
         if self.follow {
-            session::follow(&context, &asked, style, call.out, call.err)
-        } else {
-            session::run(&context, &asked, style, call.out)
+            let style = self.plain.style(self.usual(form), env);
+            return session::follow(&context, &asked, style, call.out, call.err);
         }
+        let mut style = self.plain.style(self.usual(form), env);
+        let write = |style, out: &mut dyn Write| match form {
+            Form::Usual(_) => session::run(&context, &asked, style, out),
+            Form::ToHandOn(format) => {
+                session::hand_on(&context, &asked, (format, self.plain.charset()), out)
+            }
+        };
+        let Some(path) = &self.output else {
+            return write(style, call.out);
+        };
+        if self.is_the_log(path) {
+            bail!(Exit::WrongUsage(
+                "-o names the log itself, which is never written to".to_owned()
+            ));
+        }
+        style.columns = None;
+        to_file(path, Existing::replaced_if(self.force), |out| {
+            write(style, out)
+        })
+    }
+}
+
+impl Report {
+    /// The format that is asked for.
+    fn form(&self) -> Form {
+        let path = self.output.as_deref();
+        let end = path.and_then(Path::extension).and_then(|end| end.to_str());
+        let by_name = || Form::all().find(|form| Some(form.end()) == end);
+        let named = self.format.filter(|_| !self.plain.json);
+        let json = self.plain.json.then(|| Form::Usual(named_format("json")));
+        let form = json.or(named).or_else(by_name);
+        form.unwrap_or(Form::Usual(&FORMATS[0]))
+    }
+
+    /// The format of all reports that is used where it matters.
+    fn usual(&self, form: Form) -> &'static OutputFormat {
+        match form {
+            Form::Usual(format) => format,
+            Form::ToHandOn(_) => &FORMATS[0],
+        }
+    }
+
+    fn is_the_log(&self, output: &Path) -> bool {
+        let same = |log: &PathBuf| Some((log.canonicalize().ok()?, output.canonicalize().ok()?));
+        let paths = self.path.as_ref().and_then(same);
+        paths.is_some_and(|(log, output)| log == output)
     }
 }

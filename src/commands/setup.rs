@@ -207,15 +207,7 @@ impl Setup {
 
     /// What leaves the texts of logs out of reports that are made in this context.
     pub(super) fn redactor(&self, context: &ReportContext) -> Result<Arc<Redactor>> {
-        let known = Known {
-            rules: &config::rules()?,
-            tools: assets::tools().collect(),
-        };
-        Ok(Arc::new(Redactor::new(
-            known,
-            &context.rules,
-            &self.formats,
-        )))
+        redactor(&context.rules, &self.formats)
     }
 
     /// The same, of the arguments of a command on many sessions.
@@ -227,6 +219,15 @@ impl Setup {
     pub(super) fn named_mapping(&self, path: &Path) -> Result<&'static Format> {
         read_mapping(&config::named_mapping(self.file.as_deref(), path)?)
     }
+}
+
+/// What leaves the texts of logs out of reports that are made with these rules and formats.
+pub(super) fn redactor(rules: &Rules, formats: &[&'static Format]) -> Result<Arc<Redactor>> {
+    let known = Known {
+        rules: &config::rules()?,
+        tools: assets::tools().collect(),
+    };
+    Ok(Arc::new(Redactor::new(known, rules, formats)))
 }
 
 fn read_mapping(file: &UserFile) -> Result<&'static Format> {

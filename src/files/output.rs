@@ -16,6 +16,17 @@ pub enum Existing {
     Replace,
 }
 
+impl Existing {
+    /// What an option such as `--force` asks for.
+    pub fn replaced_if(force: bool) -> Existing {
+        if force {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        }
+    }
+}
+
 /// What is not complete yet.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 

@@ -7,6 +7,7 @@ mod text;
 mod worst;
 
 pub use summary::{Decisions, Errors, Summary, Width};
+pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
 
 use super::in_order::{Step, in_order};
@@ -100,11 +101,7 @@ pub fn run(
         ..Results::default()
     };
     let mut line = ProgressLine::new(progress, found.files.len());
-    // The replay must not use what later sessions have shown.
-    let rules = Arc::new(Rules {
-        earlier: Earlier::default(),
-        ..Rules::clone(&context.rules)
-    });
+    let rules = unbiased(&context.rules);
     line.draw(0)?;
     let counter = Counter::with_cl100k();
     let replay = |log: &LogFile| replay_one(log, &counter, &rules, estimator, worst);
@@ -126,8 +123,58 @@ pub fn run(
     context.check(&found.problems)
 }
 
+/// The audit of one session.
+pub(crate) struct OfSession {
+    /// How well its prompts were predicted.
+    pub(crate) summary: Summary,
+    /// The forecast compared with its own compactions; `None`: there were none.
+    pub(crate) forecast: Option<BacktestSummary>,
+}
+
+/// Replays one session of a log; `None`: the log has no such session.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub(crate) fn of_session(
+    context: &ReportContext,
+    log: &LogFile,
+    lane: Lane,
+) -> io::Result<Option<OfSession>> {
+    let rules = unbiased(&context.rules);
+    let counter = Counter::with_cl100k();
+    let estimator = context.rules.estimator;
+    let sessions = context
+        .patience
+        .read(log, || replay_one(log, &counter, &rules, estimator, 0))?;
+    let session = sessions.into_iter().find(|session| session.lane == lane);
+    Ok(session.map(|session| {
+        let mut tally = Tally::default();
+        for (_, _, prediction) in &session.requests {
+            tally.add(prediction);
+        }
+        for (_, _, decision) in &session.decisions {
+            tally.decide(decision);
+        }
+        let points = session.points;
+        OfSession {
+            summary: Summary::of(std::iter::once(&tally)),
+            forecast: (!points.is_empty()).then(|| BacktestSummary::of(&points)),
+        }
+    }))
+}
+
+/// These rules without what later sessions have shown, which a replay must not use.
+fn unbiased(rules: &Rules) -> Arc<Rules> {
+    Arc::new(Rules {
+        earlier: Earlier::default(),
+        ..rules.clone()
+    })
+}
+
 /// The result of replaying one session.
 struct Replayed {
+    lane: Lane,
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
     decisions: Vec<(Key, String, Decision)>,
@@ -162,6 +209,7 @@ fn replay_one(
             (key, model, decision)
         });
         Replayed {
+            lane: *lane,
             is_main: session.meta.parent.is_none()
                 && (*lane == Lane::Main || log.format.holds_several),
             requests: predicted.collect(),

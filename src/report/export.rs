@@ -23,7 +23,7 @@ use super::ls::{PriceList, Responses};
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
 use super::{ReportContext, print_problems};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
@@ -31,7 +31,7 @@ use jiff::Timestamp;
 use once::Once;
 use place::Sheets;
 use sheet::{Sheet, Target};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use tables::{OfLog, OfSession};
 
@@ -239,9 +239,4 @@ fn say(done: &Done, err: &mut dyn Write) -> Result<()> {
         writeln!(err, "{left_out}")?;
     }
     Ok(())
-}
-
-/// An error with the path that it is about.
-fn at<T>(done: io::Result<T>, path: &std::path::Path) -> Result<T> {
-    done.with_context(|| format!("cannot write '{}'", path.display()))
 }

@@ -9,6 +9,7 @@ pub mod check;
 pub mod configuration;
 pub mod diff;
 pub mod export;
+pub mod handout;
 pub mod hook;
 mod in_order;
 mod json;
@@ -20,9 +21,11 @@ pub mod records;
 pub mod redact;
 pub mod session;
 mod text;
+mod to_file;
 mod whole;
 
 pub use text::page::Page;
+pub use to_file::to_file;
 
 use anyhow::{Context, Result, bail};
 use files::paths::User;
@@ -120,16 +123,21 @@ impl Style {
         }
         let mut text = Vec::new();
         (self.format.write)(output, self.columns, &mut text)?;
-        let mut plain = String::with_capacity(text.len());
-        for c in String::from_utf8_lossy(&text).chars() {
-            if c.is_ascii() {
-                plain.push(c)
-            } else {
-                (self.format.ascii)(c, &mut plain)
-            }
-        }
-        Ok(out.write_all(plain.as_bytes())?)
+        write_ascii(&text, self.format.ascii, out)
     }
+}
+
+/// Writes a text with ASCII characters only; `ascii` appends what replaces another one.
+fn write_ascii(text: &[u8], ascii: fn(char, &mut String), out: &mut dyn Write) -> Result<()> {
+    let mut plain = String::with_capacity(text.len());
+    for c in String::from_utf8_lossy(text).chars() {
+        if c.is_ascii() {
+            plain.push(c)
+        } else {
+            ascii(c, &mut plain)
+        }
+    }
+    Ok(out.write_all(plain.as_bytes())?)
 }
 
 /// The logs that reports are made from, and how they are read.

@@ -1,29 +1,35 @@
 //! Reports on one session: once, or each time that it has changed.
 
 pub(crate) mod find;
+mod handout;
 pub(crate) mod json;
 pub mod parts;
 mod previews;
 pub(crate) mod text;
+mod words;
 
+use super::handout::Format;
 use super::json::document;
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
-use super::{Output, Page, ReportContext, Style};
+use super::{Charset, Output, Page, ReportContext, Style, audit};
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
 use find::{find, find_session, wait_for_one};
+use handout::Checked;
 use ingest::cache::earlier;
 use ingest::discover::roots::SearchRoot;
+use ingest::lanes::Sessions;
 use ingest::log::LogFile;
-use ingest::reader::{read_for_report, read_once};
+use ingest::reader::{read_for_report, read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
-use model::event::Lane;
+use model::event::{Lane, Measure};
 use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::{Coverage, Session};
+use model::window::Rules;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -101,8 +107,56 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
+    read(context, asked, read_for_report, |report, _| {
+        style.print(report, out)
+    })
+}
+
+/// Writes a report on the session that is asked for, to be handed on.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn hand_on(
+    context: &ReportContext,
+    asked: &Asked<'_>,
+    (format, charset): (&Format, Charset),
+    out: &mut dyn Write,
+) -> Result<()> {
+    read(context, asked, read_whole, |report, of| {
+        let checked = match of.lane {
+            None => Checked::Piped,
+            Some(lane) => match audit::of_session(context, of.log, lane) {
+                Ok(Some(found)) => Checked::Audited(found),
+                Ok(None) | Err(_) => Checked::Unread,
+            },
+        };
+        let handout = handout::handout(report, &checked)?;
+        format.print(&handout, charset, out)
+    })
+}
+
+/// What a report was read from.
+struct Origin<'a> {
+    log: &'a LogFile,
+    /// The conversation there; `None`: it came through a pipe, and cannot be read again.
+    lane: Option<Lane>,
+}
+
+/// How a log is read.
+type Read = fn(&LogFile, &dyn Measure, &Arc<Rules>) -> io::Result<Sessions>;
+
+/// Reads the session that is asked for, and shows it.
+fn read(
+    context: &ReportContext,
+    asked: &Asked<'_>,
+    read: Read,
+    show: impl FnOnce(&Report<'_>, Origin<'_>) -> Result<()>,
+) -> Result<()> {
     let reader = Reader::counting(context);
-    let (log, wanted, sessions) = if let Some((path, piped)) = piped(context, asked)? {
+    let piped = piped(context, asked)?;
+    let is_piped = piped.is_some();
+    let (log, wanted, sessions) = if let Some((path, piped)) = piped {
         let log = pipe::recognise(piped, &context.formats);
         let log = match log.with_context(|| format!("cannot read {}", name(path)))? {
             Ok(log) => log,
@@ -114,7 +168,7 @@ pub fn run(
         let (log, wanted) = find(context, asked)?;
         let sessions = context
             .patience
-            .read(&log, || read_for_report(&log, &reader, &context.rules))
+            .read(&log, || read(&log, &reader, &context.rules))
             .with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
@@ -134,7 +188,11 @@ pub fn run(
     if log.format.holds_several {
         report.others = others;
     }
-    style.print(&report, out)?;
+    let origin = Origin {
+        log: &log,
+        lane: (!is_piped).then_some(key.lane),
+    };
+    show(&report, origin)?;
     // What it showed of a model is not kept under a pseudonym.
     if let Some(folder) = context
         .cache

@@ -6,6 +6,7 @@ mod alike;
 pub mod columns;
 mod cursor;
 pub mod filter;
+mod hand_on;
 mod help;
 mod hints;
 mod input;
@@ -32,6 +33,7 @@ mod ui;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
+pub use hand_on::{FileKind, FileRequest};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
@@ -107,6 +109,8 @@ pub enum Effect {
     Copy(String),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
+    /// Write a file in the working directory, and say its name in a [`Msg::Done`].
+    Write(FileRequest),
     /// Go on to the next theme.
     Theme,
     /// Suspend the program.

@@ -17,6 +17,7 @@ mod faults;
 mod fixtures;
 mod forecast;
 mod fuzzed;
+mod handout;
 mod hook;
 mod hostile;
 mod house;

@@ -64,6 +64,46 @@ fn the_terminal_is_left_as_it_was_and_what_is_written_is_the_users_alone() {
 }
 
 #[test]
+fn files_of_a_session_are_written_where_the_program_runs_and_none_is_overwritten() {
+    let home = home();
+    let script = "mkdir work; cd work; \"$CTXGAUGE\"; echo ended $?";
+    let script = format!("cd '{}'; {script}", home.path().display());
+    let mut terminal = Terminal::open_shell(home.path(), &script, (140, 40));
+    terminal.wait_for_text("1 session");
+    let written = || {
+        let folder = fs::read_dir(home.path().join("work"));
+        let names = folder.into_iter().flatten().flatten();
+        let names = names.map(|entry| entry.file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    for (key, end) in [
+        ("h", ".html in"),
+        ("h", "-2.html in"),
+        ("m", ".md in"),
+        ("c", ".csv in"),
+    ] {
+        terminal.press("x");
+        terminal.press(key);
+        terminal.wait_for(end, |screen| {
+            screen.contains("wrote ") && screen.contains(end)
+        });
+    }
+    let names = written();
+    let ends = ["-2.html", ".csv", ".html", ".md"];
+    for end in ends {
+        assert!(
+            names.iter().any(|name| name.ends_with(end)),
+            "{end}: {names:?}"
+        );
+    }
+    assert_eq!(names.len(), ends.len(), "{names:?}");
+    terminal.write("q");
+    terminal.wait_for_text("ended 0");
+}
+
+#[test]
 fn a_terminal_that_is_resized_all_the_time_is_drawn() {
     const SIZES: [(u16, u16); 8] = [
         (1, 1),

@@ -1,5 +1,6 @@
 //! The logs of the screens: those that are found and followed, or the demo.
 
+use super::hand_on::Writer;
 use ingest::store::pipe::Piped;
 use ingest::{self, Delivery, Handle, TextJob, demo};
 use model::fleet::{FileId, Update};
@@ -14,6 +15,7 @@ use std::thread;
 use tokens::Counter;
 use tokio::sync::mpsc::Sender;
 use tui::Logs;
+use tui::app::FileRequest;
 
 /// The demo. Its sessions are complete from the start.
 #[derive(Clone)]
@@ -94,6 +96,9 @@ impl Logs for Demo {
         drop(thread::Builder::new().name("vocabulary".into()).spawn(load));
     }
 
+    /// Nothing is written of what is invented.
+    fn write(&self, _: FileRequest, _: Box<dyn FnOnce(String) + Send>) {}
+
     fn is_invented(&self, file: FileId) -> bool {
         demo::holds(file)
     }
@@ -102,6 +107,7 @@ impl Logs for Demo {
 /// Logs that are read and followed.
 pub(super) struct Followed {
     handle: Handle,
+    writer: Writer,
     /// What is shown if there are no logs.
     demo: Demo,
 }
@@ -114,6 +120,7 @@ impl Followed {
         demo: Demo,
         or_demo: bool,
     ) -> io::Result<Followed> {
+        let writer = Writer::of(&context);
         let options = ingest::Options {
             formats: context.formats,
             roots: context.roots,
@@ -139,7 +146,11 @@ impl Followed {
             }
             ControlFlow::Continue(())
         })?;
-        Ok(Followed { handle, demo })
+        Ok(Followed {
+            handle,
+            writer,
+            demo,
+        })
     }
 }
 
@@ -166,6 +177,10 @@ impl Logs for Followed {
 
     fn prepare_to_count(&self) {
         self.demo.prepare_to_count();
+    }
+
+    fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>) {
+        self.writer.write(request, done);
     }
 
     fn is_invented(&self, file: FileId) -> bool {

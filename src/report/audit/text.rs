@@ -189,8 +189,13 @@ fn write_piece(out: &mut Page<'_>, sign: char, piece: &ChangedItem) -> io::Resul
 }
 
 /// A share in percent, with three significant digits but no fewer than whole percents.
-fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{} %", digits(share))
+}
+
+/// The same with its sign.
+pub(crate) fn signed_share(share: f64) -> String {
+    format!("{} %", signed(share))
 }
 
 /// The number of [`share`], without `%`.

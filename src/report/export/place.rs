@@ -4,7 +4,8 @@
 use super::cell::Cell;
 use super::sheet::{Sheet, Target};
 use super::tables::Table;
-use super::{Export, Format, at};
+use super::{Export, Format};
+use crate::to_file::at;
 use anyhow::{Result, bail};
 use files::output::{Existing, NewFile, NewFolder};
 use jiff::Timestamp;

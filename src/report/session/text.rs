@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::previews::Previews;
+use super::words;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
@@ -10,22 +11,20 @@ use model::Source;
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
 use model::estimators::Estimator;
-use model::forecast::NoForecast;
 use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
 use model::tools::{servers, tools};
-use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
 use render::item::{label, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
 use render::recurring::recurring;
 use render::text::{inert, left};
-use render::{NONE, cause, or_none, unknown};
+use render::{NONE, cause, or_none};
 use std::io;
 
 /// How many of the largest items and tools are listed.
-const LISTED_ROWS: usize = 10;
+pub(super) const LISTED_ROWS: usize = 10;
 
 /// The table of tools.
 const TOOL_COLUMNS: [Column; 9] = [
@@ -54,7 +53,9 @@ pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     write_repeats(out, session)?;
     write_resets(out, session, compactions, &previews)?;
     write_what_if(out, session)?;
-    write_unread(out, session)?;
+    for line in words::not_counted(session) {
+        writeln!(out, "\n  {}", line.plain())?;
+    }
     if let Some(left_out) = &report.left_out {
         writeln!(out, "\n  {left_out}")?;
     }
@@ -90,31 +91,12 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     let (context, limits) = (session.context(), session.limits());
     let gauge = gauge_line(session, &context, &limits);
     writeln!(out, "\n{gauge}")?;
-    let trigger = match limits.trigger {
-        Some(trigger) => format!(
-            "compacts at {}{} ({}), headroom {}",
-            tokens(trigger),
-            limits.trigger_when(),
-            limits.trigger_from(),
-            tokens(context.headroom(trigger))
-        ),
-        None => limits
-            .no_trigger()
-            .unwrap_or_else(|| "no automatic compaction known".to_owned()),
-    };
-    let (window, source) = (tokens(limits.window), limits.window_from());
-    writeln!(out, "window {window} ({source}) · {trigger}")?;
+    writeln!(out, "{}", words::limits(&context, &limits))?;
     if let Some(line) = own_count(facts.label, &context, limits.trigger) {
         writeln!(out, "{line}")?;
     }
-    if let Some(own) = session.agent_estimate() {
-        let how = match own.source {
-            Source::Reported => "reported",
-            Source::Agent => "estimated without it",
-            _ => "estimated here",
-        };
-        let (count, ours) = (tokens(own.tokens), tokens(own.ours));
-        writeln!(out, "the agent's own number is {count}; {ours} {how}")?;
+    if let Some(number) = words::agents_number(session) {
+        writeln!(out, "{number}")?;
     }
     if let Some(said) = session.said().and_then(|said| said.breakdown.as_ref()) {
         let parts = said.parts.iter();
@@ -127,11 +109,9 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
             parts.join(", ")
         )?;
     }
-    match &report.forecast {
-        Ok(forecast) => writeln!(out, "{forecast}"),
-        // The line above contains it.
-        Err(NoForecast::NoTrigger) => Ok(()),
-        Err(why) => writeln!(out, "no forecast: {}", why.name()),
+    match words::forecast(report) {
+        Some(forecast) => writeln!(out, "{forecast}"),
+        None => Ok(()),
     }
 }
 
@@ -186,7 +166,7 @@ fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
 }
 
 /// The largest items in the context, the largest first.
-fn largest(session: &Session) -> Vec<ItemIx> {
+pub(super) fn largest(session: &Session) -> Vec<ItemIx> {
     let mut largest: Vec<(u64, ItemIx)> = Vec::new();
     for (ix, tokens, _) in session.in_context() {
         let at = largest.partition_point(|(other, _)| *other >= tokens);
@@ -344,28 +324,13 @@ fn write_resets(
     Ok(())
 }
 
-/// The policies side by side; those with the same outcome share a row.
 fn write_what_if(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
-    let rows = what_if(session, session.requests().len());
-    if rows.iter().all(|row| row.compactions.is_empty()) {
+    let policies = words::policies(session);
+    if policies.is_empty() {
         return Ok(());
     }
-    let is_shared = |row: &WhatIf| matches!(row.whose, Whose::Agent(_) | Whose::Generic);
-    let mut merged: Vec<(String, WhatIf)> = Vec::new();
-    for row in rows {
-        let name = policy_name(&row);
-        let same = merged.iter_mut().find(|(_, other)| {
-            is_shared(&row)
-                && is_shared(other)
-                && (other.trigger, &other.compactions) == (row.trigger, &row.compactions)
-        });
-        match same {
-            Some((names, _)) => *names = format!("{names}, {name}"),
-            None => merged.push((name, row)),
-        }
-    }
     out.row("\n       at  times  dropped  largest  prompts  policy")?;
-    for (name, row) in merged {
+    for (name, row) in policies {
         let (at, times) = (or_none(row.trigger.map(tokens)), row.compactions.len());
         let dropped = tokens_or_none(row.dropped());
         let [largest, prompts] = [row.largest, row.prompts].map(tokens);
@@ -374,53 +339,6 @@ fn write_what_if(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
         out.row(format_args!(
             "  {at:>7} {times:>6} {dropped:>8} {largest:>8} {prompts:>8}  {name}{over}"
         ))?;
-    }
-    Ok(())
-}
-
-fn policy_name(row: &WhatIf) -> String {
-    match &row.whose {
-        Whose::Real => "actual".to_owned(),
-        Whose::Own => format!("its own: {}", row.policy),
-        Whose::Agent(id) => id.clone(),
-        Whose::Generic => row.policy.clone(),
-    }
-}
-
-fn write_unread(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
-    if let Some((place, why)) = &session.first_unreadable {
-        let lines = counted(session.unreadable, "unreadable line");
-        let (line, why) = (place.line, inert(why));
-        writeln!(
-            out,
-            "\n  {lines}, not counted; the first is line {line}: {why}"
-        )?;
-    }
-    if session.damaged > 0 {
-        let lines = counted(session.damaged, "damaged line");
-        writeln!(out, "\n  {lines}, read without the bytes that are no text")?;
-    }
-    if session.unreadable_usage > 0 {
-        let reports = counted(session.unreadable_usage, "unreadable usage report");
-        writeln!(
-            out,
-            "\n  {reports}, not used: what they were of is estimated"
-        )?;
-    }
-    if let Some(warning) = unknown::warning(session) {
-        writeln!(out, "\n  {warning}; they are not counted")?;
-    }
-    let counts = |all: &mut dyn Iterator<Item = (&str, &u64)>| {
-        let counts = all.map(|(name, n)| format!("{} {n}", inert(name)));
-        counts.collect::<Vec<_>>().join(", ")
-    };
-    if !session.lost_fields.is_empty() {
-        let fields = counts(&mut session.lost_fields.iter().map(|(name, n)| (*name, n)));
-        writeln!(out, "\n  fields of an unexpected type, not used: {fields}")?;
-    }
-    if !session.skipped.is_empty() {
-        let kinds = counts(&mut session.skipped.iter().map(|(kind, n)| (&**kind, n)));
-        writeln!(out, "\n  skipped, not in the context: {kinds}")?;
     }
     Ok(())
 }

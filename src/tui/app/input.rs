@@ -17,6 +17,9 @@ impl App {
         let action = self.keymap.action(self.scope(), key);
         let ends = matches!(action, Some(Action::Quit | Action::Suspend));
         if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
+            if let Some(Overlay::HandOn(session)) = self.ui.overlay {
+                return self.choose(session, key);
+            }
             let opens = key == KeyPress::Enter || action == Some(Action::Open);
             if self.ui.overlay == Some(Overlay::Notices) && opens {
                 return self.open_notice();
@@ -48,6 +51,7 @@ impl App {
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
             Some(Overlay::Notices) => return self.step_notices(by),
+            Some(Overlay::HandOn(_)) => return,
             Some(Overlay::Signs) => self.hidden_lines(self.legend_lines().len()),
             _ => self.hidden_lines(self.help_lines().len()),
         };
@@ -88,6 +92,7 @@ impl App {
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
+            Action::HandOn => self.ask_hand_on(),
             Action::Theme => return Effect::Theme,
             Action::Help => self.show_overlay(Overlay::Signs),
             Action::Notices => {

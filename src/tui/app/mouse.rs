@@ -1,6 +1,7 @@
 //! What the mouse does.
 
-use super::{App, Column, Effect, Screen, Tab};
+use super::{App, Column, Effect, Overlay, Screen, Tab};
+use crate::keymap::KeyPress;
 use crate::paint::{Area, Hit};
 
 /// Rows that one notch of the wheel moves.
@@ -12,6 +13,10 @@ impl App {
         if let Some((area, Hit::Notices)) = hit {
             return self.click_notice(usize::from(row - area.y));
         }
+        if let (Some((area, Hit::Menu)), Some(Overlay::HandOn(key))) = (hit, self.ui.overlay) {
+            self.ui.menu_row = usize::from(row - area.y);
+            return self.choose(key, KeyPress::Enter);
+        }
         if self.close_overlay() {
             return Effect::None;
         }
@@ -22,7 +27,7 @@ impl App {
         self.shown.dragged = Some((area, hit));
         match hit {
             Hit::Action(action) if !typing => return self.act(action),
-            Hit::Action(_) | Hit::Overlay | Hit::Notices => {}
+            Hit::Action(_) | Hit::Overlay | Hit::Notices | Hit::Menu => {}
             Hit::List => return self.click_row(usize::from(row - area.y)),
             Hit::Column(name) => {
                 if let Some(column) = Column::named(name) {

@@ -30,6 +30,8 @@ pub enum Overlay {
     Help,
     /// The notices so far.
     Notices,
+    /// The files that can be written of a session.
+    HandOn(SessionKey),
 }
 
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
@@ -48,6 +50,8 @@ pub struct Ui {
     pub overlay: Option<Overlay>,
     /// The lines that the help is scrolled by.
     pub overlay_top: usize,
+    /// The selected row of the menu.
+    pub menu_row: usize,
     /// The selected notice, by its number.
     pub notices: Cursor<u64>,
     /// What is being typed: all keys go there.
@@ -113,6 +117,7 @@ impl Default for Ui {
             came_from: None,
             overlay: None,
             overlay_top: 0,
+            menu_row: 0,
             notices: Cursor::default(),
             prompt: None,
             sort: Column::first(),

@@ -129,6 +129,8 @@ pub enum Action {
     Pager,
     /// Opens the text in the editor.
     Editor,
+    /// Shows which files can be written of the session.
+    HandOn,
     /// Sets the session's window.
     Window,
     /// Goes on to the next theme.

@@ -20,6 +20,8 @@ pub enum Hit {
     Transport,
     /// Selects a notice; opens the session of the selected one.
     Notices,
+    /// Chooses a row of the menu.
+    Menu,
     /// Closes the overlay; nothing behind it reacts.
     Overlay,
 }

@@ -1,6 +1,6 @@
 //! What the screens ask of whoever reads the logs.
 
-use crate::app::Msg;
+use crate::app::{FileRequest, Msg};
 use ingest::{Delivery, TextJob};
 use model::fleet::FileId;
 
@@ -20,6 +20,10 @@ pub trait Logs: Send {
 
     /// Called at the first key or click: a session may be opened soon.
     fn prepare_to_count(&self);
+
+    /// Writes a file in the working directory. What to say about it is given to `done`, which is dropped if that cannot
+    /// be begun.
+    fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>);
 
     /// Whether a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;

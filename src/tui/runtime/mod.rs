@@ -12,6 +12,7 @@ mod program;
 mod signals;
 pub mod state;
 mod terminal;
+mod writing;
 
 use crate::app::pager::Program;
 use crate::app::{App, Effect, Msg};
@@ -50,6 +51,7 @@ use terminal::Output;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 use tokio::time;
+use writing::Writing;
 
 /// If this variable is set, each frame ends with the number of keys that it has consumed, as an OSC that terminals
 /// ignore. Tests of the whole program wait for it.
@@ -155,6 +157,7 @@ struct Screens<C, W: Write> {
     pacer: Pacer,
     notifier: Notifier,
     opening: Option<Opening>,
+    writing: Writing,
 }
 
 /// The keys that were handled, counted for [`SYNC_VARIABLE`].
@@ -251,6 +254,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             pacer: Pacer::default(),
             notifier,
             opening: None,
+            writing: Writing::default(),
         };
         let state = screens.state();
         if let Some(file) = &mut screens.state_file {
@@ -303,6 +307,10 @@ impl<C: Console, W: Write> Screens<C, W> {
                         Next::Go
                     }
                 },
+                said = self.writing.said() => {
+                    self.app.update(Msg::Done(said));
+                    Next::Go
+                }
                 problem = self.notifier.problem() => {
                     self.app.update(problem);
                     Next::Go
@@ -475,6 +483,11 @@ impl<C: Console, W: Write> Screens<C, W> {
                     self.app.update(Msg::Done(why));
                 }
             },
+            Effect::Write(request) => {
+                if let Some(why) = self.writing.begin(&*self.logs, request) {
+                    self.app.update(Msg::Done(why.to_owned()));
+                }
+            }
             Effect::Suspend => signals::ask_to_stop(),
             Effect::Quit => return Ok(Next::End),
         }

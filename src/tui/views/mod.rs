@@ -3,6 +3,7 @@
 
 mod detail;
 mod groups;
+mod hand_on;
 mod help;
 mod notices;
 mod overview;
@@ -54,6 +55,11 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
                 let list = notices::draw_all(app, &mut canvas);
                 canvas.hit(area, Hit::Overlay);
                 canvas.hit(list, Hit::Notices);
+            }
+            Some(Overlay::HandOn(_)) => {
+                let rows = hand_on::draw(app, &mut canvas);
+                canvas.hit(area, Hit::Overlay);
+                canvas.hit(rows, Hit::Menu);
             }
             None => {}
         }

@@ -13,7 +13,7 @@ use ctxgauge::model::window::Rules;
 use ctxgauge::report::ls::Wanted;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::session::Asked;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, handout};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
@@ -86,9 +86,27 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 visible.insert((log.format.id, format.name));
             }
         }
+        for format in &handout::FORMATS {
+            if visible.contains(&(log.format.id, format.name)) {
+                continue;
+            }
+            let mut out = Vec::new();
+            let form = (format, Charset::Unicode);
+            let _ = report::session::hand_on(&context, &Asked::at(path), form, &mut out);
+            if let Some(wrong) = wrong_in_text(&out) {
+                panic!("{} of {path:?} holds {wrong}", format.name);
+            }
+            if is_visible(&out) {
+                visible.insert((log.format.id, format.name));
+            }
+        }
     }
     let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
-    let formats = |id| FORMATS.iter().map(move |format| (id, format.name));
+    let names = || {
+        let usual = FORMATS.iter().map(|format| format.name);
+        usual.chain(handout::FORMATS.iter().map(|format| format.name))
+    };
+    let formats = |id| names().map(move |name| (id, name));
     let both = agents.into_iter().flat_map(formats);
     let lacking: Vec<_> = both.filter(|one| !visible.contains(one)).collect();
     assert!(

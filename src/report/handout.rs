@@ -1,0 +1,287 @@
+//! Reports to hand on: files for people who were not there. Their content is put together once, without a format; each
+//! entry of [`FORMATS`] writes all of it. A new format is an entry there, and a file with a function of [`Handout`].
+//!
+//! Text of a log is a [`Piece`] of its own. A format makes it inert, so that it cannot become markup.
+
+mod chart;
+mod html;
+mod markdown;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use chart::{Chart, Gauge, Steps, Trigger};
+
+use super::Charset;
+use anyhow::Result;
+use model::Role;
+use render::NONE;
+use render::text::inert;
+use std::borrow::Cow;
+use std::io::Write;
+
+/// A way to write a [`Handout`].
+#[derive(Debug)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is for, on the command line.
+    pub help: &'static str,
+    /// The end of the names of its files.
+    pub end: &'static str,
+    write: fn(&Handout, &mut dyn Write) -> Result<()>,
+    /// Appends the ASCII text that replaces a character.
+    ascii: fn(char, &mut String),
+}
+
+/// All formats.
+pub static FORMATS: [Format; 2] = [
+    Format {
+        name: "html",
+        help: "To hand on: one page that needs nothing else, for browsers and paper",
+        end: "html",
+        write: html::write,
+        ascii: html::ascii,
+    },
+    Format {
+        name: "markdown",
+        help: "To hand on: for issues, pull requests and notes",
+        end: "md",
+        write: markdown::write,
+        ascii: super::text::ascii,
+    },
+];
+
+impl Format {
+    /// Writes a handout.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to.
+    pub fn print(&self, handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
+        if charset == Charset::Unicode {
+            return (self.write)(handout, out);
+        }
+        let mut text = Vec::new();
+        (self.write)(handout, &mut text)?;
+        super::write_ascii(&text, self.ascii, out)
+    }
+}
+
+/// What is handed on.
+#[derive(Debug, Default)]
+pub struct Handout {
+    /// What it is about.
+    pub(crate) title: Line,
+    /// Facts about the session, each with its name.
+    pub(crate) facts: Vec<(&'static str, Line)>,
+    /// Its sections, in their order.
+    pub(crate) sections: Vec<Section>,
+    /// What it was made by.
+    pub(crate) made_by: Line,
+}
+
+/// A part of it with a heading.
+#[derive(Debug)]
+pub(crate) struct Section {
+    pub(crate) heading: &'static str,
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl Section {
+    pub(crate) fn new(heading: &'static str) -> Section {
+        Section {
+            heading,
+            blocks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with(mut self, block: impl Into<Block>) -> Section {
+        self.blocks.push(block.into());
+        self
+    }
+}
+
+/// A part of a section.
+#[derive(Debug)]
+pub(crate) enum Block {
+    /// A result, to be seen first.
+    Headline(Line),
+    /// A sentence.
+    Sentence(Line),
+    /// How the numbers of this section are to be read.
+    Note(Line),
+    Gauge(Gauge),
+    Chart(Chart),
+    Table(Table),
+}
+
+impl From<Line> for Block {
+    fn from(sentence: Line) -> Block {
+        Block::Sentence(sentence)
+    }
+}
+
+impl From<Gauge> for Block {
+    fn from(gauge: Gauge) -> Block {
+        Block::Gauge(gauge)
+    }
+}
+
+impl From<Chart> for Block {
+    fn from(chart: Chart) -> Block {
+        Block::Chart(chart)
+    }
+}
+
+impl From<Table> for Block {
+    fn from(table: Table) -> Block {
+        Block::Table(table)
+    }
+}
+
+/// A table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) heading: &'static str,
+    pub(crate) holds: Holds,
+}
+
+/// What the cells of a column have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Numbers,
+    Words,
+}
+
+impl Column {
+    pub(crate) const fn numbers(heading: &'static str) -> Column {
+        Column {
+            heading,
+            holds: Holds::Numbers,
+        }
+    }
+
+    pub(crate) const fn words(heading: &'static str) -> Column {
+        Column {
+            heading,
+            holds: Holds::Words,
+        }
+    }
+}
+
+/// A row of it.
+#[derive(Debug, Default)]
+pub(crate) struct Row {
+    /// Its cells, one for each column.
+    pub(crate) cells: Vec<Line>,
+    /// The role that it is about.
+    pub(crate) role: Option<Role>,
+    /// A share that is drawn, 0 to 1.
+    pub(crate) share: Option<f64>,
+}
+
+impl<const N: usize> From<[Line; N]> for Row {
+    fn from(cells: [Line; N]) -> Row {
+        Row {
+            cells: cells.into(),
+            ..Row::default()
+        }
+    }
+}
+
+/// A part of a line.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece {
+    /// Words of this program, and numbers.
+    Own(Cow<'static, str>),
+    /// Text of a log or of a file's name. It is not safe to print.
+    Log(String),
+}
+
+/// A sentence or the content of a cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Line(pub(crate) Vec<Piece>);
+
+impl Line {
+    /// Words of this program.
+    pub(crate) fn own(text: impl Into<Cow<'static, str>>) -> Line {
+        Line(vec![Piece::Own(text.into())])
+    }
+
+    /// Text of a log.
+    pub(crate) fn log(text: &str) -> Line {
+        Line::default().and_log(text)
+    }
+
+    /// The line with more words of this program.
+    pub(crate) fn and(mut self, text: impl Into<Cow<'static, str>>) -> Line {
+        self.0.push(Piece::Own(text.into()));
+        self
+    }
+
+    /// The line with more text of a log.
+    pub(crate) fn and_log(mut self, text: &str) -> Line {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if !words.is_empty() {
+            self.0.push(Piece::Log(words.join(" ")));
+        }
+        self
+    }
+
+    /// The line with all of another one.
+    pub(crate) fn and_line(mut self, other: Line) -> Line {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// All of these lines, with the same words between each two.
+    pub(crate) fn joined(lines: impl IntoIterator<Item = Line>, between: &'static str) -> Line {
+        let mut all = Line::default();
+        for (ix, line) in lines.into_iter().enumerate() {
+            if ix > 0 {
+                all = all.and(between);
+            }
+            all = all.and_line(line);
+        }
+        all
+    }
+
+    /// The line, or the sign of what is not known.
+    pub(crate) fn or_none(self) -> Line {
+        if self.0.is_empty() {
+            Line::own(NONE)
+        } else {
+            self
+        }
+    }
+
+    /// The line as safe text.
+    pub(crate) fn plain(&self) -> String {
+        self.0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Own(text) => inert(text),
+                Piece::Log(text) => inert(text),
+            })
+            .collect()
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Line {
+        Line::own(text)
+    }
+}
+
+impl From<&'static str> for Line {
+    fn from(text: &'static str) -> Line {
+        Line::own(text)
+    }
+}

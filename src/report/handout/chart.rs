@@ -1,0 +1,201 @@
+//! What is drawn: how full a context is, and how it has grown. The geometry is here, the drawing in the formats.
+
+/// The size at which an agent compacts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trigger {
+    /// As the agent counts.
+    pub(crate) size: u64,
+    /// The size of the context at which it is reached, if the agent's count grows as the context does.
+    pub(crate) here: u64,
+}
+
+/// How full a context is, in tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gauge {
+    /// The reported part.
+    pub(crate) known: u64,
+    /// The part that is only counted here.
+    pub(crate) estimated: u64,
+    /// The 90 % interval of both.
+    pub(crate) low: u64,
+    #[allow(missing_docs)]
+    pub(crate) high: u64,
+    /// Where the agent compacts.
+    pub(crate) trigger: Option<Trigger>,
+    /// The window.
+    pub(crate) window: u64,
+}
+
+impl Gauge {
+    /// What the whole width is, in tokens; at least 1.
+    pub(crate) fn whole(&self) -> u64 {
+        let used = self.known.saturating_add(self.estimated);
+        [used, self.high, self.trigger.map_or(0, |it| it.here)]
+            .into_iter()
+            .fold(self.window.max(1), u64::max)
+    }
+
+    /// A size as a share of the whole width, 0 to 1.
+    pub(crate) fn share(&self, tokens: u64) -> f64 {
+        (tokens as f64 / self.whole() as f64).clamp(0.0, 1.0)
+    }
+}
+
+/// What the steps of a chart are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Requests, whose sizes are known.
+    Requests,
+    /// Records: the log has no usage reports.
+    Records,
+}
+
+impl Steps {
+    /// Their name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Steps::Requests => "request",
+            Steps::Records => "record",
+        }
+    }
+}
+
+/// The size of a context over time.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    /// The size after each step, in tokens; one at least.
+    pub(crate) sizes: Vec<u64>,
+    /// What the steps are.
+    pub(crate) steps: Steps,
+    /// The steps before which the context was reset.
+    pub(crate) resets: Vec<usize>,
+    /// The size now.
+    pub(crate) now: u64,
+    /// Where the agent compacts.
+    pub(crate) trigger: Option<Trigger>,
+    /// The window.
+    pub(crate) window: u64,
+    /// Requests until the trigger: the early end of the band, the median, the late end.
+    pub(crate) ahead: Option<[f64; 3]>,
+}
+
+/// The most of the width that a forecast takes.
+const MOST_AHEAD: f64 = 0.25;
+/// The furthest end of a forecast, in widths.
+const FURTHEST: f64 = 100.0;
+
+impl Chart {
+    /// The size at the top, in tokens; at least 1. A small context in a large window would be a flat line.
+    pub(crate) fn top(&self) -> u64 {
+        let largest = self.sizes.iter().copied().fold(self.now.max(1), u64::max);
+        let end = self.trigger.map_or(self.window, |it| it.here).max(largest);
+        match end {
+            end if largest < end / 3 => largest.saturating_mul(2),
+            end => end.saturating_add(end / 20),
+        }
+    }
+
+    /// A size as a share of the height, 0 to 1; `None`: it is above the top.
+    pub(crate) fn height(&self, tokens: u64) -> Option<f64> {
+        let top = self.top();
+        (tokens <= top).then(|| tokens as f64 / top as f64)
+    }
+
+    /// Whether more has come since the last step: the size now has a step of its own.
+    fn has_rest(&self) -> bool {
+        self.steps == Steps::Requests && self.now != self.sizes.last().copied().unwrap_or(0)
+    }
+
+    /// How many steps there are.
+    pub(crate) fn len(&self) -> usize {
+        (self.sizes.len() + usize::from(self.has_rest())).max(1)
+    }
+
+    /// The size after each step, that now included.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
+        let rest = self.has_rest().then_some(self.now);
+        self.sizes.iter().copied().chain(rest)
+    }
+
+    /// The share of the width that the steps take; the rest is for the forecast.
+    pub(crate) fn past(&self) -> f64 {
+        let steps = self.len() as f64;
+        let trigger = self.trigger.and_then(|it| self.height(it.here));
+        match self.ahead.filter(|_| trigger.is_some()) {
+            Some([_, _, late]) if late.is_finite() && late > 0.0 => {
+                (steps / (steps + late)).max(1.0 - MOST_AHEAD)
+            }
+            Some(_) | None => 1.0,
+        }
+    }
+
+    /// Where the forecast of so many requests ends, as a share of the width: it may be beyond.
+    pub(crate) fn ahead_at(&self, requests: f64) -> f64 {
+        let share = self.past() * (1.0 + requests.max(0.0) / self.len() as f64);
+        share.min(FURTHEST)
+    }
+
+    /// Where so many steps end, as a share of the width.
+    pub(crate) fn at(&self, steps: usize) -> f64 {
+        let share = self.past() * steps as f64 / self.len() as f64;
+        share.clamp(0.0, 1.0)
+    }
+
+    /// The largest size in each of so many columns of steps.
+    pub(crate) fn columns(&self, most: usize) -> Vec<u64> {
+        let all: Vec<u64> = self.all().collect();
+        let columns = all.len().min(most.max(1));
+        let column = |ix: usize| {
+            let from = ix * all.len() / columns;
+            let to = ((ix + 1) * all.len() / columns).max(from + 1);
+            all[from..to].iter().copied().max().unwrap_or(0)
+        };
+        (0..columns).map(column).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn everything_is_inside(
+            sizes in prop::collection::vec(any::<u64>(), 0..50),
+            now: u64, known: u64, here: Option<u64>, window: u64,
+            ahead in prop::option::of([any::<f64>(), any::<f64>(), any::<f64>()]),
+            most in 0_usize..60,
+        ) {
+            let trigger = here.map(|here| Trigger { size: now, here });
+            let chart = Chart {
+                sizes, steps: Steps::Requests, resets: Vec::new(), now, trigger, window, ahead,
+            };
+            let inside = |share: f64| (0.0..=1.0).contains(&share);
+            prop_assert!(inside(chart.past()) && inside(chart.at(chart.len())));
+            let columns = chart.columns(most);
+            prop_assert!(columns.len() <= most.max(1));
+            prop_assert_eq!(columns.iter().copied().max(), chart.all().max());
+            for size in columns {
+                prop_assert!(chart.height(size).is_some_and(inside));
+            }
+            let gauge = Gauge { known, estimated: now, low: known, high: now, trigger, window };
+            prop_assert!(inside(gauge.share(known)) && inside(gauge.share(now)));
+        }
+    }
+
+    #[test]
+    fn a_column_has_its_largest_size() {
+        let chart = Chart {
+            sizes: vec![1, 9, 2, 3],
+            steps: Steps::Requests,
+            resets: Vec::new(),
+            now: 4,
+            trigger: None,
+            window: 100,
+            ahead: None,
+        };
+        assert_eq!(chart.columns(100), [1, 9, 2, 3, 4]);
+        assert_eq!(chart.columns(2), [9, 4]);
+    }
+}

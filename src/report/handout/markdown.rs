@@ -1,0 +1,205 @@
+//! A handout as Markdown, for GitHub and the like. Text of a log is a code span, in which nothing has a meaning: no
+//! markup, no HTML, no link and no mention.
+
+use super::chart::{Chart, Gauge, Steps};
+use super::{Block, Handout, Holds, Line, Piece, Section, Table};
+use anyhow::Result;
+use render::number::tokens;
+use render::text::inert;
+use std::io::{self, Write};
+
+/// The columns of drawings.
+const COLUMNS: usize = 64;
+/// The rows of a chart.
+const ROWS: usize = 8;
+/// Eighths of a cell, filled from below.
+const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Where a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Text,
+    /// A row of a table, whose cells end at a `|`, even in a code span.
+    Row,
+}
+
+pub(super) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "# {}\n", line(&handout.title, Within::Text))?;
+    for (name, fact) in &handout.facts {
+        writeln!(out, "- {name}: {}", line(fact, Within::Text))?;
+    }
+    for part in &handout.sections {
+        section(part, out)?;
+    }
+    Ok(writeln!(
+        out,
+        "\n---\n\n{}",
+        line(&handout.made_by, Within::Text)
+    )?)
+}
+
+fn section(section: &Section, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n## {}", section.heading)?;
+    for block in &section.blocks {
+        writeln!(out)?;
+        match block {
+            Block::Headline(text) => writeln!(out, "**{}**", line(text, Within::Text))?,
+            Block::Sentence(text) | Block::Note(text) => {
+                writeln!(out, "{}", line(text, Within::Text))?;
+            }
+            Block::Gauge(drawn) => gauge(drawn, out)?,
+            Block::Chart(drawn) => chart(drawn, out)?,
+            Block::Table(rows) => table(rows, out)?,
+        }
+    }
+    Ok(())
+}
+
+fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let row = |cells: &mut dyn Iterator<Item = String>| {
+        let cells: Vec<String> = cells.collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let headings = table.columns.iter().map(|column| column.heading);
+    writeln!(out, "{}", row(&mut headings.map(str::to_owned)))?;
+    let rules = table.columns.iter().map(|column| match column.holds {
+        Holds::Numbers => "---:",
+        Holds::Words => "---",
+    });
+    writeln!(out, "{}", row(&mut rules.map(str::to_owned)))?;
+    for cells in &table.rows {
+        let cells = cells.cells.iter().map(|cell| line(cell, Within::Row));
+        writeln!(out, "{}", row(&mut cells.into_iter()))?;
+    }
+    Ok(())
+}
+
+fn line(line: &Line, within: Within) -> String {
+    let mut out = String::new();
+    for piece in &line.0 {
+        match piece {
+            Piece::Own(text) => out.push_str(&words(text)),
+            Piece::Log(text) => {
+                // Two code spans without a space between them are one.
+                if out.ends_with('`') {
+                    out.push(' ');
+                }
+                out.push_str(&code(text, within));
+            }
+        }
+    }
+    out
+}
+
+/// Words of this program, without a meaning in Markdown.
+fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in inert(text).chars() {
+        if "\\`*_[]<>|~&".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A code span. It ends at as many backticks as it begins with, which are more than are together in the text.
+fn code(text: &str, within: Within) -> String {
+    let text = match within {
+        Within::Text => inert(text).into_owned(),
+        Within::Row => inert(text).replace('|', "¦"),
+    };
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let most = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(most + 1);
+    // A space that is next to both fences is not shown.
+    let needs_space = text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']);
+    let space = if needs_space { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+fn gauge(gauge: &Gauge, out: &mut dyn Write) -> io::Result<()> {
+    let cells = |tokens: u64| (gauge.share(tokens) * COLUMNS as f64).round() as usize;
+    let used = gauge.known.saturating_add(gauge.estimated);
+    let trigger = gauge.trigger.map(|it| cells(it.here).min(COLUMNS - 1));
+    let bar: String = (0..COLUMNS)
+        .map(|at| match at {
+            at if trigger == Some(at) => '│',
+            at if at < cells(gauge.known) => '█',
+            at if at < cells(used) => '▒',
+            _ => '·',
+        })
+        .collect();
+    let (known, window) = (tokens(gauge.known), tokens(gauge.window));
+    let estimated = match gauge.estimated {
+        0 => String::new(),
+        more => format!("   ▒ estimated {}", tokens(more)),
+    };
+    let trigger = match gauge.trigger {
+        Some(trigger) => format!("   │ trigger {}", tokens(trigger.size)),
+        None => String::new(),
+    };
+    writeln!(
+        out,
+        "```text\n{bar}\n█ known {known}{estimated}{trigger}   window {window}\n```"
+    )
+}
+
+fn chart(chart: &Chart, out: &mut dyn Write) -> io::Result<()> {
+    let columns = chart.columns(COLUMNS);
+    let eighths = |size: u64| {
+        let height = chart.height(size).unwrap_or(1.0);
+        ((height * (ROWS * 8) as f64).round() as usize).max(usize::from(size > 0))
+    };
+    let row_of = |size: u64| {
+        let height = chart.height(size)?;
+        Some(((height * ROWS as f64) as usize).min(ROWS - 1))
+    };
+    let trigger = chart.trigger.and_then(|it| row_of(it.here));
+    writeln!(out, "```text")?;
+    for row in (0..ROWS).rev() {
+        let cells: String = columns
+            .iter()
+            .map(|size| {
+                let level = eighths(*size).saturating_sub(row * 8).min(8);
+                match LEVELS[level] {
+                    ' ' if trigger == Some(row) => '─',
+                    level => level,
+                }
+            })
+            .collect();
+        let label = match chart.trigger {
+            Some(it) if trigger == Some(row) => format!(" trigger {}", tokens(it.size)),
+            _ => String::new(),
+        };
+        writeln!(out, "{}", format!("{cells}{label}").trim_end())?;
+    }
+    let steps = chart.len();
+    let resets = columns_of_resets(chart, columns.len());
+    if !resets.trim().is_empty() {
+        writeln!(out, "{} compaction or clear", resets)?;
+    }
+    let (name, largest) = (chart.steps.name(), chart.all().max().unwrap_or(0));
+    let known = match chart.steps {
+        Steps::Requests => "known",
+        Steps::Records => "estimated",
+    };
+    writeln!(
+        out,
+        "{name} 1 to {steps}, at most {} ({known})\n```",
+        tokens(largest)
+    )
+}
+
+/// A mark below each column in which the context was reset.
+fn columns_of_resets(chart: &Chart, columns: usize) -> String {
+    let mut marks = vec![' '; columns];
+    for reset in &chart.resets {
+        if let Some(mark) = marks.get_mut(reset * columns / chart.len()) {
+            *mark = '▴';
+        }
+    }
+    marks.into_iter().collect()
+}

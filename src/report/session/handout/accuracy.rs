@@ -1,0 +1,101 @@
+//! How good the numbers of a session are, as an audit of its own log has found.
+
+use super::Checked;
+use crate::audit::{Errors, OfSession, share, signed_share};
+use crate::handout::{Block, Column, Line, Row, Section, Table};
+use model::estimators::Estimator;
+use model::session::Session;
+use render::number::counted;
+use render::or_none;
+
+pub(super) fn section(session: &Session, checked: &Checked) -> Section {
+    let section = Section::new("How good the estimates are");
+    let none = |why: &'static str| Section::new("How good the estimates are").with(Line::own(why));
+    let found = match checked {
+        Checked::Audited(found) => found,
+        Checked::Piped => {
+            return none("Not checked: the log came through a pipe and cannot be read again.");
+        }
+        Checked::Unread => return none("Not checked: the log could not be read again."),
+    };
+    let used = session.estimator();
+    let requests = found.summary.requests;
+    let Some(own) = found.summary.errors(used).filter(|_| requests > 0) else {
+        return none("Nothing to check: no usage report follows another one.");
+    };
+    let how = format!(
+        "The size of each prompt was predicted before its report was read: {}.",
+        counted(requests as u64, "prompt")
+    );
+    let section = section
+        .with(Block::Headline(verdict(used, own, found).into()))
+        .with(Line::own(how))
+        .with(estimators(used, found));
+    let note = "error: the difference between prediction and report, in % of the report; p50: half of the errors are \
+                smaller, p95: 19 of 20 are. bias: the mean error; below 0 the predictions are too small.";
+    forecast(found, section.with(Block::Note(note.into())))
+}
+
+fn verdict(used: Estimator, own: &Errors, found: &OfSession) -> String {
+    let [p50, p95] = [own.p50, own.p95].map(share);
+    let inside = if used == Estimator::default() {
+        let covered = share(found.summary.covered);
+        format!("; {covered} of the reports are inside the 90 % interval")
+    } else {
+        String::new()
+    };
+    format!("At most {p50} off in half of the prompts, at most {p95} in 19 of 20{inside}")
+}
+
+/// All estimators, the best first.
+fn estimators(used: Estimator, found: &OfSession) -> Table {
+    let all = Estimator::ALL.into_iter();
+    let mut all: Vec<(Estimator, &Errors)> = all
+        .filter_map(|it| Some((it, found.summary.errors(it)?)))
+        .collect();
+    all.sort_by(|(_, a), (_, b)| a.p95.total_cmp(&b.p95));
+    let rows = all.into_iter().map(|(estimator, errors)| {
+        let name = Line::own(estimator.name());
+        let name = if estimator == used {
+            name.and(" (this report)")
+        } else {
+            name
+        };
+        let [p50, p95, worst] = [errors.p50, errors.p95, errors.worst].map(share);
+        Row::from([
+            name,
+            estimator.rule().into(),
+            p50.into(),
+            p95.into(),
+            worst.into(),
+            signed_share(errors.bias).into(),
+        ])
+    });
+    Table {
+        columns: vec![
+            Column::words("estimator"),
+            Column::words("rule"),
+            Column::numbers("p50"),
+            Column::numbers("p95"),
+            Column::numbers("worst"),
+            Column::numbers("bias"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// The forecast compared with the session's own compactions.
+fn forecast(found: &OfSession, section: Section) -> Section {
+    let Some(backtest) = &found.forecast else {
+        return section.with(Line::own(
+            "The forecast cannot be checked: the session has no automatic compaction that it could have foreseen.",
+        ));
+    };
+    let fit = &backtest.all;
+    let points = counted(fit.points as u64, "forecast");
+    let [covered, error] = [fit.coverage, fit.median_error].map(|it| or_none(it.map(share)));
+    section.with(Line::own(format!(
+        "{points} of past compactions, made in hindsight from 5 to 40 requests before them: {covered} had the compaction \
+         in their 80 % band; half of them were at most {error} off."
+    )))
+}

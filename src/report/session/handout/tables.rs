@@ -1,0 +1,367 @@
+//! The tables of a session's report to hand on.
+
+use crate::handout::{Block, Column, Line, Row, Section, Table};
+use crate::session::previews::Previews;
+use crate::session::text::LISTED_ROWS;
+use crate::session::words;
+use jiff::Timestamp;
+use model::compaction::{Compaction, unlogged};
+use model::context::Context;
+use model::event::{Cause, CauseSource};
+use model::repeats::repeats;
+use model::session::{ItemIx, PastReset, Session};
+use model::tools;
+use model::window::Limits;
+use model::{Role, Source};
+use render::item::{label, sign};
+use render::number::{counted, tokens, tokens_or_none, usd};
+use render::recurring::recurring;
+use render::{NONE, or_none};
+
+/// The most compactions that are listed, the newest ones.
+const MOST_COMPACTIONS: usize = 50;
+
+pub(super) fn roles(context: &Context) -> Section {
+    let rows = Role::ALL.map(|role| {
+        let part = context.role(role);
+        let share = part.tokens as f64 / context.used.max(1) as f64;
+        let about = match role {
+            Role::System => "the unlogged prefix, and growth that no logged item explains",
+            Role::Container => "what the agent adds on its own",
+            Role::User => "what a person typed",
+            Role::Assistant => "what the model wrote",
+            Role::Tool => "what tools returned",
+        };
+        Row {
+            role: Some(role),
+            share: Some(share),
+            cells: vec![
+                Line::own(role.name()).and(": ").and(about),
+                tokens(part.tokens).into(),
+                tokens_or_none(part.known).into(),
+                tokens_or_none(part.estimated).into(),
+                format!("{:.1}%", share * 100.0).into(),
+            ],
+        }
+    });
+    Section::new("Who fills it").with(Table {
+        columns: vec![
+            Column::words("role"),
+            Column::numbers("tokens"),
+            Column::numbers("known"),
+            Column::numbers("estimated"),
+            Column::numbers("share"),
+        ],
+        rows: rows.into(),
+    })
+}
+
+/// A size, after the sign of its source.
+fn sized(size: u64, source: Source) -> Line {
+    Line::own(format!("{} {}", sign(source), tokens(size)))
+}
+
+pub(super) fn largest(
+    session: &Session,
+    items: &[ItemIx],
+    previews: Option<&Previews>,
+) -> Option<Section> {
+    let used = session.context().used.max(1);
+    let most = items.first().map_or(1, |ix| session.tokens(*ix).0.max(1));
+    let rows = items.iter().copied().map(|ix| {
+        let item = &session.items().at(ix);
+        let (size, source) = session.tokens(ix);
+        let share = size as f64 / used as f64;
+        let mut cells = vec![
+            Line::log(&label(item)),
+            sized(size, source),
+            format!("{:.1}%", share * 100.0).into(),
+            item.role().name().into(),
+            render::item::words(item.kind().name()).into(),
+            item.place().line.to_string().into(),
+        ];
+        if let Some(previews) = previews {
+            cells.push(Line::log(previews.preview(ix, item)));
+        }
+        Row {
+            role: Some(item.role()),
+            // Of the largest one: of all, most are too small to be seen.
+            share: Some(size as f64 / most as f64),
+            cells,
+        }
+    });
+    let mut columns = vec![
+        Column::words("item"),
+        Column::numbers("tokens"),
+        Column::numbers("share"),
+        Column::words("role"),
+        Column::words("kind"),
+        Column::numbers("line"),
+    ];
+    if previews.is_some() {
+        columns.push(Column::words("begins with"));
+    }
+    let rows: Vec<Row> = rows.collect();
+    let is_some = !rows.is_empty();
+    let mut section = Section::new("Largest items in the context").with(Table { columns, rows });
+    let repeats = repeats(session, session.in_context());
+    if repeats.items() > 0 {
+        let items = counted(repeats.items() as u64, "item");
+        let wasted = tokens(repeats.wasted);
+        section = section.with(Line::own(format!(
+            "Items with the content of an earlier one in the context: {items}, {wasted} tokens wasted."
+        )));
+    }
+    for part in session.recurring() {
+        let part = recurring(part);
+        section = section.with(Line::own(format!(
+            "Unlogged text that comes and goes: {part}."
+        )));
+    }
+    is_some.then_some(section)
+}
+
+pub(super) fn tools(session: &Session) -> Option<Section> {
+    let mut tools = tools::tools(session, session.in_context(), session.requests().len());
+    let servers = tools::servers(&tools);
+    let all = tools.len();
+    tools.truncate(LISTED_ROWS);
+    let rows = tools.iter().map(|tool| Row {
+        role: None,
+        share: Some(tool.share),
+        cells: vec![
+            Line::log(&tool.name),
+            tool.results.to_string().into(),
+            tokens(tool.tokens).into(),
+            format!("{:.0}%", tool.share * 100.0).into(),
+            tokens_or_none(tool.in_context).into(),
+            tokens_or_none(tool.schema).into(),
+            tokens(tool.largest.1).into(),
+            tokens(tool.carried).into(),
+            or_none(tool.carried_usd.map(usd)).into(),
+        ],
+    });
+    let rows: Vec<Row> = rows.collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Tools").with(Table {
+        columns: vec![
+            Column::words("tool"),
+            Column::numbers("results"),
+            Column::numbers("tokens"),
+            Column::numbers("share"),
+            Column::numbers("now"),
+            Column::numbers("schema"),
+            Column::numbers("largest"),
+            Column::numbers("carried"),
+            Column::numbers("cost"),
+        ],
+        rows,
+    });
+    for server in servers {
+        let tools = counted(server.tools as u64, "tool");
+        let [schema, now] = [server.schema, server.in_context].map(tokens);
+        section = section.with(Line::own("MCP server ").and_log(&server.name).and(format!(
+            ": {tools}, {schema} of definitions and {now} of results in the context."
+        )));
+    }
+    let more = match all.saturating_sub(LISTED_ROWS) {
+        0 => String::new(),
+        more => format!(" {} not listed.", counted(more as u64, "smaller tool")),
+    };
+    Some(section.with(Block::Note(Line::own(format!(
+        "now: its results in the context. schema: its definition in it. carried: tokens times the requests that had \
+         them, and what that costs by list price.{more}"
+    )))))
+}
+
+/// What caused a compaction or clear.
+fn cause(cause: &Cause, source: CauseSource) -> Line {
+    let name = match cause {
+        Cause::Other(name) => Line::log(name),
+        other => Line::own(other.name().to_owned()),
+    };
+    match source {
+        CauseSource::Hook => name.and(", hook"),
+        CauseSource::Log | CauseSource::Inferred => name,
+    }
+}
+
+pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Section> {
+    let unlogged = unlogged(session);
+    if done.is_empty() && unlogged.is_empty() {
+        return None;
+    }
+    let earlier = done.len().saturating_sub(MOST_COMPACTIONS);
+    let rows = done[earlier..].iter().map(|done| {
+        let reset = &session.resets()[done.reset];
+        compaction_row(session, done, reset)
+    });
+    let hooked = unlogged.iter().map(|hooked| {
+        let none = || Line::own(NONE);
+        let mut cells = vec![
+            Line::own("compaction (")
+                .and_line(cause(&hooked.cause, CauseSource::Hook))
+                .and(")"),
+            when(Some(hooked.at)),
+            none(),
+            hooked
+                .before
+                .map_or_else(none, |size| sized(size, Source::Agent)),
+            hooked
+                .after
+                .map_or_else(none, |size| sized(size, Source::Estimated)),
+        ];
+        cells.resize_with(COMPACTION_COLUMNS.len(), none);
+        Row {
+            cells,
+            ..Row::default()
+        }
+    });
+    let section = Section::new("Compactions").with(Table {
+        columns: COMPACTION_COLUMNS.into(),
+        rows: rows.chain(hooked).collect(),
+    });
+    let note = match earlier {
+        0 => String::new(),
+        n => format!(" {} not listed.", counted(n as u64, "earlier one")),
+    };
+    Some(section.with(Block::Note(Line::own(format!(
+        "dropped: tokens that left, by role. Then the largest items among them.{note}"
+    )))))
+}
+
+const COMPACTION_COLUMNS: [Column; 9] = [
+    Column::words("what"),
+    Column::words("when"),
+    Column::numbers("line"),
+    Column::numbers("before"),
+    Column::numbers("after"),
+    Column::numbers("kept"),
+    Column::numbers("summary"),
+    Column::words("dropped"),
+    Column::words("largest dropped"),
+];
+
+fn when(at: Option<Timestamp>) -> Line {
+    at.map_or_else(|| Line::own(NONE), |at| super::time(at).into())
+}
+
+fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Row {
+    let none = || Line::own(NONE);
+    let dropped = Role::ALL.into_iter().filter_map(|role| {
+        let size = reset.dropped[role.index()];
+        (size > 0).then(|| Line::own(format!("{} {}", role.name(), tokens(size))))
+    });
+    let largest = done.largest.iter().map(|(ix, size, source)| {
+        let item = &session.items().at(*ix);
+        Line::log(&label(item))
+            .and(" ")
+            .and_line(sized(*size, *source))
+    });
+    let what = Line::own(format!("{} (", reset.gone.name()));
+    let cells = [
+        what.and_line(cause(&reset.cause, reset.cause_source))
+            .and(")"),
+        when(reset.at),
+        reset.place.line.to_string().into(),
+        sized(reset.before, reset.before_source),
+        done.after
+            .map_or_else(none, |(size, source)| sized(size, source)),
+        tokens_or_none(done.kept_tokens).into(),
+        done.summary
+            .map_or_else(none, |(_, size, source)| sized(size, source)),
+        Line::joined(dropped, ", ").or_none(),
+        Line::joined(largest, ", ").or_none(),
+    ];
+    Row::from(cells)
+}
+
+pub(super) fn what_if(session: &Session) -> Option<Section> {
+    let policies = words::policies(session);
+    let rows = policies.iter().map(|(name, row)| {
+        let over = row.over.map_or("", |_| " (over the window)");
+        Row::from([
+            Line::log(name).and(over),
+            or_none(row.trigger.map(tokens)).into(),
+            row.compactions.len().to_string().into(),
+            tokens_or_none(row.dropped()).into(),
+            tokens(row.largest).into(),
+            tokens(row.prompts).into(),
+        ])
+    });
+    let rows: Vec<Row> = rows.collect();
+    let is_some = !rows.is_empty();
+    let table = Table {
+        columns: vec![
+            Column::words("policy"),
+            Column::numbers("compacts at"),
+            Column::numbers("times"),
+            Column::numbers("dropped"),
+            Column::numbers("largest"),
+            Column::numbers("all prompts"),
+        ],
+        rows,
+    };
+    let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
+                agent that has forgotten more may read things again.";
+    is_some.then(|| {
+        Section::new("What other policies would have done")
+            .with(table)
+            .with(Block::Note(note.into()))
+    })
+}
+
+/// How the numbers of the report are known.
+pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
+    let mut sums = [(0_u64, 0_usize); Source::ALL.len()];
+    for (_, size, source) in session.in_context() {
+        if let Some(at) = Source::ALL.iter().position(|it| *it == source) {
+            sums[at].0 = sums[at].0.saturating_add(size);
+            sums[at].1 += 1;
+        }
+    }
+    let rows = Source::ALL
+        .into_iter()
+        .zip(sums)
+        .map(|(source, (size, items))| {
+            let about = match source {
+                Source::Reported => "the provider reported this item's size",
+                Source::Derived => {
+                    "what is left of a reported sum in which only this item was unknown"
+                }
+                Source::Shared => "its part of a reported sum, divided by counts made here",
+                Source::Agent => "the agent's own estimate",
+                Source::Estimated => "counted here",
+            };
+            Row::from([
+                format!("{} {}", sign(source), source.name()).into(),
+                about.into(),
+                tokens_or_none(size).into(),
+                items.to_string().into(),
+            ])
+        });
+    let rows: Vec<Row> = rows.collect();
+    let (window, trigger) = (limits.window_from(), limits.trigger_from());
+    let estimator = session.estimator();
+    Section::new("How the numbers are known")
+        .with(Line::own(
+            "Known is what the provider reported: the prompt and the output of the last request. Estimated is what came \
+             since; the true size is meant to be within ± nine times out of ten.",
+        ))
+        .with(Line::own(format!(
+            "The window is from: {window}. The trigger is from: {trigger}. Estimates are by {}: {}.",
+            estimator.name(),
+            estimator.rule()
+        )))
+        .with(Table {
+            columns: vec![
+                Column::words("source of an item's size"),
+                Column::words("meaning"),
+                Column::numbers("in the context"),
+                Column::numbers("items"),
+            ],
+            rows,
+        })
+}

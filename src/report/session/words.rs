@@ -1,0 +1,122 @@
+//! Sentences on a session that its reports for people share.
+
+use super::Report;
+use crate::handout::Line;
+use model::Source;
+use model::context::Context;
+use model::forecast::NoForecast;
+use model::session::Session;
+use model::whatif::{WhatIf, Whose, what_if};
+use model::window::Limits;
+use render::number::{counted, tokens};
+use render::unknown;
+
+/// The window and the trigger, each with its source, and the headroom.
+pub(super) fn limits(context: &Context, limits: &Limits) -> String {
+    let trigger = match limits.trigger {
+        Some(trigger) => format!(
+            "compacts at {}{} ({}), headroom {}",
+            tokens(trigger),
+            limits.trigger_when(),
+            limits.trigger_from(),
+            tokens(context.headroom(trigger))
+        ),
+        None => limits
+            .no_trigger()
+            .unwrap_or_else(|| "no automatic compaction known".to_owned()),
+    };
+    let (window, source) = (tokens(limits.window), limits.window_from());
+    format!("window {window} ({source}) · {trigger}")
+}
+
+/// The agent's own number beside that of the reports; `None`: there is none.
+pub(super) fn agents_number(session: &Session) -> Option<String> {
+    let own = session.agent_estimate()?;
+    let how = match own.source {
+        Source::Reported => "reported",
+        Source::Agent => "estimated without it",
+        _ => "estimated here",
+    };
+    let (count, ours) = (tokens(own.tokens), tokens(own.ours));
+    Some(format!("the agent's own number is {count}; {ours} {how}"))
+}
+
+/// When it will compact; `None`: the sentence on the limits says that there is no trigger.
+pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
+    match &report.forecast {
+        Ok(forecast) => Some(forecast.to_string()),
+        Err(NoForecast::NoTrigger) => None,
+        Err(why) => Some(format!("no forecast: {}", why.name())),
+    }
+}
+
+/// The policies side by side, each with its names: those with the same outcome share a row. Empty: none would have
+/// compacted.
+pub(super) fn policies(session: &Session) -> Vec<(String, WhatIf)> {
+    let rows = what_if(session, session.requests().len());
+    if rows.iter().all(|row| row.compactions.is_empty()) {
+        return Vec::new();
+    }
+    let is_shared = |row: &WhatIf| matches!(row.whose, Whose::Agent(_) | Whose::Generic);
+    let mut merged: Vec<(String, WhatIf)> = Vec::new();
+    for row in rows {
+        let name = policy_name(&row);
+        let same = merged.iter_mut().find(|(_, other)| {
+            is_shared(&row)
+                && is_shared(other)
+                && (other.trigger, &other.compactions) == (row.trigger, &row.compactions)
+        });
+        match same {
+            Some((names, _)) => *names = format!("{names}, {name}"),
+            None => merged.push((name, row)),
+        }
+    }
+    merged
+}
+
+fn policy_name(row: &WhatIf) -> String {
+    match &row.whose {
+        Whose::Real => "actual".to_owned(),
+        Whose::Own => format!("its own: {}", row.policy),
+        Whose::Agent(id) => id.clone(),
+        Whose::Generic => row.policy.clone(),
+    }
+}
+
+/// What of the log is not counted.
+pub(super) fn not_counted(session: &Session) -> Vec<Line> {
+    let mut all = Vec::new();
+    if let Some((place, why)) = &session.first_unreadable {
+        let lines = counted(session.unreadable, "unreadable line");
+        let line = place.line;
+        let of = format!("{lines}, not counted; the first is line {line}: ");
+        all.push(Line::own(of).and_log(why));
+    }
+    if session.damaged > 0 {
+        let lines = counted(session.damaged, "damaged line");
+        all.push(format!("{lines}, read without the bytes that are no text").into());
+    }
+    if session.unreadable_usage > 0 {
+        let reports = counted(session.unreadable_usage, "unreadable usage report");
+        all.push(format!("{reports}, not used: what they were of is estimated").into());
+    }
+    if let Some(warning) = unknown::warning(session) {
+        all.push(Line::log(&warning).and("; they are not counted"));
+    }
+    let counts = |what, all: &mut dyn Iterator<Item = (&str, &u64)>| {
+        let counts = all.map(|(name, n)| Line::log(name).and(format!(" {n}")));
+        Line::own(what).and_line(Line::joined(counts, ", "))
+    };
+    if !session.lost_fields.is_empty() {
+        let mut fields = session.lost_fields.iter().map(|(name, n)| (*name, n));
+        all.push(counts(
+            "fields of an unexpected type, not used: ",
+            &mut fields,
+        ));
+    }
+    if !session.skipped.is_empty() {
+        let mut kinds = session.skipped.iter().map(|(kind, n)| (&**kind, n));
+        all.push(counts("skipped, not in the context: ", &mut kinds));
+    }
+    all
+}
