@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         let is_gone = failed.kind() == io::ErrorKind::BrokenPipe;
         return match exit {
             // A reader that has read enough still gets the answer.
-            Some(Exit::BoundPassed) if is_gone => code(exit::code(&error)),
+            Some(answer) if answer.is_answer() && is_gone => code(exit::code(&error)),
             Some(_) if !is_gone => {
                 ended(Some(failed), &mut err);
                 code(exit::code(&error))
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
             _ => ended(Some(failed), &mut err),
         };
     }
-    let is_printed = matches!(exit, Some(Exit::BoundPassed)) || error.is::<tui::EndedBy>();
+    let is_printed = exit.is_some_and(Exit::is_answer) || error.is::<tui::EndedBy>();
     if !is_printed {
         // Indented: a newline in a path must not begin what looks like another message.
         let message = format!("{error:#}").trim_end().replace('\n', "\n  ");

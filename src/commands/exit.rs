@@ -16,6 +16,8 @@ const BUSY: u8 = 75;
 pub enum Exit {
     /// A bound was passed. It is printed already.
     BoundPassed,
+    /// A search has found nothing.
+    NothingFound,
     /// The command line is wrong, though each of its options is right.
     WrongUsage(String),
     /// A command that scripts branch on could not answer.
@@ -28,10 +30,15 @@ impl Exit {
         error.downcast::<Exit>().unwrap_or_else(Exit::Trouble)
     }
 
+    /// Whether it is an answer: what there was to print is printed.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, Exit::BoundPassed | Exit::NothingFound)
+    }
+
     /// The exit code. Trouble is not 2, with which a hook blocks its agent.
     pub fn code(&self) -> u8 {
         match self {
-            Exit::BoundPassed => 1,
+            Exit::BoundPassed | Exit::NothingFound => 1,
             Exit::WrongUsage(_) => WRONG_USAGE,
             Exit::Trouble(_) => 3,
         }
@@ -42,6 +49,7 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Exit::BoundPassed => f.write_str("a bound was passed"),
+            Exit::NothingFound => f.write_str("nothing was found"),
             Exit::WrongUsage(why) => f.write_str(why),
             Exit::Trouble(error) => write!(f, "{error:#}"),
         }

@@ -7,15 +7,18 @@ pub mod agents;
 pub mod audit;
 pub mod check;
 pub mod export;
+pub mod follow;
 pub mod hook;
 mod in_order;
 mod json;
 pub mod line;
 pub mod ls;
 pub mod models;
+mod names;
 pub mod patience;
 pub mod records;
 pub mod redact;
+pub mod search;
 pub mod session;
 mod text;
 mod whole;
@@ -32,6 +35,7 @@ use model::window::Rules;
 use patience::{BUSY, Patience};
 use redact::{LeftOut, Redactor};
 use render::text::inert;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,15 +122,26 @@ impl Style {
         }
         let mut text = Vec::new();
         (self.format.write)(output, self.columns, &mut text)?;
+        let plain = self
+            .in_charset(&String::from_utf8_lossy(&text))
+            .into_owned();
+        Ok(out.write_all(plain.as_bytes())?)
+    }
+
+    /// A text of this format in the characters that it may contain.
+    fn in_charset<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.charset == Charset::Unicode || text.is_ascii() {
+            return text.into();
+        }
         let mut plain = String::with_capacity(text.len());
-        for c in String::from_utf8_lossy(&text).chars() {
+        for c in text.chars() {
             if c.is_ascii() {
                 plain.push(c)
             } else {
                 (self.format.ascii)(c, &mut plain)
             }
         }
-        Ok(out.write_all(plain.as_bytes())?)
+        plain.into()
     }
 }
 
