@@ -14,6 +14,7 @@ mod config;
 mod diff;
 pub mod exit;
 mod export;
+mod follow;
 mod help;
 mod hook;
 mod locale;
@@ -25,6 +26,7 @@ mod models;
 mod monitor;
 mod options;
 mod report;
+mod search;
 mod setup;
 mod since;
 mod status;
@@ -72,12 +74,16 @@ enum Command {
     Report(report::Report),
     /// List all sessions and how full they are.
     Ls(ls::Ls),
+    /// Search the texts of all sessions, also where they are escaped, compressed or in databases.
+    Search(search::Search),
     /// Compare sessions with bounds that you set, for scripts, hooks and CI: ends with 1 if one is passed.
     Check(check::Check),
     /// Compare two sessions, or two moments of one: what grew, what is new, what is gone.
     Diff(diff::Diff),
     /// Write flat tables of sessions, requests, items or compactions, for DuckDB, Polars or a spreadsheet.
     Export(export::Export),
+    /// Print a line of JSON for each change of any session, until it is ended: for programs, here or on another machine.
+    Follow(follow::Follow),
     /// Print the line that Claude Code, Cursor, Copilot or Qwen Code shows as its status line.
     #[command(name = "statusline")]
     StatusLine(statusline::StatusLine),
@@ -111,9 +117,11 @@ impl Command {
         match self {
             Command::Report(command) => command,
             Command::Ls(command) => command,
+            Command::Search(command) => command,
             Command::Check(command) => command,
             Command::Diff(command) => command,
             Command::Export(command) => command,
+            Command::Follow(command) => command,
             Command::StatusLine(command) => command,
             Command::Status(command) => command,
             Command::Hook(command) => command,

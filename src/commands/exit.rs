@@ -18,6 +18,8 @@ pub enum Exit {
     BoundPassed,
     /// What was checked is wrong. It is printed already.
     Wrong,
+    /// A search has found nothing.
+    NothingFound,
     /// The command line is wrong, though each of its options is right.
     WrongUsage(String),
     /// A command that scripts branch on could not answer.
@@ -30,15 +32,15 @@ impl Exit {
         error.downcast::<Exit>().unwrap_or_else(Exit::Trouble)
     }
 
-    /// Whether what there is to say is printed already: it is the answer of the command.
+    /// Whether it is an answer: what there was to print is printed.
     pub fn is_answer(&self) -> bool {
-        matches!(self, Exit::BoundPassed | Exit::Wrong)
+        matches!(self, Exit::BoundPassed | Exit::Wrong | Exit::NothingFound)
     }
 
     /// The exit code. Trouble is not 2, with which a hook blocks its agent.
     pub fn code(&self) -> u8 {
         match self {
-            Exit::BoundPassed | Exit::Wrong => 1,
+            Exit::BoundPassed | Exit::Wrong | Exit::NothingFound => 1,
             Exit::WrongUsage(_) => WRONG_USAGE,
             Exit::Trouble(_) => 3,
         }
@@ -50,6 +52,7 @@ impl fmt::Display for Exit {
         match self {
             Exit::BoundPassed => f.write_str("a bound was passed"),
             Exit::Wrong => f.write_str("what was checked is wrong"),
+            Exit::NothingFound => f.write_str("nothing was found"),
             Exit::WrongUsage(why) => f.write_str(why),
             Exit::Trouble(error) => write!(f, "{error:#}"),
         }

@@ -27,6 +27,7 @@
 //! | [`log`] | what a log is: the contract of stores, cursors and readings |
 //! | [`store`] | the implementations of that contract |
 //! | [`reader`] | logs that are read through |
+//! | [`search`] | items whose text matches a pattern |
 //! | [`follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
 //! | [`cache`] | what was read before |
@@ -50,6 +51,7 @@ pub mod previews;
 mod problem;
 pub mod reader;
 mod room;
+pub mod search;
 pub mod sidecar;
 pub mod source;
 pub mod store;

@@ -8,6 +8,7 @@ mod pieces;
 mod unescape;
 
 pub use pieces::Pieces;
+pub(crate) use unescape::Unescape;
 
 use super::elide::Elider;
 use super::lines::LONG_LINE;

@@ -317,6 +317,15 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// The project's name: the last part of the working directory.
+    pub fn project(&self) -> &str {
+        let cwd = self.cwd.as_deref().unwrap_or_default();
+        cwd.trim_end_matches(['/', '\\'])
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+    }
+
     /// The model alone.
     pub fn of_model(model: Option<Box<str>>) -> Meta {
         Meta {

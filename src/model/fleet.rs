@@ -1,21 +1,21 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
 mod live;
+mod name;
 mod rows;
 mod title;
 mod windows;
 
 use super::event::{Entry, Key, Lane, Meta};
 pub use super::file_id::FileId;
-use super::prompt::shows;
 use super::running::Running;
 use super::session::Session;
 use super::window::set::SetWindows;
 use super::window::{Overrides, Rules};
-use super::{Kind, Role};
-use crate::history::ItemRef;
+use crate::Role;
 use jiff::Timestamp;
 pub use live::{LIVE_SECONDS, Live};
+pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -168,39 +168,6 @@ impl Fleet {
     /// When a session's process was seen to have ended, unless another one runs.
     pub fn ended(&self, key: SessionKey) -> Option<Timestamp> {
         self.ended.get(&key.file).copied()
-    }
-
-    /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
-    /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
-    /// which is its type, comes first. It is text from a log: make it inert before showing it.
-    pub fn name(&self, key: SessionKey) -> String {
-        let Some(session) = self.get(key) else {
-            return String::new();
-        };
-        let title = session.meta.title.as_deref().unwrap_or_default();
-        let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
-        let project = Some(session.project()).filter(|_| !is_child || title.is_empty());
-        let shows = |text: &&str| shows(text);
-        let id = session.meta.id.as_deref().unwrap_or_default();
-        let random = random_part(id);
-        let id = random.unwrap_or(id);
-        let chosen = (random.is_none() && id.len() <= CHOSEN_ID_BYTES).then_some(id);
-        let facts = [project, Some(title), chosen].into_iter().flatten();
-        let named = facts.chain(std::iter::once_with(|| first_user_text(session)).flatten());
-        if let Some(name) = named.into_iter().find(shows) {
-            return name.chars().take(LONGEST_NAME).collect();
-        }
-        if !id.is_empty() {
-            return id
-                .chars()
-                .take(if random.is_some() { 8 } else { LONGEST_NAME })
-                .collect();
-        }
-        let stem = self.facts(key).and_then(|facts| facts.path.file_stem());
-        stem.map_or_else(
-            || "unnamed".to_owned(),
-            |stem| stem.to_string_lossy().into_owned(),
-        )
     }
 
     /// All sessions, in no particular order.
@@ -439,35 +406,6 @@ pub fn contains(text: &str, word: &str) -> bool {
     }
 }
 
-/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
-/// Some ids have a word before it: `session_9b1f2c3d…`.
-fn random_part(id: &str) -> Option<&str> {
-    let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-    let part = id
-        .split_once('_')
-        .map(|(_, part)| part)
-        .filter(|part| part.len() >= 8);
-    std::iter::once(id).chain(part).find(is_random)
-}
-
-/// The longest name, in characters; a longer one is cut.
-const LONGEST_NAME: usize = 40;
-/// The longest id that somebody may have chosen, in bytes.
-const CHOSEN_ID_BYTES: usize = 16;
-
-/// The beginning of the first user message, if it is among the first items.
-fn first_user_text(session: &Session) -> Option<&str> {
-    /// Instructions, lists of tools and files come before it.
-    const ITEMS_SEARCHED: usize = 64;
-    let mut first = session.items().iter().take(ITEMS_SEARCHED);
-    // Some logs have only the length of a text.
-    let said = |item: &ItemRef<'_>| {
-        item.role() == Role::User && item.kind() == Kind::Text && item.size().bytes > 0
-    };
-    let said = first.find(said);
-    said.map(|item| item.preview())
-}
-
 fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
     let at = |lane| SessionKey { file, lane };
     at(Lane::Main)..=at(Lane::Side(Key::new(u64::MAX)))
@@ -476,6 +414,7 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
     use crate::event::{Event, Meta, Place};
     use crate::history::Coverage;
     use crate::testing::{Log, new_item};

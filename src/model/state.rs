@@ -217,11 +217,7 @@ impl State {
 
     /// The project's name: the last part of the working directory.
     pub fn project(&self) -> &str {
-        let cwd = self.meta.cwd.as_deref().unwrap_or_default();
-        cwd.trim_end_matches(['/', '\\'])
-            .rsplit(['/', '\\'])
-            .next()
-            .unwrap_or_default()
+        self.meta.project()
     }
 
     /// Whether the session has its earlier states from the beginning of its log on.

@@ -24,8 +24,13 @@ pub(super) fn document(
     schema: &'static str,
     body: impl Serialize,
 ) -> Result<()> {
+    line(out, &Document { schema, body })
+}
+
+/// Writes a value on one line.
+pub(super) fn line(out: &mut dyn Write, value: &impl Serialize) -> Result<()> {
     let mut serializer = Serializer::with_formatter(&mut *out, Inert);
-    Document { schema, body }.serialize(&mut serializer)?;
+    value.serialize(&mut serializer)?;
     Ok(writeln!(out)?)
 }
 

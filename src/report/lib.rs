@@ -9,6 +9,7 @@ pub mod check;
 pub mod configuration;
 pub mod diff;
 pub mod export;
+pub mod follow;
 pub mod handout;
 pub mod hook;
 mod in_order;
@@ -16,9 +17,11 @@ mod json;
 pub mod line;
 pub mod ls;
 pub mod models;
+mod names;
 pub mod patience;
 pub mod records;
 pub mod redact;
+pub mod search;
 pub mod session;
 mod text;
 mod to_file;
@@ -37,6 +40,7 @@ use model::window::Rules;
 use patience::{BUSY, Patience};
 use redact::{LeftOut, Redactor};
 use render::text::inert;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,7 +127,26 @@ impl Style {
         }
         let mut text = Vec::new();
         (self.format.write)(output, self.columns, &mut text)?;
-        write_ascii(&text, self.format.ascii, out)
+        let plain = self
+            .in_charset(&String::from_utf8_lossy(&text))
+            .into_owned();
+        Ok(out.write_all(plain.as_bytes())?)
+    }
+
+    /// A text of this format in the characters that it may contain.
+    fn in_charset<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.charset == Charset::Unicode || text.is_ascii() {
+            return text.into();
+        }
+        let mut plain = String::with_capacity(text.len());
+        for c in text.chars() {
+            if c.is_ascii() {
+                plain.push(c)
+            } else {
+                (self.format.ascii)(c, &mut plain)
+            }
+        }
+        plain.into()
     }
 }
 

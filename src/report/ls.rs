@@ -1,7 +1,7 @@
 //! The list of all sessions, and totals over all of them.
 
 mod gather;
-mod json;
+pub(crate) mod json;
 mod responses;
 mod spending;
 mod text;

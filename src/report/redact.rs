@@ -179,7 +179,8 @@ impl Redactor {
         Some(format!("mcp__{server}__{own}"))
     }
 
-    fn rename_model(&self, model: &mut Option<Box<str>>) {
+    /// Gives a model that is not known a pseudonym.
+    pub(crate) fn rename_model(&self, model: &mut Option<Box<str>>) {
         let Some(name) = model.as_deref() else { return };
         if let Some(other) = self.models.pseudonym(name) {
             self.note(Key::of_parts(&["model", name]));

@@ -26,5 +26,5 @@ pub mod widgets;
 
 pub use runtime::{
     Console, EndedBy, Happening, Logs, Signal, Start, check_output, pager, prepare_for_signals,
-    run, run_on,
+    run, run_on, when_ended,
 };

@@ -137,6 +137,8 @@ fn other_reports_have_the_documented_keys() {
     schema::check("ls-1.json", &list);
     schema::check("ls-1.json", &output(&["ls", claude]));
     check("ctxgauge.ls/1", &[list], &rare);
+    let found = output(&["search", "main", "--limit", "1", claude]);
+    check("ctxgauge.search/1", &[found], &[".more"]);
     let audit = output(&["audit", "--worst", "3", claude]);
     let rare = ["worst[].went[]"];
     check("ctxgauge.audit/1", &[audit], &rare);

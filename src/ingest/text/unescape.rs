@@ -4,7 +4,7 @@ use kit::lenient::scan::unescaped;
 use std::io;
 
 /// Takes the text that comes out.
-pub(super) type Give<'g> = dyn FnMut(&[u8]) -> io::Result<()> + 'g;
+pub(crate) type Give<'g> = dyn FnMut(&[u8]) -> io::Result<()> + 'g;
 
 /// The replacement of half a surrogate pair: U+FFFD.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
@@ -22,7 +22,7 @@ enum At {
 
 /// Reads one string.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unescape {
+pub(crate) struct Unescape {
     at: At,
     /// The first half of a surrogate pair, until the second comes.
     high: Option<u32>,
@@ -30,7 +30,7 @@ pub(super) struct Unescape {
 
 impl Unescape {
     /// Takes the next bytes.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], give: &mut Give<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], give: &mut Give<'_>) -> io::Result<()> {
         while let Some(&byte) = bytes.first() {
             let used = match self.at {
                 At::Plain => {
@@ -77,7 +77,7 @@ impl Unescape {
     }
 
     /// Ends the string: writes what was held back for a second half.
-    pub(super) fn end(&mut self, give: &mut Give<'_>) -> io::Result<()> {
+    pub(crate) fn end(&mut self, give: &mut Give<'_>) -> io::Result<()> {
         match self.high.take() {
             Some(_) => give(REPLACEMENT),
             None => Ok(()),

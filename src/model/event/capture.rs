@@ -1,29 +1,46 @@
-//! Captures the text of one item while its line is decoded again.
+//! Captures the text of one item while its line is decoded again, or those of all items.
 
 use super::{NewItem, Place};
+use std::collections::HashMap;
+
+/// The texts of the items of a record, by their hashes: an item may be emitted in several lanes.
+#[derive(Default)]
+pub(super) struct Finished {
+    texts: HashMap<u64, String>,
+    /// Whether any of them was emitted.
+    is_emitted: bool,
+}
+
+impl Finished {
+    pub(super) fn add(&mut self, hash: u64, text: String) {
+        self.texts.insert(hash, text);
+    }
+
+    /// The text of an item that is being emitted.
+    pub(super) fn of(&mut self, item: &NewItem) -> Option<&str> {
+        self.is_emitted = true;
+        self.texts.get(&item.hash).map(String::as_str)
+    }
+
+    /// Another record begins. What was held back for it stays.
+    pub(super) fn next(&mut self) {
+        if std::mem::take(&mut self.is_emitted) {
+            self.texts.clear();
+        }
+    }
+}
 
 /// Waits for the item of this hash in this place.
 pub(super) struct Capture {
     pub(super) place: Place,
     pub(super) hash: u64,
-    /// Hashes and texts of the items that were finished since the last node.
-    pub(super) finished: Vec<(u64, String)>,
     pub(super) text: Option<String>,
 }
 
 impl Capture {
-    /// Takes the text of an item that is being emitted, if it is the one looked for.
-    pub(super) fn look_at(&mut self, place: Place, item: &NewItem) {
-        if place != self.place || item.hash != self.hash {
-            return;
-        }
-        let at = self
-            .finished
-            .iter()
-            .position(|(hash, _)| *hash == item.hash);
-        if let Some(at) = at {
-            self.text = Some(self.finished.swap_remove(at).1);
-        }
+    /// Whether an item that is being emitted is the one looked for.
+    pub(super) fn is(&self, place: Place, item: &NewItem) -> bool {
+        (place, item.hash) == (self.place, self.hash)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where decoders put what they read: events, and items built from their parts.
 
-use super::capture::Capture;
+use super::capture::{Capture, Finished};
 use super::{
     Billed, CostOf, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size,
     Unmeasured, Usage, count,
@@ -21,6 +21,10 @@ pub struct Sink<'m> {
     wanted: Wanted,
     /// Set while the text of one item is being looked for.
     capture: Option<Capture>,
+    /// Whether `measure` takes the texts of all items.
+    takes_texts: bool,
+    /// The texts of items that are not emitted yet, if they are wanted.
+    finished: Finished,
     lane: Lane,
     place: Place,
     at: Option<Timestamp>,
@@ -49,6 +53,8 @@ impl<'m> Sink<'m> {
             entries: Vec::new(),
             wanted: Wanted::All,
             capture: None,
+            takes_texts: measure.takes_texts(),
+            finished: Finished::default(),
             lane: Lane::Main,
             place: Place::default(),
             at: None,
@@ -79,7 +85,6 @@ impl<'m> Sink<'m> {
             capture: Some(Capture {
                 place,
                 hash,
-                finished: Vec::new(),
                 text: None,
             }),
             place,
@@ -97,6 +102,7 @@ impl<'m> Sink<'m> {
     pub fn begin(&mut self, place: Place) {
         if self.place != place {
             self.items = 0;
+            self.finished.next();
         }
         (self.lane, self.place, self.at) = (Lane::Main, place, None);
     }
@@ -142,12 +148,18 @@ impl<'m> Sink<'m> {
             for item in &mut node.items {
                 item.nth = self.items;
                 self.items += 1;
-                if let Some(capture) = &mut self.capture {
-                    capture.look_at(self.place, item);
+                let is_wanted = |capture: &Capture| capture.is(self.place, item);
+                let is_captured = self.capture.as_ref().is_some_and(is_wanted);
+                if (is_captured || self.takes_texts)
+                    && let Some(text) = self.finished.of(item)
+                {
+                    if self.takes_texts {
+                        self.measure.item(self.lane, self.place, item, text);
+                    }
+                    if let (true, Some(capture)) = (is_captured, &mut self.capture) {
+                        capture.text = Some(text.to_owned());
+                    }
                 }
-            }
-            if let Some(capture) = &mut self.capture {
-                capture.finished.clear();
             }
         }
         self.measure.prepare(&mut event);
@@ -254,7 +266,7 @@ impl<'m> Sink<'m> {
     pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
         self.preview.clear();
         ItemBuilder {
-            text: self.capture.as_ref().map(|_| String::new()),
+            text: (self.takes_texts || self.capture.is_some()).then(String::new),
             item: NewItem {
                 role,
                 kind,
@@ -433,8 +445,8 @@ impl ItemBuilder<'_, '_> {
     /// The finished item.
     #[must_use]
     pub fn done(mut self) -> NewItem {
-        if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
-            capture.finished.push((self.item.hash, text));
+        if let Some(text) = self.text.take() {
+            self.sink.finished.add(self.item.hash, text);
         }
         self.item.preview = self.sink.preview.as_str().into();
         self.item

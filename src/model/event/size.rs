@@ -1,6 +1,6 @@
 //! How large texts are.
 
-use super::Event;
+use super::{Event, Lane, NewItem, Place};
 use wide::u8x16;
 
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,15 @@ pub trait Measure {
 
     /// Changes an event before it is kept: a reader that must not keep texts removes them.
     fn prepare(&self, _event: &mut Event) {}
+
+    /// Whether [`Measure::item`] is called. Whole texts are put together only then.
+    fn takes_texts(&self) -> bool {
+        false
+    }
+
+    /// Takes the text of an item that is emitted, as the model receives it, with marks ([`super::ELIDED`]) where the
+    /// reader cut it.
+    fn item(&self, _lane: Lane, _place: Place, _item: &NewItem, _text: &str) {}
 }
 
 /// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.

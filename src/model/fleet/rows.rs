@@ -118,6 +118,21 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// Whether lists leave a session out: nothing was said or requested in its log, and another log of the agent has
+    /// the same id.
+    pub fn is_remnant(&self, key: SessionKey) -> bool {
+        let Some(session) = self.get(key) else {
+            return false;
+        };
+        let is_empty = key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun();
+        let is_same = |other: &Session| {
+            other.agent == session.agent && other.meta.id == session.meta.id && other.has_begun()
+        };
+        is_empty && self.sessions().any(|(_, other)| is_same(other))
+    }
+}
+
 /// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
 /// client writes when it resumes a session before it goes on in the log that there is.
 fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {

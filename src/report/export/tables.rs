@@ -8,6 +8,7 @@ mod sessions;
 use super::cell::{Cell, Column};
 use super::once::{Once, everywhere};
 use crate::ls::{Cost, PriceList, Responses, Spending};
+use crate::names::joined_by;
 use anyhow::Result;
 use ingest::log::LogFile;
 use jiff::Timestamp;
@@ -167,20 +168,12 @@ pub(super) struct OfSession<'a> {
 
 impl<'a> OfSession<'a> {
     pub(super) fn new(log: &'a OfLog<'a>, key: SessionKey, session: &'a Session) -> OfSession<'a> {
-        let lane = match key.lane {
-            Lane::Main => String::new(),
-            Lane::Side(side) => side.get().to_string(),
-        };
-        // Of the real path: joins hold whether or not texts are left out.
-        let path = log.log.facts.path.to_string_lossy();
-        let id = log.log.facts.id.as_deref().unwrap_or_default();
-        let name = Key::of_parts(&[session.agent, &path, id, &lane]);
         OfSession {
             log,
             session,
             facts: log.fleet.facts(key),
             key,
-            name: format!("{:016x}", name.get()),
+            name: joined_by(session.agent, &log.log.facts, key.lane),
         }
     }
 

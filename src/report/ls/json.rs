@@ -3,14 +3,16 @@
 use super::totals::AgentTotals;
 use super::{By, Group, Sessions, Spending, Totals};
 use crate::json::part::part;
+use crate::names::Names;
 use crate::percent;
 use crate::session::json::{ContextPart, dollars};
 use jiff::Timestamp;
 use model::context::Context;
-use model::fleet::{FileFacts, Live, Row};
+use model::fleet::{Fleet, Live, Row, SessionKey};
 use model::session::Session;
 use model::window::Limits;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 part! { List<'a>(all: &'a Sessions) {
@@ -83,32 +85,50 @@ part! { LackPart(totals: AgentTotals) {
 }}
 
 fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
-    let fleet = &all.fleet;
-    let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let (context, limits) = (session.context(), session.limits());
-    Some(SessionPart::new(
-        all, row, session, facts, &context, &limits,
-    ))
+    let usage = all
+        .totals
+        .as_ref()
+        .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
+    let names = Names::with_texts(&all.fleet, row.key)?;
+    SessionPart::of(&all.fleet, row.key, names, usage.as_ref(), all.now)
+}
+
+impl<'a> SessionPart<'a> {
+    /// The part of a session; `None`: there is no such session.
+    pub(crate) fn of(
+        fleet: &'a Fleet,
+        key: SessionKey,
+        names: Names<'a>,
+        usage: Option<&Spending>,
+        now: Timestamp,
+    ) -> Option<SessionPart<'a>> {
+        let session = fleet.get(key)?;
+        let times = (fleet.newest_record(key), fleet.live(key, now));
+        let (context, limits) = (session.context(), session.limits());
+        Some(SessionPart::new(
+            session, names, times, &context, &limits, usage,
+        ))
+    }
 }
 
 part! { SessionPart<'a>(
-    all: &'a Sessions,
-    row: &Row,
     session: &'a Session,
-    facts: &'a FileFacts,
+    names: Names<'a>,
+    times: (Option<Timestamp>, Option<Live>),
     context: &Context,
     limits: &Limits,
+    used: Option<&Spending>,
 ) {
-    id: Option<&'a str> = session.meta.id.as_deref(),
+    id: Option<Cow<'a, str>> = names.id,
     agent: &'a str = session.agent,
-    path: &'a str = facts.path.to_str().unwrap_or_default(),
+    path: Cow<'a, str> = names.path,
     // The name that the screens show.
-    name: String = all.fleet.name(row.key),
-    parent: Option<&'a str> = session.meta.parent.as_deref(),
-    project: &'a str = session.project(),
-    model: Option<&'a str> = session.model(),
-    updated_at: Option<Timestamp> = all.fleet.newest_record(row.key),
-    live: Option<Live> = all.fleet.live(row.key, all.now),
+    name: String = names.name,
+    parent: Option<Cow<'a, str>> = names.parent,
+    project: Cow<'a, str> = names.project,
+    model: Option<Cow<'a, str>> = names.model,
+    updated_at: Option<Timestamp> = times.0,
+    live: Option<Live> = times.1,
     // Whether `report` would show the same size.
     r#final: bool = session.is_final(context),
     context: ContextPart = ContextPart::new(session, context, limits),
@@ -119,8 +139,5 @@ part! { SessionPart<'a>(
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
     // With totals: of all responses in its log, those that a fork repeats too.
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsagePart> = all
-        .totals
-        .as_ref()
-        .map(|_| UsagePart::new(&all.spending.get(&row.key).copied().unwrap_or_default())),
+    usage: Option<UsagePart> = used.map(UsagePart::new),
 }}

@@ -39,7 +39,7 @@ use painter::Painter;
 pub use program::pager;
 use render::inert::Inert;
 use signals::Signals;
-pub use signals::{EndedBy, Signal};
+pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};

@@ -190,6 +190,26 @@ mod unix {
         Ok(())
     }
 
+    /// Calls `act` when a signal ends the program, which then has no other effect.
+    ///
+    /// # Errors
+    ///
+    /// If the signals cannot be received, or no thread can be started.
+    pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut ends = runtime.block_on(async { Ends::listen() })?;
+        let run = move || {
+            let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
+                return;
+            };
+            act(by);
+        };
+        thread::Builder::new().name("ends".into()).spawn(run)?;
+        Ok(())
+    }
+
     /// What a thread reports; one report may wait.
     fn on_thread(name: &str, work: fn(&Sender<()>)) -> io::Result<Receiver<()>> {
         let (sender, reports) = channel(1);
@@ -266,6 +286,8 @@ mod unix {
 }
 
 #[cfg(unix)]
+pub use unix::when_ended;
+#[cfg(unix)]
 pub(super) use unix::{
     Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
 };
@@ -309,6 +331,24 @@ mod other {
     /// There is no job control here.
     pub(in crate::runtime) fn stop() {}
 
+    /// Calls `act` when the program is interrupted.
+    ///
+    /// # Errors
+    ///
+    /// If no thread can be started.
+    pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let run = move || {
+            if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+                act(EndedBy::INTERRUPT);
+            }
+        };
+        std::thread::Builder::new().name("ends".into()).spawn(run)?;
+        Ok(())
+    }
+
     /// Signals are received whatever the screens do.
     pub(in crate::runtime) fn end_when_blocked(_: Watched) -> io::Result<()> {
         Ok(())
@@ -325,6 +365,8 @@ mod other {
     }
 }
 
+#[cfg(not(unix))]
+pub use other::when_ended;
 #[cfg(not(unix))]
 pub(super) use other::{
     Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,

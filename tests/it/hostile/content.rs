@@ -8,10 +8,12 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::search::{Case, Matcher, Syntax};
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::ls::Wanted;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, handout};
 use ctxgauge::tokens::Counter;
@@ -115,14 +117,27 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
     );
 }
 
-/// The list of all sessions and, of a log of some agents, the audit, in both formats.
+/// The list of all sessions, all texts of a log of each agent as results of a search and, of a log of some agents, the
+/// audit, in both formats.
 fn lists(root: &Path, rules: &Arc<Rules>) {
     let all = context(root, rules);
     let mut few = context(root, rules);
     let agents = fs::read_dir(root).unwrap();
     let first = agents.map(|agent| agent.unwrap().path().join("0"));
     // Every third: the audit replays a log with each estimator.
-    few.roots = first.step_by(3).map(SearchRoot::Given).collect();
+    let first: Vec<SearchRoot> = first.map(SearchRoot::Given).collect();
+    few.roots = first.iter().step_by(3).cloned().collect();
+    let mut of_each = context(root, rules);
+    of_each.roots = first;
+    let matcher = Matcher::new(r"\S.*", Syntax::Regex, Case::Smart).unwrap();
+    let everything = search::Search {
+        matcher: &matcher,
+        since: None,
+        project: None,
+        role: None,
+        tool: None,
+        limit: None,
+    };
     for format in &FORMATS {
         let style = Style {
             format,
@@ -134,7 +149,24 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         // It fails in the end: databases of some agents are not read by themselves.
         let _ = report::audit::run(&few, style, 9, None, &mut audit, &mut err);
         assert!(!audit.is_empty());
-        for out in [list, audit, err] {
+        let [anywhere, fitted] = [None, Some(60)].map(|columns| {
+            let mut found = Vec::new();
+            let style = Style { columns, ..style };
+            let _ = search::run(
+                &all,
+                &everything,
+                (style, Colours::Off),
+                &mut found,
+                &mut err,
+            );
+            assert!(is_visible(&found), "{}", format.name);
+            found
+        });
+        // The tabs between the cells are ours.
+        let anywhere = String::from_utf8_lossy(&anywhere)
+            .replace('\t', " ")
+            .into_bytes();
+        for out in [list, audit, anywhere, fitted, err] {
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("a list as {} holds {wrong}", format.name);
             }

@@ -19,6 +19,9 @@ fn commands() -> Vec<Vec<String>> {
         vec!["report", log, "--ascii"],
         vec!["check", log, "--max-percent", "80", "--json"],
         vec!["report", log, "--follow"],
+        vec!["follow", log],
+        vec!["search", "pool", log],
+        vec!["search", "pool", log, "--json"],
     ];
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         commands.push(vec!["completions", shell]);
@@ -59,13 +62,18 @@ fn a_closed_pipe_ends_every_command_in_silence() {
 
 #[test]
 fn following_a_quiet_log_ends_when_its_reader_has_gone() {
+    ends_when_its_reader_has_gone(&["report", "--follow"], "known");
+    ends_when_its_reader_has_gone(&["follow", "--heartbeat", "1h"], "start");
+}
+
+fn ends_when_its_reader_has_gone(arguments: &[&str], says: &str) {
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("log.jsonl");
     let fixture = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
     std::fs::copy(manifest_folder().join(fixture), &log).unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
     let mut program: Command = ctxgauge(home.path());
-    program.arg("report").arg(&log).arg("--follow");
+    program.args(arguments).arg(&log);
     program.stdin(Stdio::null()).stdout(Stdio::from(writer));
     let mut following = program.spawn().unwrap();
     // The child's is the only other copy of the pipe's end.
@@ -73,7 +81,7 @@ fn following_a_quiet_log_ends_when_its_reader_has_gone() {
     let mut first = String::new();
     let mut lines = BufReader::new(reader);
     lines.read_line(&mut first).unwrap();
-    assert!(first.contains("known"), "{first}");
+    assert!(first.contains(says), "{first}");
     drop(lines);
     assert!(following.wait().unwrap().success());
 }
@@ -88,8 +96,9 @@ fn a_full_device_is_an_error_of_every_command() {
         let expected = "ctxgauge: could not write to standard output: ";
         assert!(message.starts_with(expected), "{command:?}: {message}");
         assert_eq!(message.lines().count(), 1, "{command:?}: {message}");
-        // 1 is an answer of this one.
-        let code = if command[0] == "check" { 3 } else { 1 };
+        // 1 is an answer of these.
+        let answers = ["check", "search"].contains(&command[0].as_str());
+        let code = if answers { 3 } else { 1 };
         assert_eq!(output.status.code(), Some(code), "{command:?}");
     }
 }

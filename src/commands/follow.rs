@@ -1,0 +1,109 @@
+//! `ctxgauge follow`.
+
+use super::options::{Estimate, Logs, Redact, Shared};
+use super::{Call, Run};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use jiff::SignedDuration;
+use report::follow::{self, Pace, Stream, Texts};
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+/// How long a reader that takes nothing is waited for when a signal ends the program.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+
+/// `ctxgauge follow`.
+#[derive(Debug, Args)]
+pub struct Follow {
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// At most one line of a session in this time, such as 500ms, 1s or 1m.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time)]
+    pub every: Duration,
+    /// A line in this time at least, also if nothing has changed.
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = heartbeat)]
+    pub heartbeat: Duration,
+    /// Say titles and first prompts too.
+    #[arg(long, conflicts_with = "redact")]
+    pub texts: bool,
+    /// What to leave out.
+    #[command(flatten)]
+    pub redact: Redact,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// Accepted as everywhere: the output has no other format.
+    #[arg(long, hide = true)]
+    pub json: bool,
+}
+
+impl Run for Follow {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.logs.add(&mut before.logs);
+        self.estimate.add(&mut before.estimate);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        for path in &self.paths {
+            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
+                bail!("'{}' does not exist; check the path", path.display());
+            }
+        }
+        let setup = call.setup()?;
+        let context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        context.rules.earlier.count_at_once();
+        let texts = if self.texts {
+            Texts::All
+        } else if self.redact.redact {
+            Texts::Redacted(setup.redactor(&context)?)
+        } else {
+            Texts::Names
+        };
+        let pace = Pace {
+            every: self.every,
+            heartbeat: self.heartbeat,
+        };
+        let stream = Arc::new(Stream::new(Arc::clone(&context.rules), pace, texts));
+        let ended = Arc::<OnceLock<tui::EndedBy>>::default();
+        let (by, ends) = (Arc::clone(&ended), Arc::clone(&stream));
+        tui::when_ended(move |signal| {
+            let _ = by.set(signal);
+            ends.end();
+            thread::sleep(LAST_WAIT);
+            process::exit(signal.exit_code().into());
+        })
+        .context("could not listen for signals")?;
+        follow::run(context, &stream, call.out, call.err)?;
+        match ended.get() {
+            Some(signal) => Err((*signal).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A time: `500ms`, `1s`, `1m`.
+fn time(text: &str) -> Result<Duration, &'static str> {
+    let time: Option<SignedDuration> = text.parse().ok();
+    let time = time.and_then(|time| Duration::try_from(time).ok());
+    time.filter(|time| *time <= LONGEST)
+        .ok_or("not a time of at most a day, such as 500ms, 1s or 1m")
+}
+
+/// The same; not so short that there is nothing but heartbeats.
+fn heartbeat(text: &str) -> Result<Duration, &'static str> {
+    match time(text) {
+        Ok(time) if time < SHORTEST_HEARTBEAT => Err("at least 100ms"),
+        time => time,
+    }
+}
+
+/// A day.
+const LONGEST: Duration = Duration::from_secs(86_400);
+const SHORTEST_HEARTBEAT: Duration = Duration::from_millis(100);

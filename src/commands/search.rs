@@ -1,0 +1,136 @@
+//! `ctxgauge search`.
+
+use super::exit::Exit;
+use super::options::{All, Shared};
+use super::since::Since;
+use super::{Call, Run};
+use anyhow::{Result, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use ingest::search::{Case, Matcher, Syntax};
+use model::Role;
+use report::search::{self, Colours, Verdict};
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+
+/// `ctxgauge search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// What to search for: a regular expression.
+    #[arg(value_name = "PATTERN")]
+    pub pattern: String,
+    /// The pattern is a text, not a regular expression.
+    #[arg(short = 'F', long)]
+    pub fixed_strings: bool,
+    /// Capitals and small letters are the same. Default: unless the pattern has capitals.
+    #[arg(short, long, conflicts_with = "case_sensitive")]
+    pub ignore_case: bool,
+    /// They are not the same.
+    #[arg(short = 's', long)]
+    pub case_sensitive: bool,
+    /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// Only sessions with this in the name of their project.
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+    /// Only items of this role.
+    #[arg(long, value_name = "ROLE", value_parser = role_parser())]
+    pub role: Option<Role>,
+    /// Only calls and results of tools with this in their name.
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// At most this many items.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<NonZeroUsize>,
+    /// Mark the matches with colours.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+    /// Which sessions.
+    #[command(flatten)]
+    pub all: All,
+}
+
+/// When colours are written.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set, TERM is dumb or the configuration says no_color.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+fn role_parser() -> impl TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.map(Role::name)).map(|name| {
+        let role = Role::ALL.into_iter().find(|role| role.name() == name);
+        role.unwrap_or(Role::User)
+    })
+}
+
+impl Run for Search {
+    fn add_options(&mut self, before: &mut Shared) {
+        self.all.add(before);
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<()> {
+        match self.search(call).map_err(Exit::of)? {
+            Verdict::Found => Ok(()),
+            Verdict::Nothing => Err(Exit::NothingFound.into()),
+        }
+    }
+}
+
+impl Search {
+    fn search(&self, call: &mut Call<'_>) -> Result<Verdict> {
+        let matcher = self.matcher()?;
+        for path in &self.all.paths {
+            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
+                bail!("'{}' does not exist; check the path", path.display());
+            }
+        }
+        let setup = call.setup()?;
+        let context = setup.context_of_all(&self.all)?;
+        let style = call.style(&self.all.print);
+        let env = &call.user.env;
+        let is_plain = || {
+            let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
+            env.get("NO_COLOR").is_some() || is_dumb || setup.config.no_color
+        };
+        let colours = match self.color {
+            Color::Auto if io::stdout().is_terminal() && !is_plain() => Colours::On,
+            Color::Always => Colours::On,
+            _ => Colours::Off,
+        };
+        let wanted = search::Search {
+            matcher: &matcher,
+            since: self.since.map(|since| since.moment((context.now)())),
+            project: self.project.as_deref(),
+            role: self.role,
+            tool: self.tool.as_deref(),
+            limit: self.limit.map(NonZeroUsize::get),
+        };
+        search::run(&context, &wanted, (style, colours), call.out, call.err)
+    }
+
+    fn matcher(&self) -> Result<Matcher> {
+        let syntax = if self.fixed_strings {
+            Syntax::Fixed
+        } else {
+            Syntax::Regex
+        };
+        let case = if self.ignore_case {
+            Case::Insensitive
+        } else if self.case_sensitive {
+            Case::Sensitive
+        } else {
+            Case::Smart
+        };
+        let matcher = Matcher::new(&self.pattern, syntax, case);
+        let advice = "-F searches for the text as it is";
+        let wrong = |why| Exit::WrongUsage(format!("the pattern is wrong: {why}; {advice}"));
+        Ok(matcher.map_err(wrong)?)
+    }
+}

@@ -1,0 +1,269 @@
+//! Items whose text matches a pattern.
+//!
+//! A log is read up to three times: to see whether any of its texts matches, which is all that is read of most logs; to
+//! fold its sessions; and once more for the matches, which are given one item after the other. So no more is held than a
+//! session and the texts of a batch of records. The arguments of a tool call are searched without the escapes of their
+//! strings, and as they are. Bytes are never searched before they are decoded: a text may be escaped,
+//! compressed, in a database, or in several records.
+
+mod long;
+mod matcher;
+mod meant;
+
+pub use matcher::{Case, Matcher, Syntax};
+
+use crate::log::LogFile;
+use model::Kind;
+use model::event::{ELIDED, Entry, Lane, Measure, NewItem, Place, Size};
+use model::session::{ItemIx, Session};
+use model::text::TextRequest;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::ops::{ControlFlow, Range};
+
+/// The most bytes of lines that are given of one item; the other matches are counted.
+const MOST_BYTES: usize = 8 << 20;
+
+/// A line of a text that matches. Where a match goes on in the next lines, those too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its number in the text, from 1.
+    pub number: u64,
+    /// The line without its end.
+    pub text: String,
+    /// The matches: ranges of bytes in `text`.
+    pub matches: Vec<Range<usize>>,
+}
+
+/// The lines of a text that match.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lines {
+    /// The lines, in order.
+    pub lines: Vec<Line>,
+    /// How many lines that match are not among them, since there are too many.
+    pub more: u64,
+    /// The bytes of the lines.
+    bytes: usize,
+}
+
+impl Lines {
+    /// Whether nothing matches.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.more == 0
+    }
+
+    fn push(&mut self, line: Line) {
+        if self.bytes + line.text.len() > MOST_BYTES {
+            self.more += 1;
+            return;
+        }
+        self.bytes += line.text.len();
+        self.lines.push(line);
+    }
+}
+
+/// Whether any text of a log may match. A text that is not held whole may always.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn may_match(log: &LogFile, matcher: &Matcher) -> io::Result<bool> {
+    let first = First {
+        matcher,
+        found: Cell::new(false),
+    };
+    log.store.entries(log, &first, &mut |_: Vec<Entry>| {
+        if first.found.get() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    Ok(first.found.get())
+}
+
+/// An item that matches.
+#[derive(Debug)]
+pub struct Match {
+    /// Its session among those of the log.
+    pub lane: Lane,
+    /// Its index in the session.
+    pub item: ItemIx,
+    /// What matches in it.
+    pub lines: Lines,
+}
+
+/// Gives the items of these sessions of a log whose text matches, in the order of the log, until `give` breaks.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn each_match<'s>(
+    log: &LogFile,
+    sessions: impl Iterator<Item = (Lane, &'s Session)>,
+    matcher: &Matcher,
+    give: &mut dyn FnMut(Match) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let places = Places::new(sessions);
+    let all = All {
+        matcher,
+        hits: RefCell::default(),
+    };
+    let mut failed = None;
+    log.store.entries(log, &all, &mut |_: Vec<Entry>| {
+        for hit in all.hits.take() {
+            let Some(item) = places.item(&hit) else {
+                continue;
+            };
+            let lines = match hit.lines {
+                Some(lines) => Ok(lines),
+                None => long_text(log, &hit, matcher),
+            };
+            let lane = hit.lane;
+            match lines {
+                Ok(lines) if lines.is_empty() => {}
+                Ok(lines) => give(Match { lane, item, lines })?,
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// Looks for the first text that may match.
+struct First<'m> {
+    matcher: &'m Matcher,
+    found: Cell<bool>,
+}
+
+impl Measure for First<'_> {
+    fn text(&self, _: &str) -> Size {
+        Size::default()
+    }
+
+    fn takes_texts(&self) -> bool {
+        true
+    }
+
+    fn item(&self, _: Lane, _: Place, item: &NewItem, text: &str) {
+        if self.found.get() {
+            return;
+        }
+        let is_match = || {
+            let meant = meant::meant(item.kind, text);
+            self.matcher.is_match(&meant) || self.matcher.is_match(text)
+        };
+        self.found.set(is_cut(text) || is_match());
+    }
+}
+
+/// Collects all that matches.
+struct All<'m> {
+    matcher: &'m Matcher,
+    hits: RefCell<Vec<Hit>>,
+}
+
+/// An item that matches, as it is read.
+struct Hit {
+    lane: Lane,
+    place: Place,
+    nth: u32,
+    hash: u64,
+    kind: Kind,
+    /// `None`: its text is not held whole.
+    lines: Option<Lines>,
+}
+
+impl Measure for All<'_> {
+    fn text(&self, _: &str) -> Size {
+        Size::default()
+    }
+
+    fn takes_texts(&self) -> bool {
+        true
+    }
+
+    fn item(&self, lane: Lane, place: Place, item: &NewItem, text: &str) {
+        let lines = if is_cut(text) {
+            None
+        } else {
+            let mut lines = self.matcher.lines(&meant::meant(item.kind, text));
+            if lines.is_empty() && meant::has_escapes(item.kind) {
+                lines = self.matcher.lines(text);
+            }
+            if lines.is_empty() {
+                return;
+            }
+            Some(lines)
+        };
+        self.hits.borrow_mut().push(Hit {
+            lane,
+            place,
+            nth: item.nth,
+            hash: item.hash,
+            kind: item.kind,
+            lines,
+        });
+    }
+}
+
+/// Whether a reader has cut a part of a text: there are two marks at least. One that a log forges is read whole too.
+fn is_cut(text: &str) -> bool {
+    text.matches(ELIDED).nth(1).is_some()
+}
+
+/// What matches in a text that is not held whole.
+fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
+    let request = TextRequest {
+        file: log.facts.file,
+        place: hit.place,
+        hash: hit.hash,
+        page: 0,
+    };
+    let mut text = log.store.text(log, request)?;
+    let mut as_it_is = long::Search::new(matcher);
+    let has_escapes = meant::has_escapes(hit.kind);
+    let (mut meant, mut parts) = (long::Search::new(matcher), meant::Parts::default());
+    text.each_part(&mut |part| {
+        as_it_is.feed(part);
+        if has_escapes {
+            parts.feed(part, &mut |part| meant.feed(part));
+        }
+        Ok(())
+    })?;
+    let meant = meant.end();
+    Ok(if meant.is_empty() {
+        as_it_is.end()
+    } else {
+        meant
+    })
+}
+
+/// Where the items of sessions are: by lane, record and number in it.
+struct Places(HashMap<(Lane, u64, u32), (ItemIx, u64)>);
+
+impl Places {
+    fn new<'s>(sessions: impl Iterator<Item = (Lane, &'s Session)>) -> Places {
+        let items = sessions.flat_map(|(lane, session)| {
+            let items = session.items().iter().enumerate();
+            items.map(move |(ix, item)| {
+                let at = (lane, item.place().id(), item.nth());
+                (at, (ix, item.hash()))
+            })
+        });
+        Places(items.collect())
+    }
+
+    /// The item, if its session has it.
+    fn item(&self, hit: &Hit) -> Option<ItemIx> {
+        let (ix, hash) = self.0.get(&(hit.lane, hit.place.id(), hit.nth))?;
+        (*hash == hit.hash).then_some(*ix)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! What matches in a text that is never held whole.
+
+use super::matcher::{Counted, Matcher, line_end, mark, within};
+use super::{Line, Lines};
+
+/// The bytes of the text that are searched at once.
+const WINDOW: usize = 4 << 20;
+/// The longest match that is found wherever it is, in bytes: so many are searched again with what follows.
+const OVERLAP: usize = 64 << 10;
+/// What is given of a very long line on each side of a match, in bytes.
+const BESIDE: usize = 4 << 10;
+
+/// A search in a text that comes in parts, which may end inside a character.
+pub(super) struct Search<'m> {
+    matcher: &'m Matcher,
+    held: String,
+    /// Bytes of a character that is not complete.
+    rest: Vec<u8>,
+    /// What is before this place in `held` was searched.
+    from: usize,
+    /// The number of the line in which `held` begins.
+    line: u64,
+    found: Lines,
+}
+
+impl<'m> Search<'m> {
+    pub(super) fn new(matcher: &'m Matcher) -> Search<'m> {
+        Search {
+            matcher,
+            held: String::new(),
+            rest: Vec::new(),
+            from: 0,
+            line: 1,
+            found: Lines::default(),
+        }
+    }
+
+    /// Takes the next part.
+    pub(super) fn feed(&mut self, part: &[u8]) {
+        self.rest.extend_from_slice(part);
+        let bytes = std::mem::take(&mut self.rest);
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.held.push_str(chunk.valid());
+            match chunk.invalid() {
+                [] => {}
+                // It may go on in the next part.
+                cut if chunks.peek().is_none() && cut.len() < 4 => self.rest = cut.to_vec(),
+                _ => self.held.push(char::REPLACEMENT_CHARACTER),
+            }
+        }
+        if self.held.len() >= WINDOW {
+            self.search(self.held.len() - OVERLAP);
+        }
+    }
+
+    /// What was found.
+    pub(super) fn end(mut self) -> Lines {
+        if !self.rest.is_empty() {
+            self.held.push(char::REPLACEMENT_CHARACTER);
+        }
+        self.search(usize::MAX);
+        self.found
+    }
+
+    /// Searches for what begins before `end`, and drops what is then not needed.
+    fn search(&mut self, end: usize) {
+        let text = &self.held;
+        let mut counted = Counted::new(self.line);
+        let mut searched = self.from;
+        let mut ranges = self.matcher.ranges(text, self.from).peekable();
+        while let Some(first) = ranges.next_if(|found| found.start < end) {
+            let number = counted.at(text, first.start);
+            // Of a line that is very long, the part around the match.
+            let before = floor(text, first.start.saturating_sub(BESIDE));
+            let after = ceil(text, first.end.saturating_add(BESIDE));
+            let start = text[before..first.start].rfind('\n');
+            let start = start.map_or(before, |at| before + at + 1);
+            let stop = line_end(&text[..after], &first);
+            searched = first.end;
+            let mut matches = vec![first];
+            while let Some(next) = ranges.next_if(|next| next.end <= stop && next.start < end) {
+                searched = next.end;
+                mark(&mut matches, next);
+            }
+            self.found.push(Line {
+                number,
+                text: text[start..stop].trim_end_matches('\r').to_owned(),
+                matches: within(matches, start),
+            });
+        }
+        if end == usize::MAX {
+            return;
+        }
+        drop(ranges);
+        // Some of what was searched is kept, to see where a line or a word begins.
+        let searched = searched.max(floor(text, end));
+        let dropped = floor(text, searched.saturating_sub(BESIDE));
+        self.line = counted.at_or_after(text, dropped);
+        self.from = searched - dropped;
+        self.held.drain(..dropped);
+    }
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+fn ceil(text: &str, at: usize) -> usize {
+    let all = at.min(text.len())..=text.len();
+    all.into_iter()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Case, Syntax};
+    use super::*;
+
+    fn matcher(pattern: &str) -> Matcher {
+        Matcher::new(pattern, Syntax::Regex, Case::Smart).unwrap()
+    }
+
+    /// The lines that match, of a text that comes in parts of this size.
+    fn found(pattern: &str, text: &str, part: usize) -> Vec<Line> {
+        let matcher = matcher(pattern);
+        let mut search = Search::new(&matcher);
+        text.as_bytes()
+            .chunks(part)
+            .for_each(|part| search.feed(part));
+        search.end().lines
+    }
+
+    #[test]
+    fn a_text_in_parts_matches_as_a_whole_one() {
+        let line = |n: usize| format!("line {n} é{} needle-{n}\n", "x".repeat(n % 900));
+        let text: String = (0..30_000).map(line).collect();
+        assert!(text.len() > 3 * WINDOW);
+        for pattern in [
+            "needle-(29999|15000|7)$",
+            r"^line 9999\b",
+            r"needle-12345\nline",
+        ] {
+            let whole = matcher(pattern).lines(&text).lines;
+            assert!(!whole.is_empty());
+            for part in [1_000, 65_536, usize::MAX] {
+                assert_eq!(found(pattern, &text, part), whole, "{pattern} {part}");
+            }
+        }
+        let all = matcher("needle").lines(&text).lines;
+        assert_eq!(found("needle", &text, 99_991), all);
+    }
+
+    #[test]
+    fn a_match_is_found_where_windows_meet_and_a_line_without_an_end_is_shown_in_part() {
+        for at in [WINDOW - OVERLAP - 3, WINDOW - OVERLAP, WINDOW - 3, WINDOW] {
+            let mut text = "x".repeat(at);
+            text.push_str("needle");
+            text.push_str(&"y".repeat(WINDOW));
+            let found = found("needle", &text, 65_536);
+            assert_eq!(found.len(), 1, "{at}");
+            assert!(found[0].text.len() < 3 * BESIDE);
+            let shown = found[0].matches[0].clone();
+            assert_eq!(&found[0].text[shown], "needle");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A pattern, and what of a text matches it.
+
+use super::{Line, Lines};
+use regex::{Regex, RegexBuilder};
+use std::ops::Range;
+
+/// The most matches of a line that are given.
+const MOST_MATCHES: usize = 1_000;
+
+/// How a pattern is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// A regular expression. `^` and `$` match at lines, `.` matches all but their ends.
+    Regex,
+    /// The text itself.
+    Fixed,
+}
+
+/// Whether capitals and small letters are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// They are.
+    Insensitive,
+    /// They are not.
+    Sensitive,
+    /// They are, unless the pattern has capitals.
+    Smart,
+}
+
+/// A pattern.
+#[derive(Debug, Clone)]
+pub struct Matcher(Regex);
+
+impl Matcher {
+    /// A matcher for a pattern.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the pattern.
+    pub fn new(pattern: &str, syntax: Syntax, case: Case) -> Result<Matcher, String> {
+        if pattern.is_empty() {
+            return Err("it is empty".to_owned());
+        }
+        let is_insensitive = match case {
+            Case::Insensitive => true,
+            Case::Sensitive => false,
+            Case::Smart => !has_capitals(pattern, syntax),
+        };
+        let pattern = match syntax {
+            Syntax::Regex => pattern.to_owned(),
+            Syntax::Fixed => regex::escape(pattern),
+        };
+        let regex = RegexBuilder::new(&pattern)
+            .case_insensitive(is_insensitive)
+            .multi_line(true)
+            .build();
+        regex.map(Matcher).map_err(|error| error.to_string())
+    }
+
+    /// Whether a text matches. Nothing is no match: `a*` matches what has an `a`.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.ranges(text, 0).next().is_some()
+    }
+
+    /// The matches that begin here or later.
+    pub(super) fn ranges<'t>(
+        &'t self,
+        text: &'t str,
+        from: usize,
+    ) -> impl Iterator<Item = Range<usize>> + 't {
+        let mut at = from;
+        let next = move || {
+            while at <= text.len() {
+                let found = self.0.find_at(text, at)?.range();
+                at = found.end;
+                if !found.is_empty() {
+                    return Some(found);
+                }
+                // On to the next character.
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+            }
+            None
+        };
+        std::iter::from_fn(next)
+    }
+
+    /// The lines of a text that match.
+    pub fn lines(&self, text: &str) -> Lines {
+        let mut lines = Lines::default();
+        let mut counted = Counted::new(1);
+        let mut ranges = self.ranges(text, 0).peekable();
+        while let Some(first) = ranges.next() {
+            let start = text[..first.start].rfind('\n').map_or(0, |at| at + 1);
+            let mut end = line_end(text, &first);
+            let mut matches = vec![first];
+            // The end of a line is a part of it.
+            let is_end = |at| text.as_bytes().get(at) == Some(&b'\n');
+            while let Some(next) =
+                ranges.next_if(|next| next.start < end || next.start == end && is_end(end))
+            {
+                if next.end > end {
+                    end = line_end(text, &next);
+                }
+                mark(&mut matches, next);
+            }
+            lines.push(Line {
+                number: counted.at(text, start),
+                text: text[start..end].trim_end_matches('\r').to_owned(),
+                matches: within(matches, start),
+            });
+        }
+        lines
+    }
+}
+
+/// Adds a match to those of a line, if there is room.
+pub(super) fn mark(matches: &mut Vec<Range<usize>>, next: Range<usize>) {
+    if matches.len() < MOST_MATCHES {
+        matches.push(next);
+    }
+}
+
+/// The same ranges, counted from `start`.
+pub(super) fn within(mut ranges: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
+    for range in &mut ranges {
+        *range = range.start - start..range.end - start;
+    }
+    ranges
+}
+
+/// Where the last line that a match is in ends. A match that ends with the end of a line does not go on in the next one.
+pub(super) fn line_end(text: &str, found: &Range<usize>) -> usize {
+    if text[..found.end].ends_with('\n') {
+        return found.end;
+    }
+    let rest = &text[found.end..];
+    rest.find('\n').map_or(text.len(), |at| found.end + at)
+}
+
+/// Counts lines of a text in its order.
+pub(super) struct Counted {
+    at: usize,
+    line: u64,
+}
+
+impl Counted {
+    pub(super) fn new(line: u64) -> Counted {
+        Counted { at: 0, line }
+    }
+
+    /// The number of the line at `to`, which may be before that.
+    pub(super) fn at_or_after(&mut self, text: &str, to: usize) -> u64 {
+        if to < self.at {
+            let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[to..self.at]).count();
+            return self.line - newlines as u64;
+        }
+        self.at(text, to)
+    }
+
+    /// The number of the line at `to`, which is not before the last one that was asked for.
+    pub(super) fn at(&mut self, text: &str, to: usize) -> u64 {
+        let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[self.at..to]).count();
+        self.at = to;
+        self.line += newlines as u64;
+        self.line
+    }
+}
+
+/// Whether a pattern has capitals, other than those of classes such as `\\S`.
+fn has_capitals(pattern: &str, syntax: Syntax) -> bool {
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\' && syntax == Syntax::Regex {
+            if let Some('p' | 'P') = chars.next()
+                && chars.next() == Some('{')
+            {
+                chars.find(|c| *c == '}');
+            }
+        } else if c.is_uppercase() {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(pattern: &str, text: &str) -> Vec<(u64, String, Vec<Range<usize>>)> {
+        let matcher = Matcher::new(pattern, Syntax::Regex, Case::Smart).unwrap();
+        let lines = matcher.lines(text);
+        assert_eq!(matcher.is_match(text), !lines.is_empty(), "{pattern}");
+        let lines = lines.lines.into_iter();
+        lines
+            .map(|line| (line.number, line.text, line.matches))
+            .collect()
+    }
+
+    #[test]
+    fn a_line_is_given_once_with_all_of_its_matches() {
+        let text = "one two\r\ntwo one two\n\nthree";
+        let line = |number, text: &str, matches: &[Range<usize>]| {
+            (number, text.to_owned(), matches.to_vec())
+        };
+        assert_eq!(
+            found("two", text),
+            [
+                line(1, "one two", &[4..7]),
+                line(2, "two one two", &[0..3, 8..11])
+            ]
+        );
+        assert_eq!(found("^three$", text), [line(4, "three", &[0..5])]);
+        // A match over several lines is given with all of them.
+        assert_eq!(
+            found(r"two\n\nth", text),
+            [line(2, "two one two\n\nthree", &[8..15])]
+        );
+        assert_eq!(
+            found(r"one two\n", text)[..],
+            [line(2, "two one two\n", &[4..12])]
+        );
+        assert_eq!(found("four", text), []);
+        assert_eq!(
+            found("a|\\n", "a\nb\na")[..1],
+            [line(1, "a\n", &[0..1, 1..2])]
+        );
+    }
+
+    #[test]
+    fn a_line_of_a_million_matches_is_one_line_with_a_thousand_of_them() {
+        let text = "x".repeat(1_000_000);
+        let lines = Matcher::new("x", Syntax::Fixed, Case::Smart)
+            .unwrap()
+            .lines(&text);
+        assert_eq!((lines.lines.len(), lines.more), (1, 0));
+        assert_eq!(lines.lines[0].matches.len(), MOST_MATCHES);
+        assert_eq!(lines.lines[0].text, text);
+    }
+
+    #[test]
+    fn nothing_is_no_match() {
+        assert_eq!(found("x*", "abc"), []);
+        assert_eq!(found("x*", "aéxx")[0].2, [3..5]);
+        assert_eq!(found("^", "a\nb"), []);
+    }
+
+    #[test]
+    fn capitals_count_if_the_pattern_has_some() {
+        let matches = |pattern, syntax, case, text| {
+            Matcher::new(pattern, syntax, case).unwrap().is_match(text)
+        };
+        for (pattern, text, is_match) in [
+            ("error", "ERROR", true),
+            ("Error", "ERROR", false),
+            (r"\Serror", "xERROR", true),
+            (r"\p{Lu}rror", "xerror", true),
+            (r"\pLrror", "xERROR", true),
+            ("größe", "GRÖSSE GRÖßE", true),
+        ] {
+            assert_eq!(
+                matches(pattern, Syntax::Regex, Case::Smart, text),
+                is_match,
+                "{pattern}"
+            );
+        }
+        assert!(matches("Error", Syntax::Regex, Case::Insensitive, "ERROR"));
+        assert!(!matches("error", Syntax::Regex, Case::Sensitive, "ERROR"));
+        assert!(matches("a.b(", Syntax::Fixed, Case::Smart, "xA.B(y"));
+        assert!(!matches(r"\S", Syntax::Fixed, Case::Smart, r"\s x"));
+        assert!(Matcher::new("a(", Syntax::Regex, Case::Smart).is_err());
+        assert!(Matcher::new("", Syntax::Fixed, Case::Smart).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a session is called.
+
+use super::{Fleet, SessionKey};
+use crate::event::{Lane, Meta};
+use crate::history::ItemRef;
+use crate::prompt::shows;
+use crate::session::Session;
+use crate::{Kind, Role};
+use std::path::Path;
+
+/// The longest name, in characters; a longer one is cut.
+const LONGEST_NAME: usize = 40;
+/// The longest id that somebody may have chosen, in bytes.
+const CHOSEN_ID_BYTES: usize = 16;
+
+impl Fleet {
+    /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
+    /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
+    /// which is its type, comes first. It is text from a log: make it inert before showing it.
+    pub fn name(&self, key: SessionKey) -> String {
+        let Some(session) = self.get(key) else {
+            return String::new();
+        };
+        let path = self.facts(key).map(|facts| facts.path.as_path());
+        named(key, &session.meta, path, || first_user_text(session))
+    }
+}
+
+/// The name of a session by these facts alone, and by no text of its log unless they have its title.
+pub fn name_of(key: SessionKey, meta: &Meta, path: &Path) -> String {
+    named(key, meta, Some(path), || None)
+}
+
+fn named<'m>(
+    key: SessionKey,
+    meta: &'m Meta,
+    path: Option<&Path>,
+    first_text: impl FnOnce() -> Option<&'m str>,
+) -> String {
+    let title = meta.title.as_deref().unwrap_or_default();
+    let is_child = key.lane != Lane::Main || meta.parent.is_some();
+    let project = Some(meta.project()).filter(|_| !is_child || title.is_empty());
+    let shows = |text: &&str| shows(text);
+    let id = meta.id.as_deref().unwrap_or_default();
+    let random = random_part(id);
+    let id = random.unwrap_or(id);
+    let chosen = (random.is_none() && id.len() <= CHOSEN_ID_BYTES).then_some(id);
+    let facts = [project, Some(title), chosen].into_iter().flatten();
+    let named = facts.chain(std::iter::once_with(first_text).flatten());
+    if let Some(name) = named.into_iter().find(shows) {
+        return name.chars().take(LONGEST_NAME).collect();
+    }
+    if !id.is_empty() {
+        return id
+            .chars()
+            .take(if random.is_some() { 8 } else { LONGEST_NAME })
+            .collect();
+    }
+    let stem = path.and_then(Path::file_stem);
+    stem.map_or_else(
+        || "unnamed".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    )
+}
+
+/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
+/// Some ids have a word before it: `session_9b1f2c3d…`.
+fn random_part(id: &str) -> Option<&str> {
+    let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+    let part = id
+        .split_once('_')
+        .map(|(_, part)| part)
+        .filter(|part| part.len() >= 8);
+    std::iter::once(id).chain(part).find(is_random)
+}
+
+/// The beginning of the first user message, if it is among the first items.
+fn first_user_text(session: &Session) -> Option<&str> {
+    /// Instructions, lists of tools and files come before it.
+    const ITEMS_SEARCHED: usize = 64;
+    let mut first = session.items().iter().take(ITEMS_SEARCHED);
+    // Some logs have only the length of a text.
+    let said = |item: &ItemRef<'_>| {
+        item.role() == Role::User && item.kind() == Kind::Text && item.size().bytes > 0
+    };
+    let said = first.find(said);
+    said.map(|item| item.preview())
+}

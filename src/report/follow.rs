@@ -1,0 +1,153 @@
+//! The changes of all sessions as they happen: a stream of lines for programs.
+//!
+//! The threads that read logs change the fleet and mark what has changed; another thread writes lines. While it waits for
+//! its reader, changes of a session add up to one: only its newest state is kept, as for the screens.
+
+mod changes;
+mod json;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use super::json::line;
+use super::redact::Redactor;
+use super::{ReportContext, print_problems};
+use anyhow::Result;
+use ingest::Options;
+use jiff::Timestamp;
+use json::{Count, Line, SCHEMA, Start};
+use model::fleet::FileId;
+use serde::Serialize;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stream::Step;
+pub use stream::Stream;
+use tokens::Counter;
+
+/// The longest time without a look at whether the reader is still there.
+const READER_CHECK: Duration = Duration::from_millis(250);
+
+/// What the lines say of a session.
+#[derive(Clone)]
+pub enum Texts {
+    /// Titles and prompts too.
+    All,
+    /// Neither, but paths, ids and names.
+    Names,
+    /// Pseudonyms.
+    Redacted(Arc<Redactor>),
+}
+
+/// When lines are written.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// The least time between two lines of a session.
+    pub every: Duration,
+    /// The longest time without a line.
+    pub heartbeat: Duration,
+}
+
+/// Reads and follows all logs, and writes a line for each change of a session, until the stream is ended or the reader of
+/// `out` has gone. What cannot be read is printed on `err`.
+///
+/// # Errors
+///
+/// If a thread cannot be started, or `out` or `err` cannot be written to.
+pub fn run(
+    context: ReportContext,
+    stream: &Arc<Stream>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let now = context.now;
+    let options = Options {
+        formats: context.formats,
+        roots: context.roots,
+        user: context.user,
+        stdin: None,
+        counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
+        rules: context.rules,
+        cache: context.cache,
+    };
+    let shared = Arc::clone(stream);
+    let handle = ingest::start(options, move |delivery| {
+        shared.take(delivery, Instant::now())
+    })?;
+    let mut need_titles = |files: Vec<FileId>| handle.need_titles(files);
+    write(stream, now, &mut need_titles, out, err)
+}
+
+/// Writes lines until the stream is ended.
+fn write(
+    stream: &Stream,
+    now: fn() -> Timestamp,
+    need_titles: &mut dyn FnMut(Vec<FileId>),
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let mut lines = Lines { seq: 0, now };
+    let mut ready = Vec::new();
+    lines.add(&mut ready, "start", Start::of(stream))?;
+    let Pace { heartbeat, .. } = stream.pace;
+    let mut last = Instant::now();
+    loop {
+        if !ready.is_empty() {
+            out.write_all(&ready)?;
+            ready.clear();
+            last = Instant::now();
+        }
+        // It finds out whether the reader has gone.
+        out.flush()?;
+        let until = (last + heartbeat).min(Instant::now() + READER_CHECK);
+        match stream.wait(until, &mut lines, &mut ready)? {
+            Step::Ended => return Ok(()),
+            Step::Ready { problems, untitled } => {
+                print_problems(&problems, err)?;
+                if !untitled.is_empty() {
+                    need_titles(untitled);
+                }
+            }
+        }
+        if ready.is_empty() && Instant::now() >= last + heartbeat {
+            let sessions = stream.sessions();
+            lines.add(&mut ready, "heartbeat", Count { sessions })?;
+        }
+    }
+}
+
+impl Start {
+    fn of(stream: &Stream) -> Start {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Start {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            every_ms: ms(stream.pace.every),
+            heartbeat_ms: ms(stream.pace.heartbeat),
+            texts: matches!(stream.texts, Texts::All),
+            redacted: matches!(stream.texts, Texts::Redacted(_)),
+        }
+    }
+}
+
+/// Numbers the lines.
+struct Lines {
+    seq: u64,
+    now: fn() -> Timestamp,
+}
+
+impl Lines {
+    fn add(&mut self, to: &mut Vec<u8>, r#type: &'static str, body: impl Serialize) -> Result<()> {
+        let (seq, at) = (self.seq, (self.now)());
+        self.seq += 1;
+        line(
+            to,
+            &Line {
+                r#type,
+                seq,
+                at,
+                body,
+            },
+        )
+    }
+}

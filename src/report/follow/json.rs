@@ -1,0 +1,70 @@
+//! The lines of a stream: the schema `ctxgauge.follow/1`.
+
+use crate::json::part::part;
+use crate::ls::json::SessionPart;
+use crate::names::Names;
+use jiff::Timestamp;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// The name of the schema.
+pub(super) const SCHEMA: &str = "ctxgauge.follow/1";
+
+/// A line: which one, when, and what it says.
+#[derive(Serialize)]
+pub(super) struct Line<B> {
+    pub(super) r#type: &'static str,
+    /// Lines are counted from 0.
+    pub(super) seq: u64,
+    pub(super) at: Timestamp,
+    #[serde(flatten)]
+    pub(super) body: B,
+}
+
+/// The first line.
+#[derive(Serialize)]
+pub(super) struct Start {
+    pub(super) schema: &'static str,
+    pub(super) version: &'static str,
+    pub(super) every_ms: u64,
+    pub(super) heartbeat_ms: u64,
+    /// Whether titles and prompts are in the lines.
+    pub(super) texts: bool,
+    /// Whether names are pseudonyms.
+    pub(super) redacted: bool,
+}
+
+/// How many sessions the reader has.
+#[derive(Serialize)]
+pub(super) struct Count {
+    pub(super) sessions: usize,
+}
+
+part! { State<'a>(name: String, names_title: Option<Cow<'a, str>>, of: SessionPart<'a>) {
+    // The same in tables, see `export`.
+    session: String = name,
+    #[serde(flatten)]
+    part: SessionPart<'a> = of,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<Cow<'a, str>> = names_title,
+}}
+
+/// A session that is gone.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Gone {
+    session: String,
+    id: Option<String>,
+    agent: &'static str,
+    path: String,
+}
+
+impl Gone {
+    pub(super) fn new(session: String, agent: &'static str, names: Names<'_>) -> Gone {
+        Gone {
+            session,
+            id: names.id.map(Cow::into_owned),
+            agent,
+            path: names.path.into_owned(),
+        }
+    }
+}

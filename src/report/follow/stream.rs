@@ -1,0 +1,288 @@
+//! What the threads that read logs share with the one that writes lines.
+
+use super::changes::{Changes, Sent};
+use super::json::{Count, Gone, State as Body};
+use super::{Lines, Pace, Texts};
+use crate::json::line;
+use crate::ls::json::SessionPart;
+use crate::names::{Names, joined_by};
+use anyhow::Result;
+use ingest::Delivery;
+use model::fleet::{FileId, Fleet, SessionKey, Update};
+use model::session::Coverage;
+use model::window::Rules;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many lines are made at once. They are the only states that are kept besides the newest of each session.
+const BATCH: usize = 64;
+/// How often sessions that were live are looked at.
+const LIVE_CHECK: Duration = Duration::from_secs(10);
+
+/// A stream of changes.
+pub struct Stream {
+    pub(super) pace: Pace,
+    pub(super) texts: Texts,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    fleet: Fleet,
+    changes: Changes,
+    /// Sessions in which nothing was said, until all logs were read: another log may have them.
+    held: BTreeSet<SessionKey>,
+    /// The newest problem with each path.
+    problems: BTreeMap<PathBuf, String>,
+    /// The files whose titles were asked for.
+    titled: HashSet<FileId>,
+    /// Whether it was said that all sessions were sent.
+    is_announced: bool,
+    next_live_check: Instant,
+    is_ended: bool,
+}
+
+/// What the writer does next.
+pub(super) enum Step {
+    /// To write what was made ready, and to print these problems.
+    Ready {
+        problems: Vec<(PathBuf, String)>,
+        /// The files whose titles are needed.
+        untitled: Vec<FileId>,
+    },
+    /// Nothing more.
+    Ended,
+}
+
+impl Stream {
+    /// A stream of no sessions yet.
+    pub fn new(rules: Arc<Rules>, pace: Pace, texts: Texts) -> Stream {
+        Stream {
+            pace,
+            texts,
+            state: Mutex::new(State {
+                fleet: Fleet::new(rules),
+                changes: Changes::new(pace.every),
+                held: BTreeSet::new(),
+                problems: BTreeMap::new(),
+                titled: HashSet::new(),
+                is_announced: false,
+                next_live_check: Instant::now() + LIVE_CHECK,
+                is_ended: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Ends the stream after the line that is being written.
+    pub fn end(&self) {
+        self.lock().is_ended = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many sessions the reader has.
+    pub(super) fn sessions(&self) -> usize {
+        self.lock().changes.len()
+    }
+
+    /// Takes in what was read.
+    pub(super) fn take(&self, delivery: Delivery, now: Instant) -> ControlFlow<()> {
+        let mut state = self.lock();
+        if state.is_ended {
+            return ControlFlow::Break(());
+        }
+        let is_new = match delivery {
+            Delivery::Fleet(update) => state.apply(update, &self.texts, now),
+            Delivery::Problem { path, what } => state.problems.insert(path, what).is_none(),
+            Delivery::Text(_) | Delivery::Banner(_) => false,
+        };
+        if is_new {
+            self.changed.notify_one();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Waits until there is something to write, or until that time, and makes lines of it.
+    pub(super) fn wait(&self, until: Instant, lines: &mut Lines, to: &mut Vec<u8>) -> Result<Step> {
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            if state.is_ended {
+                return Ok(Step::Ended);
+            }
+            if state.next_live_check <= now {
+                state.next_live_check = now + LIVE_CHECK;
+                state.changes.mark_live(now);
+            }
+            let next = state.changes.next(now).unwrap_or(until).min(until);
+            let is_ready = next <= now || !state.problems.is_empty() || state.is_to_announce(now);
+            if is_ready {
+                break;
+            }
+            let wait = next.saturating_duration_since(now);
+            let woken = self.changed.wait_timeout(state, wait);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let untitled = state.write(&self.texts, lines, to)?;
+        let problems = std::mem::take(&mut state.problems).into_iter().collect();
+        Ok(Step::Ready { problems, untitled })
+    }
+}
+
+impl State {
+    /// Takes in an update. Returns whether there is something new to write.
+    fn apply(&mut self, update: Update, texts: &Texts, now: Instant) -> bool {
+        let (file, is_scanned) = match &update {
+            Update::Found(facts) => (Some(facts.file), false),
+            Update::Rebuilt { file, .. }
+            | Update::Appended { file, .. }
+            | Update::Titles { file, .. }
+            | Update::Settings { file, .. }
+            | Update::Running { file, .. } => (Some(*file), false),
+            Update::Vanished(file) => {
+                let keys: Vec<SessionKey> = self.keys(*file);
+                for key in keys {
+                    self.remove(key, texts);
+                }
+                (None, false)
+            }
+            Update::InitialScanDone => (None, true),
+            Update::CaughtUp => return false,
+        };
+        let former = match (&update, file) {
+            (Update::Rebuilt { sessions, .. }, Some(file)) => {
+                let stays = |key: &SessionKey| sessions.iter().any(|(lane, _)| *lane == key.lane);
+                let keys = self.keys(file).into_iter();
+                keys.filter(|key| !stays(key)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for key in former {
+            self.remove(key, texts);
+        }
+        self.fleet.apply(update);
+        if is_scanned {
+            for key in std::mem::take(&mut self.held) {
+                self.changes.mark(key, now);
+            }
+            return true;
+        }
+        let Some(file) = file else { return true };
+        let mut is_new = false;
+        for key in self.keys(file) {
+            is_new |= self.changes.mark(key, now);
+        }
+        is_new
+    }
+
+    fn keys(&self, file: FileId) -> Vec<SessionKey> {
+        self.fleet.of_file(file).map(|(key, _)| key).collect()
+    }
+
+    fn remove(&mut self, key: SessionKey, texts: &Texts) {
+        self.held.remove(&key);
+        let fleet = &self.fleet;
+        self.changes.remove(key, || {
+            let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+            let name = joined_by(session.agent, facts, key.lane);
+            Some(Gone::new(name, session.agent, texts.names(fleet, key)?))
+        });
+    }
+
+    /// Whether it is to be said that all sessions were sent.
+    fn is_to_announce(&self, now: Instant) -> bool {
+        let is_sent = || self.changes.next(now).is_none_or(|next| next > now);
+        self.fleet.initial_scan_done && !self.is_announced && is_sent()
+    }
+
+    /// Writes what may be written now, not more than a batch. Returns the files whose titles are needed.
+    fn write(&mut self, texts: &Texts, lines: &mut Lines, to: &mut Vec<u8>) -> Result<Vec<FileId>> {
+        let now = Instant::now();
+        let (mut made, mut untitled) = (0, Vec::new());
+        while made < BATCH
+            && let Some(gone) = self.changes.take_gone()
+        {
+            lines.add(to, "gone", gone)?;
+            made += 1;
+        }
+        while made < BATCH
+            && let Some(key) = self.changes.take_due(now)
+        {
+            let needs_title = self.session(key, now, texts, lines, to)?;
+            untitled.extend(needs_title.filter(|file| self.titled.insert(*file)));
+            made += 1;
+        }
+        if self.is_to_announce(now) {
+            self.is_announced = true;
+            let sessions = self.changes.len();
+            lines.add(to, "scanned", Count { sessions })?;
+        }
+        Ok(untitled)
+    }
+
+    /// Writes the state of a session, unless the reader has it. Returns its file if its title is needed.
+    fn session(
+        &mut self,
+        key: SessionKey,
+        now: Instant,
+        texts: &Texts,
+        lines: &mut Lines,
+        to: &mut Vec<u8>,
+    ) -> Result<Option<FileId>> {
+        let found = self.fleet.get(key).zip(self.fleet.facts(key));
+        let Some((session, facts)) = found.filter(|(of, _)| of.coverage != Coverage::Unread) else {
+            return Ok(None);
+        };
+        if !session.has_begun() && !self.fleet.initial_scan_done {
+            self.held.insert(key);
+            return Ok(None);
+        }
+        if self.fleet.is_remnant(key) {
+            return Ok(None);
+        }
+        let untitled = (matches!(texts, Texts::All) && session.lacks_title()).then_some(key.file);
+        let at = (lines.now)();
+        let Some(mut names) = texts.names(&self.fleet, key) else {
+            return Ok(None);
+        };
+        let title = names.title.take().filter(|_| matches!(texts, Texts::All));
+        let name = joined_by(session.agent, facts, key.lane);
+        let Some(part) = SessionPart::of(&self.fleet, key, names, None, at) else {
+            return Ok(None);
+        };
+        let body = Body::new(name, title, part);
+        let mut said = Vec::new();
+        line(&mut said, &body)?;
+        let mut hash = DefaultHasher::new();
+        hash.write(&said);
+        let sent = Sent {
+            at: now,
+            hash: hash.finish(),
+            is_live: self.fleet.live(key, at).is_some(),
+        };
+        if self.changes.sent(key).map(|before| before.hash) != Some(sent.hash) {
+            lines.add(to, "session", body)?;
+            self.changes.note(key, sent);
+        }
+        Ok(untitled)
+    }
+}
+
+impl Texts {
+    /// What is said of a session.
+    fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
+        match self {
+            Texts::All => Names::with_texts(fleet, key),
+            Texts::Names => Names::without_texts(fleet, key),
+            Texts::Redacted(redactor) => Names::redacted(fleet, key, redactor),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a session is called in output for programs: with the texts of its log, without them, or by pseudonyms.
+
+use crate::redact::Redactor;
+use model::event::{Key, Lane, Meta};
+use model::fleet::{FileFacts, Fleet, SessionKey, name_of};
+use std::borrow::Cow;
+
+/// The names of a session. They are those of its log: not safe to print as they are.
+pub(crate) struct Names<'a> {
+    pub(crate) id: Option<Cow<'a, str>>,
+    pub(crate) path: Cow<'a, str>,
+    pub(crate) name: String,
+    /// The title in the log, else the beginning of the first prompt; `None`: not known, or left out.
+    pub(crate) title: Option<Cow<'a, str>>,
+    pub(crate) parent: Option<Cow<'a, str>>,
+    pub(crate) project: Cow<'a, str>,
+    pub(crate) model: Option<Cow<'a, str>>,
+}
+
+impl<'a> Names<'a> {
+    /// All of them; `None`: there is no such session.
+    pub(crate) fn with_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
+        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+        Some(Names {
+            id: session.meta.id.as_deref().map(Cow::Borrowed),
+            path: facts.path.to_str().unwrap_or_default().into(),
+            name: fleet.name(key),
+            title: fleet.title(key),
+            parent: session.meta.parent.as_deref().map(Cow::Borrowed),
+            project: session.project().into(),
+            model: session.model().map(Cow::Borrowed),
+        })
+    }
+
+    /// The same without a title or a prompt.
+    pub(crate) fn without_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
+        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+        let meta = Meta {
+            title: None,
+            ..session.meta.clone()
+        };
+        Some(Names {
+            name: name_of(key, &meta, &facts.path),
+            title: None,
+            ..Names::with_texts(fleet, key)?
+        })
+    }
+
+    /// The same with pseudonyms in the place of paths, ids and names that are not known.
+    pub(crate) fn redacted(
+        fleet: &'a Fleet,
+        key: SessionKey,
+        redactor: &Redactor,
+    ) -> Option<Names<'a>> {
+        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+        let (mut meta, mut facts) = (session.meta.clone(), facts.clone());
+        redactor.meta(&mut meta);
+        redactor.facts(&mut facts);
+        let mut model = session.model().map(Into::into);
+        redactor.rename_model(&mut model);
+        Some(Names {
+            name: name_of(key, &meta, &facts.path),
+            path: facts.path.to_string_lossy().into_owned().into(),
+            title: None,
+            project: meta.project().to_owned().into(),
+            id: meta.id.map(|id| String::from(id).into()),
+            parent: meta.parent.map(|id| String::from(id).into()),
+            model: model.map(|model| String::from(model).into()),
+        })
+    }
+}
+
+/// The name by which what is printed of a session is joined, the same in all of it: of the real path, so that joins hold
+/// whether or not texts are left out.
+pub(crate) fn joined_by(agent: &str, facts: &FileFacts, lane: Lane) -> String {
+    let lane = match lane {
+        Lane::Main => String::new(),
+        Lane::Side(side) => side.get().to_string(),
+    };
+    let path = facts.path.to_string_lossy();
+    let id = facts.id.as_deref().unwrap_or_default();
+    format!("{:016x}", Key::of_parts(&[agent, &path, id, &lane]).get())
+}

@@ -1,0 +1,66 @@
+//! Hits for programs, a line each: the schema `ctxgauge.search/1`.
+
+use super::{Hit, Writer};
+use crate::Style;
+use crate::json::document;
+use crate::json::part::part;
+use crate::names::{Names, joined_by};
+use anyhow::Result;
+use ingest::search::Line;
+use jiff::Timestamp;
+use model::{Role, Source};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::io::Write;
+
+pub(super) struct Documents {
+    style: Style,
+}
+
+impl Documents {
+    pub(super) fn new(style: Style) -> Documents {
+        Documents { style }
+    }
+}
+
+impl Writer for Documents {
+    fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
+        let Some(names) = Names::with_texts(hit.fleet, hit.key) else {
+            return Ok(());
+        };
+        let mut text = Vec::new();
+        document(&mut text, "ctxgauge.search/1", HitPart::new(hit, names))?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(out.write_all(self.style.in_charset(&text).as_bytes())?)
+    }
+}
+
+part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
+    session: String = joined_by(hit.session.agent, hit.facts, hit.key.lane),
+    agent: &'static str = hit.session.agent,
+    id: Option<Cow<'a, str>> = names.id,
+    path: Cow<'a, str> = names.path,
+    name: String = names.name,
+    project: Cow<'a, str> = names.project,
+    item: usize = hit.ix,
+    line: u64 = hit.item.place().line,
+    time: Option<Timestamp> = hit.item.at(),
+    role: Role = hit.item.role(),
+    kind: &'static str = hit.item.kind().name(),
+    tool: Option<&'a str> = hit.item.tool(),
+    tokens: u64 = hit.tokens,
+    source: Source = hit.source,
+    in_context: bool = hit.item.in_context(),
+    entered: Option<usize> = hit.item.entered(),
+    lines: Vec<LinePart<'a>> = hit.lines.lines.iter().map(LinePart::new).collect(),
+    // Lines that match and are not among them, since there are too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<u64> = Some(hit.lines.more).filter(|more| *more > 0),
+}}
+
+part! { LinePart<'a>(of: &'a Line) {
+    number: u64 = of.number,
+    text: &'a str = &of.text,
+    // In bytes of UTF-8: the beginning and the end of each match.
+    matches: Vec<[usize; 2]> = of.matches.iter().map(|range| [range.start, range.end]).collect(),
+}}

@@ -1,0 +1,275 @@
+//! Hits for people: a row for each line that matches. On a terminal they are below their session and fit its width, with the
+//! match in sight; elsewhere each row has all that is to be known, and nothing is cut.
+
+use super::{Colours, Hit, Writer};
+use crate::Style;
+use anyhow::Result;
+use ingest::search::Line;
+use model::fleet::SessionKey;
+use render::item::{label, request, sign};
+use render::number::{counted, tokens};
+use render::text::{cut, inert, tail, width};
+use std::borrow::Cow;
+use std::io::Write;
+
+/// The fewest columns for a text.
+const LEAST_TEXT: usize = 20;
+/// The most lines of an item that are shown on a terminal.
+const MOST_LINES: usize = 5;
+
+pub(super) struct Rows {
+    style: Style,
+    colours: Colours,
+    /// The session of the last row.
+    below: Option<SessionKey>,
+}
+
+/// A part of a row.
+struct Piece<'t> {
+    text: Cow<'t, str>,
+    is_match: bool,
+}
+
+impl Rows {
+    pub(super) fn new(style: Style, colours: Colours) -> Rows {
+        Rows {
+            style,
+            colours,
+            below: None,
+        }
+    }
+
+    /// A text that was made safe to print.
+    fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {
+        Ok(out.write_all(self.style.in_charset(text).as_bytes())?)
+    }
+
+    fn pieces(&self, pieces: &[Piece<'_>], out: &mut dyn Write) -> Result<()> {
+        for Piece { text, is_match } in pieces {
+            if *is_match && self.colours == Colours::On {
+                out.write_all(b"\x1b[1;31m")?;
+                self.write(text, out)?;
+                out.write_all(b"\x1b[0m")?;
+            } else {
+                self.write(text, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, hit: &Hit<'_>, columns: usize, out: &mut dyn Write) -> Result<()> {
+        let is_first = self.below.is_none();
+        if self.below.replace(hit.key) == Some(hit.key) {
+            return Ok(());
+        }
+        let name = hit.fleet.name(hit.key);
+        let title = hit.fleet.title(hit.key).unwrap_or_default();
+        let mut facts = vec![hit.session.agent.to_owned(), one_line(&name)];
+        if !title.trim().is_empty() && title != name {
+            facts.push(format!("“{}”", one_line(&title)));
+        }
+        let line = cut(&facts.join(" · "), columns);
+        let path = hit.facts.path.to_string_lossy();
+        // Whole, so that it can be copied.
+        let open = format!("ctxgauge {}", inert(&quoted(&path)));
+        let gap = if is_first { "" } else { "\n" };
+        self.write(&format!("{gap}{line}\n  {open}\n"), out)
+    }
+
+    fn on_terminal(&mut self, hit: &Hit<'_>, columns: usize, out: &mut dyn Write) -> Result<()> {
+        self.heading(hit, columns, out)?;
+        let item = &hit.item;
+        let what = format!(
+            "  {:>5} item {} {} {} {}{}  ",
+            request(item.entered()),
+            hit.ix,
+            item.role().name(),
+            cut(&one_line(&label(item)), LEAST_TEXT),
+            tokens(hit.tokens),
+            sign(hit.source),
+        );
+        let (first, next) = (width(&what), "      ");
+        let below = first + LEAST_TEXT > columns;
+        let shown = hit.lines.lines.iter().take(MOST_LINES);
+        for (nth, line) in shown.enumerate() {
+            let before = match nth {
+                0 if below => format!("{}\n{next}", cut(what.trim_end(), columns)),
+                0 => what.clone(),
+                _ if below => next.to_owned(),
+                _ => " ".repeat(first),
+            };
+            let used = if below { next.len() } else { first };
+            self.write(&before, out)?;
+            let room = columns.saturating_sub(used).max(1);
+            self.pieces(&fitted(line, room), out)?;
+            self.write("\n", out)?;
+        }
+        let rest = hit.lines.lines.len().saturating_sub(MOST_LINES) as u64 + hit.lines.more;
+        if rest > 0 {
+            let rest = counted(rest, "more line");
+            self.write(&format!("{next}and {rest} of this item\n"), out)?;
+        }
+        Ok(())
+    }
+
+    /// Rows with tabs between their cells.
+    fn anywhere(&self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
+        let item = &hit.item;
+        let path = hit.facts.path.to_string_lossy();
+        let what = format!(
+            "{}\t{}\t{}\t{}\t{}\t{}\t",
+            inert(&path),
+            request(item.entered()),
+            hit.ix,
+            item.role().name(),
+            inert(&label(item)),
+            hit.tokens,
+        );
+        for line in &hit.lines.lines {
+            self.write(&what, out)?;
+            self.pieces(&whole(line), out)?;
+            self.write("\n", out)?;
+        }
+        match hit.lines.more {
+            0 => Ok(()),
+            more => self.write(&format!("{what}({})\n", counted(more, "more line")), out),
+        }
+    }
+}
+
+impl Writer for Rows {
+    fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
+        match self.style.columns {
+            Some(columns) => self.on_terminal(hit, columns, out),
+            None => self.anywhere(hit, out),
+        }
+    }
+}
+
+/// All of a line.
+fn whole(line: &Line) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    let mut push = |text: &str, is_match| {
+        if !text.is_empty() {
+            let text = Cow::Owned(one_line(text));
+            pieces.push(Piece { text, is_match });
+        }
+    };
+    for found in &line.matches {
+        push(&line.text[at..found.start], false);
+        push(&line.text[found.clone()], true);
+        at = found.end;
+    }
+    push(&line.text[at..], false);
+    pieces
+}
+
+/// The part of a line that fits in so many columns: its first match, at least a third of them before it, and what
+/// follows.
+fn fitted(line: &Line, columns: usize) -> Vec<Piece<'_>> {
+    let mut pieces = whole(line);
+    let after = pieces.iter().skip(1).map(|piece| width(&piece.text));
+    let after: usize = after.sum();
+    if let Some(first) = pieces.first_mut()
+        && !first.is_match
+    {
+        let begins = first.text.trim_start();
+        let room = columns.saturating_sub(after).max(columns / 3);
+        first.text = if width(begins) <= room {
+            begins.to_owned().into()
+        } else {
+            format!("…{}", tail(begins, room.saturating_sub(1))).into()
+        };
+    }
+    let mut left = columns;
+    let last = pieces.len().saturating_sub(1);
+    let mut shown = Vec::new();
+    for (nth, piece) in pieces.into_iter().enumerate() {
+        let Piece { text, is_match } = piece;
+        let wide = width(&text);
+        let room = if nth == last {
+            left
+        } else {
+            left.saturating_sub(1)
+        };
+        if wide <= room {
+            left -= wide;
+            shown.push(Piece { text, is_match });
+            continue;
+        }
+        let text = Cow::Owned(cut(&text, left));
+        shown.push(Piece { text, is_match });
+        break;
+    }
+    shown
+}
+
+/// A text on one line, safe to print.
+fn one_line(text: &str) -> String {
+    let sign = |c| match c {
+        '\n' => '⏎',
+        '\t' | '\r' => ' ',
+        c => c,
+    };
+    inert(&text.chars().map(sign).collect::<String>()).into_owned()
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%~".contains(c);
+    if path.chars().all(is_plain) && !path.starts_with('~') {
+        path.into()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''")).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ingest::search::{Case, Matcher, Syntax};
+
+    fn shown(pattern: &str, text: &str, columns: usize) -> String {
+        let matcher = Matcher::new(pattern, Syntax::Fixed, Case::Smart).unwrap();
+        let lines = matcher.lines(text);
+        let pieces = fitted(&lines.lines[0], columns);
+        let mark = |piece: &Piece<'_>| {
+            if piece.is_match {
+                format!("[{}]", piece.text)
+            } else {
+                piece.text.to_string()
+            }
+        };
+        pieces.iter().map(mark).collect()
+    }
+
+    #[test]
+    fn the_match_is_in_sight_at_any_width() {
+        let text = format!(
+            "{} \u{1b}[31mneedle\u{202e} {}",
+            "before ".repeat(40),
+            "after ".repeat(40)
+        );
+        for columns in 10..200 {
+            let shown = shown("needle", &text, columns);
+            let bare = shown.replace(['[', ']'], "");
+            assert!(shown.contains("[needle]"), "{columns}: {shown}");
+            assert!(width(&bare) <= columns, "{columns}: {shown}");
+            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+        }
+        assert_eq!(shown("b", "  a b\tc", 40), "a [b] c");
+        assert_eq!(shown("a\nb", "x a\nb y", 40), "x [a⏎b] y");
+        assert_eq!(
+            shown("needle", &"needle ".repeat(9), 20),
+            "[needle] [needle] [n…]"
+        );
+    }
+
+    #[test]
+    fn a_path_can_be_copied_into_a_shell() {
+        assert_eq!(quoted("/a/b-1.jsonl"), "/a/b-1.jsonl");
+        assert_eq!(quoted("/a b/c'd"), r"'/a b/c'\''d'");
+        assert_eq!(quoted("~x"), "'~x'");
+    }
+}

@@ -1,0 +1,153 @@
+//! `ctxgauge follow` through the whole program.
+#![cfg(unix)]
+
+use crate::support::{ctxgauge, manifest_folder, schema};
+use ctxgauge::files::waiting::wait_for;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+/// A program that follows, and its lines as they come.
+struct Following {
+    child: Child,
+    lines: Receiver<Value>,
+    home: tempfile::TempDir,
+}
+
+impl Following {
+    fn start(folder: &Path, options: &[&str]) -> Following {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = ctxgauge(home.path());
+        command.arg("follow").arg(folder).args(options);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                let line: Value = serde_json::from_str(&line).unwrap();
+                schema::check("follow-1.json", &line);
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Following { child, lines, home }
+    }
+
+    /// The next line of this type for which this holds.
+    fn next(&self, r#type: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let mut last = Value::Null;
+        wait_for(r#type, || {
+            while let Ok(line) = self.lines.try_recv() {
+                if line["type"] == r#type && is_it(&line) {
+                    return Ok(line);
+                }
+                last = line;
+            }
+            Err(last.clone())
+        })
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn some_log() -> String {
+    let name = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
+    fs::read_to_string(manifest_folder().join(name)).unwrap()
+}
+
+#[test]
+fn changes_of_sessions_are_lines_until_a_signal_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (
+        folder.path().join("one.jsonl"),
+        folder.path().join("two.jsonl"),
+    );
+    let text = some_log();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    fs::write(&one, lines[..2].concat()).unwrap();
+    let following = Following::start(folder.path(), &["--every", "10ms", "--heartbeat", "100ms"]);
+    let start = following.next("start", |_| true);
+    assert_eq!(
+        (&start["seq"], &start["schema"]),
+        (&0.into(), &"ctxgauge.follow/1".into())
+    );
+    let first = following.next("session", |_| true);
+    assert_eq!(following.next("scanned", |_| true)["sessions"], 1);
+    following.next("heartbeat", |_| true);
+
+    // It grows, and says what `ls` says.
+    let mut log = OpenOptions::new().append(true).open(&one).unwrap();
+    log.write_all(lines[2..].concat().as_bytes()).unwrap();
+    let listed = || {
+        let mut ls = ctxgauge(following.home.path());
+        let output = ls
+            .args(["ls", "--json"])
+            .arg(folder.path())
+            .output()
+            .unwrap();
+        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+        list["sessions"][0].clone()
+    };
+    let expected = listed()["context"]["used"].clone();
+    let grown = following.next("session", |line| line["context"]["used"] == expected);
+    assert_eq!(grown["session"], first["session"]);
+    for (key, value) in listed().as_object().unwrap() {
+        // Between the two, a minute may have passed.
+        if key != "live" && key != "updated_at" {
+            assert_eq!(&grown[key], value, "{key}");
+        }
+    }
+    // Another one comes, and goes.
+    fs::write(&two, &text).unwrap();
+    let new = following.next("session", |line| line["session"] != first["session"]);
+    fs::remove_file(&two).unwrap();
+    let gone = following.next("gone", |_| true);
+    assert_eq!(
+        (&gone["session"], &gone["path"]),
+        (&new["session"], &new["path"])
+    );
+    // The first is rewritten.
+    fs::write(&one, lines[..1].concat()).unwrap();
+    following.next("session", |line| {
+        line["session"] == first["session"] && line["context"]["known"] == 0
+    });
+
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+        let mut other = Following::start(folder.path(), &[]);
+        other.next("scanned", |_| true);
+        let id = i32::try_from(other.child.id()).unwrap();
+        kill(Pid::from_raw(id), signal).unwrap();
+        assert_eq!(other.child.wait().unwrap().code(), Some(code));
+    }
+}
+
+#[test]
+fn texts_are_said_if_they_are_asked_for_and_names_are_not_said_if_they_are_not_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("one.jsonl"), some_log()).unwrap();
+    let said = |options: &[&str]| {
+        let following = Following::start(folder.path(), options);
+        following.next("session", |_| true).to_string()
+    };
+    let prompt = "where is the pool made?";
+    let plain = said(&[]);
+    assert!(!plain.contains(prompt) && plain.contains("shop"), "{plain}");
+    let all = said(&["--texts"]);
+    assert!(all.contains(prompt), "{all}");
+    let redacted = said(&["--redact"]);
+    for name in [prompt, "shop", "one.jsonl", "5e55"] {
+        assert!(!redacted.contains(name), "{redacted}");
+    }
+}
