@@ -18,7 +18,6 @@ use model::event::{ELIDED, Entry, Lane, Measure, NewItem, Place, Size};
 use model::session::{ItemIx, Session};
 use model::text::TextRequest;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::io;
 use std::ops::{ControlFlow, Range};
 
@@ -85,13 +84,13 @@ pub fn may_match(log: &LogFile, matcher: &Matcher) -> io::Result<bool> {
 
 /// An item that matches.
 #[derive(Debug)]
-pub struct Match {
+pub struct Match<'l> {
     /// Its session among those of the log.
     pub lane: Lane,
     /// Its index in the session.
     pub item: ItemIx,
     /// What matches in it.
-    pub lines: Lines,
+    pub lines: &'l Lines,
 }
 
 /// Gives the items of these sessions of a log whose text matches, in the order of the log, until `give` breaks.
@@ -103,9 +102,9 @@ pub fn each_match<'s>(
     log: &LogFile,
     sessions: impl Iterator<Item = (Lane, &'s Session)>,
     matcher: &Matcher,
-    give: &mut dyn FnMut(Match) -> ControlFlow<()>,
+    give: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let places = Places::new(sessions);
+    let mut places = Places::new(sessions);
     let all = All {
         matcher,
         hits: RefCell::default(),
@@ -113,17 +112,20 @@ pub fn each_match<'s>(
     let mut failed = None;
     log.store.entries(log, &all, &mut |_: Vec<Entry>| {
         for hit in all.hits.take() {
-            let Some(item) = places.item(&hit) else {
+            let items = places.take(&hit);
+            if items.is_empty() {
                 continue;
-            };
+            }
             let lines = match hit.lines {
                 Some(lines) => Ok(lines),
                 None => long_text(log, &hit, matcher),
             };
-            let lane = hit.lane;
             match lines {
                 Ok(lines) if lines.is_empty() => {}
-                Ok(lines) => give(Match { lane, item, lines })?,
+                Ok(lines) => items.into_iter().try_for_each(|(lane, item)| {
+                    let lines = &lines;
+                    give(Match { lane, item, lines })
+                })?,
                 Err(error) => {
                     failed.get_or_insert(error);
                 }
@@ -169,9 +171,7 @@ struct All<'m> {
 
 /// An item that matches, as it is read.
 struct Hit {
-    lane: Lane,
     place: Place,
-    nth: u32,
     hash: u64,
     kind: Kind,
     /// `None`: its text is not held whole.
@@ -187,7 +187,7 @@ impl Measure for All<'_> {
         true
     }
 
-    fn item(&self, lane: Lane, place: Place, item: &NewItem, text: &str) {
+    fn item(&self, _: Lane, place: Place, item: &NewItem, text: &str) {
         let lines = if is_cut(text) {
             None
         } else {
@@ -201,9 +201,7 @@ impl Measure for All<'_> {
             Some(lines)
         };
         self.hits.borrow_mut().push(Hit {
-            lane,
             place,
-            nth: item.nth,
             hash: item.hash,
             kind: item.kind,
             lines,
@@ -243,25 +241,52 @@ fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
     })
 }
 
-/// Where the items of sessions are: by lane, record and number in it.
-struct Places(HashMap<(Lane, u64, u32), (ItemIx, u64)>);
+/// Where the items of sessions are. An item may be in several sessions of a log, and come to some of them later.
+struct Places(Vec<At>);
+
+/// An item: its record, its hash, its session.
+struct At {
+    place: u64,
+    hash: u64,
+    lane: Lane,
+    ix: ItemIx,
+    is_given: bool,
+}
+
+impl At {
+    fn key(&self) -> (u64, u64) {
+        (self.place, self.hash)
+    }
+}
 
 impl Places {
     fn new<'s>(sessions: impl Iterator<Item = (Lane, &'s Session)>) -> Places {
         let items = sessions.flat_map(|(lane, session)| {
             let items = session.items().iter().enumerate();
-            items.map(move |(ix, item)| {
-                let at = (lane, item.place().id(), item.nth());
-                (at, (ix, item.hash()))
+            items.map(move |(ix, item)| At {
+                place: item.place().id(),
+                hash: item.hash(),
+                lane,
+                ix,
+                is_given: false,
             })
         });
-        Places(items.collect())
+        let mut items: Vec<At> = items.collect();
+        items.sort_by_key(|at| (at.key(), at.lane, at.ix));
+        Places(items)
     }
 
-    /// The item, if its session has it.
-    fn item(&self, hit: &Hit) -> Option<ItemIx> {
-        let (ix, hash) = self.0.get(&(hit.lane, hit.place.id(), hit.nth))?;
-        (*hash == hit.hash).then_some(*ix)
+    /// The items that have this text and were not taken yet.
+    fn take(&mut self, hit: &Hit) -> Vec<(Lane, ItemIx)> {
+        let key = (hit.place.id(), hit.hash);
+        let from = self.0.partition_point(|at| at.key() < key);
+        let same = self.0[from..].iter_mut().take_while(|at| at.key() == key);
+        // All of them are taken at once.
+        let new = same.map_while(|at| {
+            let is_new = !std::mem::replace(&mut at.is_given, true);
+            is_new.then_some((at.lane, at.ix))
+        });
+        new.collect()
     }
 }
 

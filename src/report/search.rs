@@ -179,7 +179,7 @@ fn in_log(
             item,
             tokens,
             source,
-            lines: &found.lines,
+            lines: found.lines,
         })
     })
 }

@@ -26,7 +26,7 @@ fn found(log: &LogFile, pattern: &str) -> Vec<(ItemIx, Vec<String>)> {
     let sessions = sessions(log);
     let all = sessions.iter().map(|(lane, session)| (*lane, session));
     each_match(log, all, &matcher, &mut |hit| {
-        let lines = hit.lines.lines.into_iter().map(|line| line.text);
+        let lines = hit.lines.lines.iter().map(|line| line.text.clone());
         found.push((hit.item, lines.collect()));
         ControlFlow::Continue(())
     })
