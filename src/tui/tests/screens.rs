@@ -375,7 +375,6 @@ fn a_file_that_is_no_log_is_explained_in_whole() {
     };
     let end = "`ctxgauge help custom-formats` is about your own";
     assert!(words(&empty).contains(end), "{}", words(&empty));
-    assert!(words(&empty).contains("! all notices"), "{}", words(&empty));
     let mut full = app(logs(), 80, 24);
     full.update(Msg::Problem {
         path: PathBuf::from("odd.jsonl"),

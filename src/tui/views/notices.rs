@@ -35,17 +35,13 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         key => vec![piece(format!("  {key}"), Tone::Key), quiet(" all notices ")],
     };
     let columns = usize::from(area.width).saturating_sub(4);
-    let beside = columns.saturating_sub(width(&all));
-    // What is cut here is whole in the box.
-    let (columns, all) = match text::width(&line) {
-        long if long <= columns && long > beside => (columns, Vec::new()),
-        _ => (beside, all),
-    };
     let mut pieces = vec![
         sign(notice.severity),
         piece(text::cut(&line, columns), tone),
     ];
-    pieces.extend(all);
+    if text::width(&line) + width(&all) <= columns {
+        pieces.extend(all);
+    }
     canvas.write_in(area.inset(1, 0), &pieces);
     if notice.severity != Severity::Info {
         canvas.hit(area, Hit::Action(Action::Notices));
