@@ -1,6 +1,6 @@
 //! Any configuration and theme is read, or refused with a message.
 
-use ctxgauge::config::Config;
+use ctxgauge::config::{Config, problems};
 use ctxgauge::tui::theme::Theme;
 
 /// An input is a configuration, or a theme.
@@ -15,7 +15,13 @@ pub fn check(input: &[u8]) {
                 assert!(!error.to_string().is_empty());
             }
         }
-        Err(error) => assert!(!error.to_string().is_empty()),
+        Err(_) => {
+            let problems = problems(text);
+            assert!(!problems.is_empty());
+            for problem in problems {
+                assert!(!problem.shown(text).is_empty());
+            }
+        }
     }
     if let Err(error) = Theme::read(text) {
         assert!(!error.to_string().is_empty());
