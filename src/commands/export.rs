@@ -3,7 +3,7 @@
 use super::options::{Estimate, Logs, Redact, Shared};
 use super::since::Since;
 use super::{Call, Run};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use files::output::Existing;

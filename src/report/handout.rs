@@ -63,7 +63,8 @@ impl Format {
         }
         let mut text = Vec::new();
         (self.write)(handout, &mut text)?;
-        super::write_ascii(&text, self.ascii, out)
+        let plain = super::in_ascii(&String::from_utf8_lossy(&text), self.ascii);
+        Ok(out.write_all(plain.as_bytes())?)
     }
 }
 

@@ -138,29 +138,21 @@ impl Style {
         if self.charset == Charset::Unicode || text.is_ascii() {
             return text.into();
         }
-        let mut plain = String::with_capacity(text.len());
-        for c in text.chars() {
-            if c.is_ascii() {
-                plain.push(c)
-            } else {
-                (self.format.ascii)(c, &mut plain)
-            }
-        }
-        plain.into()
+        in_ascii(text, self.format.ascii).into()
     }
 }
 
-/// Writes a text with ASCII characters only; `ascii` appends what replaces another one.
-fn write_ascii(text: &[u8], ascii: fn(char, &mut String), out: &mut dyn Write) -> Result<()> {
+/// A text with ASCII characters only; `ascii` appends what replaces another one.
+fn in_ascii(text: &str, ascii: fn(char, &mut String)) -> String {
     let mut plain = String::with_capacity(text.len());
-    for c in String::from_utf8_lossy(text).chars() {
+    for c in text.chars() {
         if c.is_ascii() {
             plain.push(c)
         } else {
             ascii(c, &mut plain)
         }
     }
-    Ok(out.write_all(plain.as_bytes())?)
+    plain
 }
 
 /// The logs that reports are made from, and how they are read.
