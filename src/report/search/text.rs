@@ -198,7 +198,8 @@ fn fitted(line: &Line, columns: usize) -> Vec<Piece<'_>> {
             shown.push(Piece { text, is_match });
             continue;
         }
-        let text = Cow::Owned(cut(&text, left));
+        // With a mark, also where only what follows it has no room.
+        let text = Cow::Owned(cut(&format!("{text}…"), left));
         shown.push(Piece { text, is_match });
         break;
     }
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(shown("a\nb", "x a\nb y", 40), "x [a⏎b] y");
         assert_eq!(
             shown("needle", &"needle ".repeat(9), 20),
-            "[needle] [needle] [n…]"
+            "[needle] [needle] [needl…]"
         );
     }
 
