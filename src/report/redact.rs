@@ -12,7 +12,7 @@ use format::Format;
 use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
 use model::fleet::FileFacts;
 use model::tools::server_of;
-use model::window::Rules;
+use model::window::{Overrides, Rules};
 use models::Models;
 use render::number::counted;
 use serde::Serialize;
@@ -35,6 +35,21 @@ const CAUSES: [&str; 8] = [
     "token_limit",
     "truncation",
     "user",
+];
+
+/// What Claude Code names as the parts of a context.
+const PARTS: [&str; 11] = [
+    "Autocompact buffer",
+    "Custom agents",
+    "Free space",
+    "MCP tools",
+    "MCP tools (deferred)",
+    "Memory files",
+    "Messages",
+    "Skills",
+    "System prompt",
+    "System tools",
+    "System tools (deferred)",
 ];
 
 /// What is known to be nobody's own.
@@ -135,11 +150,7 @@ impl Redactor {
             Event::Usage(usage) => self.rename_model(&mut usage.model),
             Event::Billed { model, .. } => self.rename_model(model),
             Event::Reset(reset) => {
-                if let Cause::Other(cause) = &mut reset.cause
-                    && !CAUSES.contains(&&**cause)
-                {
-                    *cause = self.name("cause", cause).into();
-                }
+                self.cause(&mut reset.cause);
             }
             Event::Skipped(kind) | Event::Unknown(kind) if !self.records.contains(&**kind) => {
                 *kind = self.name("type", kind).into();
@@ -149,6 +160,32 @@ impl Redactor {
                 *why = "the reason is left out".into();
             }
             _ => {}
+        }
+    }
+
+    /// Leaves texts out of what is known of a session from elsewhere: hooks name causes, and clients what fills a context.
+    pub(crate) fn overrides(&self, overrides: &mut Arc<Overrides>) {
+        if overrides.hooked.is_empty() && overrides.said.is_none() {
+            return;
+        }
+        let Overrides { hooked, said, .. } = Arc::make_mut(overrides);
+        for compaction in hooked {
+            self.cause(&mut compaction.cause);
+        }
+        let breakdown = said.as_mut().and_then(|said| said.breakdown.as_mut());
+        for (name, _) in breakdown.into_iter().flat_map(|it| &mut it.parts) {
+            if !PARTS.contains(&name.as_str()) {
+                *name = self.name("part", name);
+            }
+        }
+    }
+
+    /// Gives a cause that is not known a pseudonym.
+    fn cause(&self, cause: &mut Cause) {
+        if let Cause::Other(name) = cause
+            && !CAUSES.contains(&&**name)
+        {
+            *name = self.name("cause", name).into();
         }
     }
 

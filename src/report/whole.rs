@@ -30,7 +30,10 @@ impl<'c> Whole<'c> {
 
     /// The same with ids and paths, to select a session by.
     pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
-        let overrides = self.settings.of(log, &Whose::of(main_session(&sessions)));
+        let mut overrides = self.settings.of(log, &Whose::of(main_session(&sessions)));
+        if let Some(redactor) = &self.context.redactor {
+            redactor.overrides(&mut overrides);
+        }
         let (file, facts) = (log.facts.file, log.facts.clone());
         let mut fleet = Fleet::new(Arc::clone(&self.context.rules));
         fleet.apply(Update::Found(Box::new(facts)));

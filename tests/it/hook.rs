@@ -472,6 +472,39 @@ fn sizes_and_windows_that_no_log_has_are_those_of_the_hook() {
     );
 }
 
+#[test]
+fn what_hooks_and_clients_name_is_left_out_with_the_texts() {
+    let home = Home::with_log(50_000);
+    let mut said = context(500_000, Some(123_000), true);
+    said["breakdown"]["categories"][1]["name"] = json!("Grönland");
+    home.hook(&said);
+    for event in ["PreCompact", "PostCompact"] {
+        home.hook(&home.compaction(event, "Überlauf"));
+    }
+    let report = |arguments: &[&str]| {
+        let output = home.program(arguments).arg(home.log()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = report(&["report", "--json"]);
+    assert!(
+        all.contains("Grönland") && all.contains("Überlauf"),
+        "{all}"
+    );
+    for redacted in [
+        &["report", "--redact"][..],
+        &["report", "--redact", "--json"],
+        &["report", "--format", "html"],
+        &["report", "--format", "markdown"],
+    ] {
+        let left = report(redacted);
+        assert!(
+            !left.contains("Grönland") && !left.contains("Überlauf"),
+            "{left}"
+        );
+    }
+    assert!(report(&["report", "--redact"]).contains("System prompt 7.1k"));
+}
+
 /// What the plugin passes.
 fn context(window: u64, threshold: Option<u64>, is_enabled: bool) -> Value {
     json!({"hook_event_name": "CtxgaugeContext", "session_id": ID, "model": "claude-opus-4-6", "version": "2.1.331",
