@@ -74,9 +74,10 @@ impl Diff {
         let mut items = rows(|side| &side.items);
         items.retain(|row| row.change() != 0);
         let sizes = (before.first, after.first);
-        let is_of_moment = before.request.or(after.request).is_some();
         let about = match sizes {
-            (Some(before), Some(after)) if before != after && !is_of_moment => About::FirstRequest,
+            (Some(was), Some(is)) if was != is && !is_of_moment(&before, &after) => {
+                About::FirstRequest
+            }
             _ => About::Context,
         };
         Diff {
@@ -91,6 +92,11 @@ impl Diff {
             before,
             after,
         }
+    }
+
+    /// Whether one side is of a moment: what a session began with is then not compared.
+    fn is_of_moment(&self) -> bool {
+        is_of_moment(&self.before, &self.after)
     }
 
     /// What explains most of what the first line is about: the row that changed most in its direction.
@@ -124,6 +130,10 @@ impl Output for Diff {
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.diff/1", json::Body::new(self))
     }
+}
+
+fn is_of_moment(before: &Side, after: &Side) -> bool {
+    before.request.or(after.request).is_some()
 }
 
 /// Compares two sessions, or two moments of one.

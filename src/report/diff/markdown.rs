@@ -1,7 +1,7 @@
 //! What differs, as Markdown.
 
 use super::Diff;
-use super::words::{Line, headline, items, lines, totals, who};
+use super::words::{Line, headline, items, tables, totals, who};
 use render::text::inert;
 use std::io::{self, Write};
 
@@ -10,16 +10,8 @@ pub(super) fn write(out: &mut dyn Write, diff: &Diff) -> io::Result<()> {
     writeln!(out, "- before: {}", plain(&who(&diff.before)))?;
     writeln!(out, "- after: {}", plain(&who(&diff.after)))?;
     table(out, "", totals(diff))?;
-    let is_of_moment = diff.before.request.or(diff.after.request).is_some();
-    for (heading, rows, counts) in [
-        ("First request", &diff.first, false),
-        ("Role", &diff.roles, false),
-        ("MCP server", &diff.servers, false),
-        ("Tool, all results", &diff.tools, true),
-    ] {
-        if !(heading == "First request" && is_of_moment) {
-            table(out, heading, lines(rows, counts))?;
-        }
+    for ([_, heading], lines) in tables(diff) {
+        table(out, heading, lines)?;
     }
     for (heading, lines, more) in items(diff) {
         let heading = heading.to_lowercase();

@@ -1,7 +1,7 @@
 //! What differs, for people.
 
 use super::Diff;
-use super::words::{Line, headline, items, lines, totals, who};
+use super::words::{Line, headline, items, tables, totals, who};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use render::text::inert;
@@ -12,21 +12,9 @@ pub(super) fn write(page: &mut Page<'_>, diff: &Diff) -> io::Result<()> {
     writeln!(page, "before: {}", inert(&who(&diff.before)))?;
     writeln!(page, "after:  {}\n", inert(&who(&diff.after)))?;
     table(page, "", totals(diff))?;
-    for (heading, rows, counts) in [
-        ("FIRST REQUEST", &diff.first, false),
-        ("ROLE", &diff.roles, false),
-        ("MCP SERVER", &diff.servers, false),
-        ("TOOL, ALL RESULTS", &diff.tools, true),
-    ] {
-        let is_of_moment = diff.before.request.or(diff.after.request).is_some();
-        if heading == "FIRST REQUEST" && is_of_moment {
-            continue;
-        }
-        let lines = lines(rows, counts);
-        if !lines.is_empty() {
-            writeln!(page)?;
-            table(page, heading, lines)?;
-        }
+    for ([heading, _], lines) in tables(diff) {
+        writeln!(page)?;
+        table(page, heading, lines)?;
     }
     for (heading, lines, more) in items(diff) {
         writeln!(page)?;

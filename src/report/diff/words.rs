@@ -24,7 +24,7 @@ pub(super) fn headline(diff: &Diff) -> String {
             let (was, is) = (before.context.used, after.context.used);
             let error = before.error().saturating_add(after.error());
             let same = match (before.first, after.first) {
-                (Some(first), Some(_)) if before.request.or(after.request).is_none() => {
+                (Some(first), Some(_)) if !diff.is_of_moment() => {
                     format!("First request: {} in both. ", tokens(first))
                 }
                 _ => String::new(),
@@ -79,7 +79,7 @@ pub(super) type Line = [String; 4];
 pub(super) fn totals(diff: &Diff) -> Vec<Line> {
     let (before, after) = (&diff.before, &diff.after);
     let mut lines = Vec::new();
-    if before.request.or(after.request).is_none() {
+    if !diff.is_of_moment() {
         let of = |first: Option<u64>| first.map_or(NONE.to_owned(), tokens);
         let both = before.first.zip(after.first);
         let by = both.map_or(String::new(), |(was, is)| changed(change(was, is), 0));
@@ -123,8 +123,29 @@ fn cost(side: &Side) -> String {
     }
 }
 
+/// A heading in text, and in Markdown.
+pub(super) type Heading = [&'static str; 2];
+
+/// The tables of parts that have changed.
+pub(super) fn tables(diff: &Diff) -> Vec<(Heading, Vec<Line>)> {
+    let first = (["FIRST REQUEST", "First request"], &diff.first, false);
+    let first = (!diff.is_of_moment()).then_some(first);
+    let others = [
+        (["ROLE", "Role"], &diff.roles, false),
+        (["MCP SERVER", "MCP server"], &diff.servers, false),
+        (
+            ["TOOL, ALL RESULTS", "Tool, all results"],
+            &diff.tools,
+            true,
+        ),
+    ];
+    let tables = first.into_iter().chain(others);
+    let tables = tables.map(|(heading, rows, counts)| (heading, lines(rows, counts)));
+    tables.filter(|(_, lines)| !lines.is_empty()).collect()
+}
+
 /// The lines of a table of parts. Those that have not changed are left out.
-pub(super) fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
+fn lines(rows: &[Row], counts: bool) -> Vec<Line> {
     let rows = rows.iter().filter(|row| row.changed() != Changed::Same);
     rows.map(|row| {
         let size = |amount: Option<super::Amount>| match amount {
