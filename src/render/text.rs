@@ -9,6 +9,16 @@ use unicode_width::UnicodeWidthStr;
 /// Joins emoji into one, in terminals that can. In others its columns are those of the parts.
 const JOINER: char = '\u{200d}';
 
+/// The text on one line, with one space in the place of any white space. It is not yet safe to show.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    let is_one = !text.contains(|c: char| c != ' ' && c.is_whitespace());
+    if is_one {
+        return Cow::Borrowed(text);
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").into()
+}
+
 /// The text without characters that control a terminal, reorder a line or pile up in one cell. All text of
 /// logs and file names goes through here before it is shown.
 pub fn inert(text: &str) -> Cow<'_, str> {
@@ -250,5 +260,17 @@ mod tests {
         assert_eq!(short_model("claude-sonnet-4-5-20250929"), "sonnet-4-5");
         assert_eq!(short_model("anthropic/claude-opus-4-6"), "opus-4-6");
         assert_eq!(short_model("gpt-5.4"), "gpt-5.4");
+    }
+
+    #[test]
+    fn a_text_of_several_lines_is_one() {
+        for (text, line) in [
+            ("a b", "a b"),
+            ("a\n\n  b\tc", "a b c"),
+            ("\u{2028}a", "a"),
+            ("", ""),
+        ] {
+            assert_eq!(one_line(text), line, "{text:?}");
+        }
     }
 }

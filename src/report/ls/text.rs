@@ -6,7 +6,7 @@ use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
-use render::text::short_model;
+use render::text::{one_line, short_model};
 use render::{NONE, OF_WINDOW, live_sign, or_none};
 use std::io;
 
@@ -239,7 +239,6 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
             "" => fleet.name(row.key).into(),
             _ => NONE.into(),
         });
-    let title: Vec<&str> = title.split_whitespace().collect();
     let id = session.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
     let spending = sessions.spending.get(&row.key).copied().unwrap_or_default();
@@ -257,7 +256,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
         tokens_or_none(spending.spent.all()),
         cost(&spending),
         id.chars().take(id_chars).collect(),
-        format!("{:indent$}{}", "", title.join(" ")),
+        format!("{:indent$}{}", "", one_line(&title)),
     ])
 }
 

@@ -173,7 +173,7 @@ pub static COLUMNS: &[Column] = &[
             let (fleet, key) = (&entry.app.fleet, entry.row.key);
             let title = fleet.title(key).filter(|title| *title != fleet.name(key));
             let title = title.unwrap_or_default();
-            piece(entry.told_apart(&title), entry.name_tone())
+            piece(entry.told_apart(&text::one_line(&title)), entry.name_tone())
         },
         ..PLAIN
     },

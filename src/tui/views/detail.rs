@@ -48,7 +48,7 @@ fn identity(
         } else {
             columns * 2 / 5
         };
-        groups.push(vec![plain(text::cut(&title, room))]);
+        groups.push(vec![plain(text::cut(&text::one_line(&title), room))]);
     }
     if let Some(compacted) = summary.just_compacted(app.now) {
         let age = compacted

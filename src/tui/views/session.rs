@@ -167,7 +167,7 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         .filter(|title| !title.starts_with(&name));
     if let Some(title) = title {
         let left = columns.saturating_sub(joined_width(&groups));
-        let title = text::cut(&title, left.max(columns / 3));
+        let title = text::cut(&text::one_line(&title), left.max(columns / 3));
         groups.insert(1, vec![plain(title)]);
     }
     canvas.write((1, area.y), end, &joined(groups, columns));
