@@ -27,6 +27,12 @@ impl Existing {
     }
 }
 
+/// Whether two paths are of one file, which exists.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| Some(one) == real(other))
+}
+
 /// What is not complete yet.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 

@@ -147,6 +147,7 @@ pub fn run(
     if logs.is_empty() && problems.is_empty() && export.since.is_none() {
         bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
     }
+    export.place.check_is_no_log(&logs)?;
     let mut sheets = Sheets::begin(export, out)?;
     let done = write(context, export, &logs, &mut sheets, &mut problems)?;
     sheets.finish()?;

@@ -305,6 +305,23 @@ fn without_parquet_it_says_how_to_get_it_and_writes_nothing() {
     assert!(files(dir.path()).is_empty());
 }
 
+#[test]
+fn a_log_is_not_its_own_export() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log.jsonl");
+    fs::copy(
+        fixtures().join("claude-code/response_in_several_lines/log.jsonl"),
+        &log,
+    )
+    .unwrap();
+    let before = fs::read(&log).unwrap();
+    let path = log.to_str().unwrap();
+    let output = export(&["--what", "items", "--force", "-o", path], &[&log]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("never written to"));
+    assert_eq!(fs::read(&log).unwrap(), before);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_leaves_nothing() {

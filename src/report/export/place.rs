@@ -7,7 +7,8 @@ use super::tables::Table;
 use super::{Export, Format};
 use crate::to_file::at;
 use anyhow::{Result, bail};
-use files::output::{Existing, NewFile, NewFolder};
+use files::output::{Existing, NewFile, NewFolder, is_same};
+use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use std::collections::BTreeMap;
@@ -33,6 +34,20 @@ pub enum Place<'a> {
         /// What the files of a table are divided by, from the outermost folder on; empty: each table is one file.
         parts: &'a [Part],
     },
+}
+
+impl Place<'_> {
+    /// Fails if it is one of the logs, which are never written to.
+    pub(super) fn check_is_no_log(&self, logs: &[LogFile]) -> Result<()> {
+        let Place::Path { path, .. } = *self else {
+            return Ok(());
+        };
+        let mut logs = logs.iter().map(|log| &**log.facts.path);
+        if logs.any(|log| log.file_name() == path.file_name() && is_same(log, path)) {
+            bail!("'{}' is a log, which is never written to", path.display());
+        }
+        Ok(())
+    }
 }
 
 /// What the files of a table are divided by.
