@@ -8,10 +8,11 @@ use super::{Call, Run};
 use crate::config::{schema, template};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use files::output::{Existing, NewFile};
+use files::output::Existing;
 use render::text::inert;
+use report::to_file;
 use show::Show;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// `ctxgauge config`.
@@ -92,24 +93,16 @@ impl Init {
             Some(path) => path.clone(),
             None => file(call)?,
         };
-        let existing = if self.force {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        };
-        write(&path, existing, &text).with_context(|| format!("'{}'", path.display()))?;
+        if let Some(folder) = path.parent() {
+            let made = std::fs::create_dir_all(folder);
+            made.with_context(|| format!("cannot write '{}'", path.display()))?;
+        }
+        to_file(&path, Existing::replaced_if(self.force), |out| {
+            Ok(out.write_all(text.as_bytes())?)
+        })?;
         writeln!(call.out, "{}", inert(&call.user.folders.display(&path)))?;
         Ok(())
     }
-}
-
-fn write(path: &Path, existing: Existing, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let new = NewFile::create(path, existing)?;
-    new.file()?.write_all(text.as_bytes())?;
-    new.finish()
 }
 
 /// The configuration file: the named one, or that of the user, whether it exists or not.

@@ -72,9 +72,7 @@ impl Run for Diff {
         }
         let setup = call.setup()?;
         let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
-        if self.redact.redact {
-            context.redactor = Some(setup.redactor(&context)?);
-        }
+        setup.leave_out(self.redact.redact, &mut context)?;
         let paths = [self.before.as_str(), after].map(PathBuf::from);
         let moments = [
             moment(&self.before, &paths[0], self.from),

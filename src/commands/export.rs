@@ -108,9 +108,7 @@ impl Run for Export {
         let format = self.format()?;
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
-        if self.redact.redact {
-            context.redactor = Some(setup.redactor(&context)?);
-        }
+        setup.leave_out(self.redact.redact, &mut context)?;
         let export = export::Export {
             tables: &tables,
             format,

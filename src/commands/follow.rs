@@ -1,8 +1,8 @@
 //! `ctxgauge follow`.
 
-use super::options::{Estimate, Logs, Redact, Shared};
+use super::options::{Estimate, Logs, Redact, Shared, check_paths};
 use super::{Call, Run};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use jiff::SignedDuration;
 use report::follow::{self, Pace, Stream, Texts};
@@ -51,11 +51,7 @@ impl Run for Follow {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        for path in &self.paths {
-            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
-                bail!("'{}' does not exist; check the path", path.display());
-            }
-        }
+        check_paths(&self.paths)?;
         let setup = call.setup()?;
         let context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
         context.rules.earlier.count_at_once();

@@ -45,7 +45,7 @@ impl Run for Help {
             .min(MOST_COLUMNS);
         let mut text = self.text(columns, emphasis(env))?;
         if self.ascii || locale::is_ascii(env) {
-            text = in_ascii(&text);
+            text = ascii::in_ascii(&text, |c, out| ascii::push(c, 1, out));
         }
         if !pager::show(&text, env) {
             call.out.write_all(text.as_bytes())?;
@@ -132,18 +132,6 @@ fn emphasis(env: &Env) -> Emphasis {
 fn is_capable(env: &Env) -> bool {
     let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
     io::stdout().is_terminal() && !is_dumb
-}
-
-fn in_ascii(text: &str) -> String {
-    let mut ascii = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii() {
-            ascii.push(c);
-        } else {
-            ascii::push(c, 1, &mut ascii);
-        }
-    }
-    ascii
 }
 
 #[cfg(test)]

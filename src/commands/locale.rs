@@ -1,5 +1,6 @@
 //! What the environment says about the terminal: its characters and columns, and whether it can show screens.
 
+use crate::config::Config;
 use anyhow::{Result, bail};
 use files::paths::Env;
 use std::io::{self, IsTerminal};
@@ -32,6 +33,12 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
             .map(|(columns, _)| columns.into())
     };
     set.or_else(of_terminal).filter(|columns| *columns > 0)
+}
+
+/// Whether no colours are wanted: by the environment, or by the configuration.
+pub(super) fn is_plain(env: &Env, config: &Config) -> bool {
+    let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
+    env.get("NO_COLOR").is_some() || is_dumb || config.no_color
 }
 
 /// An error if the terminal has no cursor to move.

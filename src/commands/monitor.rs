@@ -4,7 +4,7 @@ mod hand_on;
 mod logs;
 
 use super::locale;
-use super::options::Shared;
+use super::options::{Shared, check_paths};
 use super::setup::{LeftOut, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
@@ -93,11 +93,7 @@ impl Plan<'_> {
         let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             options.paths.iter().cloned().partition(is_piped);
         pipes.dedup();
-        for path in &paths {
-            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
-                bail!("'{}' does not exist; check the path", path.display());
-            }
-        }
+        check_paths(&paths)?;
         if pipes.len() > 1 {
             bail!("only one log can come through a pipe; save the others to files");
         }

@@ -1,6 +1,7 @@
 //! Options that several commands have.
 
 use super::locale;
+use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use files::paths::Env;
@@ -168,6 +169,16 @@ pub struct Redact {
     /// pseudonyms; numbers, roles and times stay. It is said how much was left out.
     #[arg(long)]
     pub redact: bool,
+}
+
+/// Fails if nothing is at a path that the user named.
+pub(super) fn check_paths<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    for path in paths {
+        if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
+            bail!("'{}' does not exist; check the path", path.display());
+        }
+    }
+    Ok(())
 }
 
 /// Arguments of the commands on many sessions.

@@ -6,7 +6,7 @@ use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use files::output::Existing;
+use files::output::{Existing, is_same};
 use report::handout;
 use report::session::{self, Asked};
 use report::{FORMATS, OutputFormat, to_file};
@@ -120,20 +120,17 @@ impl Run for Report {
             None => setup.context_of(&[], &self.logs, &self.estimate)?,
         };
         let is_to_hand_on = matches!(form, Form::ToHandOn(_));
-        if self.redact.redact || (is_to_hand_on && !self.texts) {
-            context.redactor = Some(setup.redactor(&context)?);
-        }
+        let without_texts = self.redact.redact || (is_to_hand_on && !self.texts);
+        setup.leave_out(without_texts, &mut context)?;
         let asked = Asked {
             path: self.path.as_deref(),
             session: self.session.as_deref(),
             here: &setup.user.working_folder(),
         };
-        let env = &call.user.env;
+        let mut style = self.plain.style(self.usual(form), &call.user.env);
         if self.follow {
-            let style = self.plain.style(self.usual(form), env);
             return session::follow(&context, &asked, style, call.out, call.err);
         }
-        let mut style = self.plain.style(self.usual(form), env);
         let write = |style, out: &mut dyn Write| match form {
             Form::Usual(_) => session::run(&context, &asked, style, out),
             Form::ToHandOn(format) => {
@@ -143,7 +140,7 @@ impl Run for Report {
         let Some(path) = &self.output else {
             return write(style, call.out);
         };
-        if self.is_the_log(path) {
+        if self.path.as_ref().is_some_and(|log| is_same(log, path)) {
             bail!(Exit::WrongUsage(
                 "-o names the log itself, which is never written to".to_owned()
             ));
@@ -173,11 +170,5 @@ impl Report {
             Form::Usual(format) => format,
             Form::ToHandOn(_) => &FORMATS[0],
         }
-    }
-
-    fn is_the_log(&self, output: &Path) -> bool {
-        let same = |log: &PathBuf| Some((log.canonicalize().ok()?, output.canonicalize().ok()?));
-        let paths = self.path.as_ref().and_then(same);
-        paths.is_some_and(|(log, output)| log == output)
     }
 }

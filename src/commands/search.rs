@@ -1,10 +1,11 @@
 //! `ctxgauge search`.
 
 use super::exit::Exit;
-use super::options::{All, Shared};
+use super::locale;
+use super::options::{All, Shared, check_paths};
 use super::since::Since;
 use super::{Call, Run};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ingest::search::{Case, Matcher, Syntax};
@@ -86,19 +87,11 @@ impl Run for Search {
 impl Search {
     fn search(&self, call: &mut Call<'_>) -> Result<Verdict> {
         let matcher = self.matcher()?;
-        for path in &self.all.paths {
-            if path.symlink_metadata().is_err_and(|e| files::is_absent(&e)) {
-                bail!("'{}' does not exist; check the path", path.display());
-            }
-        }
+        check_paths(&self.all.paths)?;
         let setup = call.setup()?;
         let context = setup.context_of_all(&self.all)?;
         let style = call.style(&self.all.print);
-        let env = &call.user.env;
-        let is_plain = || {
-            let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
-            env.get("NO_COLOR").is_some() || is_dumb || setup.config.no_color
-        };
+        let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {
             Color::Auto if io::stdout().is_terminal() && !is_plain() => Colours::On,
             Color::Always => Colours::On,

@@ -210,7 +210,15 @@ impl Setup {
         redactor(&context.rules, &self.formats)
     }
 
-    /// The same, of the arguments of a command on many sessions.
+    /// Leaves the texts of logs out of the reports of a context, if that is asked for.
+    pub(super) fn leave_out(&self, is_asked: bool, context: &mut ReportContext) -> Result<()> {
+        if is_asked {
+            context.redactor = Some(self.redactor(context)?);
+        }
+        Ok(())
+    }
+
+    /// The context of a command on many sessions.
     pub(super) fn context_of_all(&self, all: &All) -> Result<ReportContext> {
         self.context_of(&all.paths, &all.logs, &all.estimate)
     }

@@ -164,10 +164,7 @@ impl Looks {
                 (Template::usual(), Some(trouble))
             }
         };
-        let is_plain = || {
-            let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
-            env.get("NO_COLOR").is_some() || is_dumb || config.no_color
-        };
+        let is_plain = || locale::is_plain(env, config);
         let colours = match self.color {
             Color::Auto if is_plain() => Colours::None,
             Color::Auto | Color::Always => Colours::Ansi,

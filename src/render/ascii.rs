@@ -14,6 +14,19 @@ pub fn push(glyph: char, columns: usize, out: &mut String) {
     }
 }
 
+/// A text with ASCII characters only; `replace` appends what stands for another one.
+pub fn in_ascii(text: &str, replace: fn(char, &mut String)) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() {
+            plain.push(c);
+        } else {
+            replace(c, &mut plain);
+        }
+    }
+    plain
+}
+
 /// The ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so have
 /// others of the same kinds.
 pub const fn stand_in(glyph: char) -> char {

@@ -15,6 +15,7 @@ use super::Charset;
 use anyhow::Result;
 use model::Role;
 use render::NONE;
+use render::ascii::in_ascii;
 use render::text::inert;
 use std::borrow::Cow;
 use std::io::Write;
@@ -63,7 +64,7 @@ impl Format {
         }
         let mut text = Vec::new();
         (self.write)(handout, &mut text)?;
-        let plain = super::in_ascii(&String::from_utf8_lossy(&text), self.ascii);
+        let plain = in_ascii(&String::from_utf8_lossy(&text), self.ascii);
         Ok(out.write_all(plain.as_bytes())?)
     }
 }

@@ -39,6 +39,7 @@ use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
 use redact::{LeftOut, Redactor};
+use render::ascii::in_ascii;
 use render::text::inert;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -140,19 +141,6 @@ impl Style {
         }
         in_ascii(text, self.format.ascii).into()
     }
-}
-
-/// A text with ASCII characters only; `ascii` appends what replaces another one.
-fn in_ascii(text: &str, ascii: fn(char, &mut String)) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii() {
-            plain.push(c)
-        } else {
-            ascii(c, &mut plain)
-        }
-    }
-    plain
 }
 
 /// The logs that reports are made from, and how they are read.

@@ -16,6 +16,7 @@ pub use session::{Shown, passed};
 use clients::line::Input;
 use fit::lines;
 use model::threshold::Threshold;
+use render::ascii::in_ascii;
 use render::text::inert;
 use std::io::{self, Write};
 use template::Template;
@@ -81,7 +82,7 @@ pub fn write(
     for line in lines(&look.template, &values, word, look.columns, how) {
         match look.charset {
             super::Charset::Unicode => writeln!(out, "{line}")?,
-            super::Charset::Ascii => writeln!(out, "{}", ascii(&line))?,
+            super::Charset::Ascii => writeln!(out, "{}", in_ascii(&line, super::text::ascii))?,
         }
     }
     Ok(())
@@ -98,18 +99,6 @@ pub(crate) fn words(format: &str, values: &Values) -> String {
         },
     );
     lines(&template, values, None, None, how).join(" ")
-}
-
-fn ascii(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    for c in line.chars() {
-        if c.is_ascii() {
-            plain.push(c)
-        } else {
-            super::text::ascii(c, &mut plain)
-        }
-    }
-    plain
 }
 
 /// A path in a sentence.

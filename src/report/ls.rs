@@ -13,6 +13,7 @@ pub(crate) use spending::PriceList;
 pub use spending::Spending;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
+pub(crate) use wanted::is_part;
 pub use wanted::{By, Sort, Wanted};
 
 use super::json::document;

@@ -4,6 +4,7 @@ mod json;
 mod text;
 
 use super::in_order::{Step, in_order};
+use super::ls::is_part;
 use super::whole::Whole;
 use super::{ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
@@ -12,7 +13,7 @@ use ingest::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
 use jiff::Timestamp;
 use model::event::ByLength;
-use model::fleet::{FileFacts, Fleet, SessionKey, contains};
+use model::fleet::{FileFacts, Fleet, SessionKey};
 use model::session::{ItemIx, ItemRef, Session};
 use model::{Role, Source};
 use std::cmp::Reverse;
@@ -189,11 +190,6 @@ impl Search<'_> {
         self.role.is_none_or(|role| item.role() == role)
             && (self.tool.is_none() || is_part(self.tool, item.tool().unwrap_or_default()))
     }
-}
-
-/// Whether a name contains what is wanted, in any case.
-fn is_part(wanted: Option<&str>, name: &str) -> bool {
-    wanted.is_none_or(|wanted| contains(name, &wanted.to_lowercase()))
 }
 
 /// Writes hits until there are enough.

@@ -123,6 +123,6 @@ impl Wanted {
 }
 
 /// Whether a name contains what is wanted, in any case.
-fn is_part(wanted: Option<&str>, name: &str) -> bool {
+pub(crate) fn is_part(wanted: Option<&str>, name: &str) -> bool {
     wanted.is_none_or(|wanted| contains(name, &wanted.to_lowercase()))
 }
