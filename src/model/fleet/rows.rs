@@ -125,21 +125,22 @@ impl Fleet {
         let Some(session) = self.get(key) else {
             return false;
         };
-        let is_empty = key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun();
         let is_same = |other: &Session| {
             other.agent == session.agent && other.meta.id == session.meta.id && other.has_begun()
         };
-        is_empty && self.sessions().any(|(_, other)| is_same(other))
+        is_empty(key, session) && self.sessions().any(|(_, other)| is_same(other))
     }
+}
+
+/// Whether nothing was said or requested in a log of its own.
+fn is_empty(key: SessionKey, session: &Session) -> bool {
+    key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun()
 }
 
 /// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
 /// client writes when it resumes a session before it goes on in the log that there is.
 fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
-    let is_empty = |found: &Candidate<'_>| {
-        let Candidate { key, session, .. } = found;
-        key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun()
-    };
+    let is_empty = |found: &Candidate<'_>| is_empty(found.key, found.session);
     if !found.iter().any(is_empty) {
         return;
     }
