@@ -146,23 +146,72 @@ impl Items {
 /// The least number of drops that are kept: the size of one item that leaves is worked out from all since it came.
 const MOST_DROPS: usize = 4_096;
 
-/// Divides a sum in proportion to weights, to the token.
+/// Divides a sum in proportion to weights, to the token: each part is rounded down, and the tokens that are left go
+/// to the parts that lost most by it (the largest remainder). So a part does not depend on the order of the others,
+/// which is another one when a log is followed while a file beside it comes late.
 pub(crate) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
-    let (mut upto, mut given) = (0.0, 0);
-    let count = weights.len();
-    let part = |(n, weight): (usize, &f64)| {
-        upto += if total > 0.0 {
-            weight / total
-        } else {
-            1.0 / count as f64
-        };
-        let target = if n + 1 == count {
-            sum
-        } else {
-            ((sum as f64 * upto).round() as u64).clamp(given, sum)
-        };
-        target - std::mem::replace(&mut given, target)
+    let share = |weight: &f64| match total > 0.0 {
+        true => sum as f64 * (weight / total),
+        false => sum as f64 / weights.len() as f64,
     };
-    weights.iter().enumerate().map(part).collect()
+    let shares: Vec<f64> = weights.iter().map(share).collect();
+    // Floats may round the last tokens of a large sum up: no part is above what is left.
+    let mut left = sum;
+    let round_down = |share: &f64| {
+        let part = (share.floor() as u64).min(left);
+        left -= part;
+        part
+    };
+    let mut parts: Vec<u64> = shares.iter().map(round_down).collect();
+    let mut most_lost: Vec<usize> = (0..parts.len()).collect();
+    // Of those that lost as much, the larger first.
+    most_lost.sort_by(|a, b| {
+        let by_lost = shares[*b].fract().total_cmp(&shares[*a].fract());
+        by_lost.then(shares[*b].total_cmp(&shares[*a]))
+    });
+    let count = parts.len().max(1) as u64;
+    let (each, more) = (left / count, left % count);
+    for (rank, ix) in (0..).zip(most_lost) {
+        parts[ix] += each + u64::from(rank < more);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_rounding_leaves_goes_to_the_parts_that_lost_most() {
+        assert_eq!(parts(&[16.0, 3.0, 3.0], 10), [7, 2, 1]);
+        assert_eq!(parts(&[0.0, 0.0], 3), [2, 1]);
+        assert_eq!(parts(&[], 3), [0; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_add_up(
+            weights in prop::collection::vec(0.0..1e6, 1..40),
+            sum in prop_oneof![0..1_000_u64, 0..u64::MAX],
+        ) {
+            let parts = parts(&weights, sum);
+            prop_assert_eq!(parts.into_iter().map(u128::from).sum::<u128>(), u128::from(sum));
+        }
+
+        #[test]
+        fn parts_do_not_depend_on_their_order(
+            weights in prop::collection::btree_set(0..100_000_u32, 1..40),
+            sum in 0..1_000_000_u64,
+        ) {
+            let mut weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
+            let ascending = parts(&weights, sum);
+            prop_assert!(ascending.is_sorted(), "a larger weight has no smaller part");
+            weights.reverse();
+            let mut descending = parts(&weights, sum);
+            descending.reverse();
+            prop_assert_eq!(ascending, descending);
+        }
+    }
 }
