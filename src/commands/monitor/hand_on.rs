@@ -1,52 +1,33 @@
 //! Writes reports and tables of a session for the screens, in a thread of its own.
 
+use super::as_read::AsRead;
 use crate::commands::setup;
 use anyhow::Result;
 use files::output::Existing;
-use files::paths::User;
-use format::Format;
-use model::window::Rules;
 use report::export::{self, Export, Place, Sizes, Table};
-use report::patience::Patience;
 use report::session::{self, Asked};
 use report::{Charset, ReportContext, handout, to_file};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use tui::app::{FileKind, FileRequest};
 
 /// The most files of the same name, each with another number.
 const MOST_NAMES: usize = 999;
 
-/// What the files are made with.
+/// Writes files, which are made as the screens read logs.
 #[derive(Clone)]
-pub(super) struct Writer {
-    formats: Vec<&'static Format>,
-    forced: Option<&'static Format>,
-    rules: Arc<Rules>,
-    user: User,
-}
+pub(super) struct Writer(pub(super) AsRead);
 
 impl Writer {
-    /// As the screens read logs.
-    pub(super) fn of(context: &ReportContext) -> Writer {
-        Writer {
-            formats: context.formats.clone(),
-            forced: context.forced,
-            rules: Arc::clone(&context.rules),
-            user: context.user.clone(),
-        }
-    }
-
     /// Writes a file in a thread, and gives what to say about it to `done`.
     pub(super) fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>) {
         let writer = self.clone();
         let write = move || {
             let said = match writer.write_now(&request) {
                 Ok(name) => {
-                    let folder = writer.user.working_folder();
-                    let folder = folder.first().map(|it| writer.user.folders.display(it));
+                    let folder = writer.0.user.working_folder();
+                    let folder = folder.first().map(|it| writer.0.user.folders.display(it));
                     format!("wrote {name} in {}", folder.unwrap_or_default())
                 }
                 Err(error) => format!("nothing was written: {error:#}"),
@@ -59,18 +40,9 @@ impl Writer {
 
     /// Writes a file. Returns its name.
     fn write_now(&self, request: &FileRequest) -> Result<String> {
-        let mut context = ReportContext {
-            formats: self.formats.clone(),
-            forced: self.forced,
-            roots: Vec::new(),
-            rules: Arc::clone(&self.rules),
-            user: self.user.clone(),
-            cache: None,
-            now: jiff::Timestamp::now,
-            patience: Patience::default(),
-            redactor: None,
-        };
-        let folder = self.user.working_folder();
+        let mut context = self.0.context();
+        context.roots.clear();
+        let folder = self.0.user.working_folder();
         let format = match request.kind {
             FileKind::Html => "html",
             FileKind::Markdown => "markdown",

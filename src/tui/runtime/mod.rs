@@ -9,13 +9,14 @@ mod notify;
 mod pacer;
 pub mod painter;
 mod program;
+mod searching;
 mod signals;
 pub mod state;
 mod terminal;
 mod writing;
 
 use crate::app::pager::Program;
-use crate::app::{App, Effect, Msg};
+use crate::app::{App, Effect, Msg, SearchNews};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
@@ -37,6 +38,8 @@ use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
 pub use program::pager;
+pub use searching::Finder;
+use searching::Searching;
 use render::inert::Inert;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
@@ -158,6 +161,7 @@ struct Screens<C, W: Write> {
     notifier: Notifier,
     opening: Option<Opening>,
     writing: Writing,
+    searching: Searching,
 }
 
 /// The keys that were handled, counted for [`SYNC_VARIABLE`].
@@ -255,6 +259,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             notifier,
             opening: None,
             writing: Writing::default(),
+            searching: Searching::default(),
         };
         let state = screens.state();
         if let Some(file) = &mut screens.state_file {
@@ -310,6 +315,12 @@ impl<C: Console, W: Write> Screens<C, W> {
                 said = self.writing.said() => {
                     self.app.update(Msg::Done(said));
                     Next::Go
+                }
+                news = self.searching.news() => {
+                    let next = self.handle_news(news)?;
+                    // The task that reads keys runs in between.
+                    tokio::task::yield_now().await;
+                    next
                 }
                 problem = self.notifier.problem() => {
                     self.app.update(problem);
@@ -422,6 +433,23 @@ impl<C: Console, W: Write> Screens<C, W> {
         Ok(Next::Go)
     }
 
+    /// Handles what a search says, and what it has said since, for as long as keys can wait.
+    fn handle_news(&mut self, first: SearchNews) -> anyhow::Result<Next> {
+        let begun = now();
+        let mut next = Some(first);
+        while let Some(news) = next {
+            let effect = self.app.update(Msg::Search(news));
+            match self.perform(effect)? {
+                Next::Go => {}
+                end => return Ok(end),
+            }
+            next = (now().duration_since(begun) < UPDATE_TIME)
+                .then(|| self.searching.next_news())
+                .flatten();
+        }
+        Ok(Next::Go)
+    }
+
     async fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         let ended = match signal {
             Signal::End(by) | Signal::Interrupt(by) => Some(by),
@@ -469,6 +497,15 @@ impl<C: Console, W: Write> Screens<C, W> {
                 self.themes.next();
                 self.app.notify(format!("theme: {}", self.themes.name()));
             }
+            Effect::LookAndRead(request) => {
+                self.logs.look_at(request.file);
+                self.logs.read_text(TextJob::Page(request));
+            }
+            Effect::Search(request) => {
+                let news = self.searching.begin(&*self.logs, request);
+                self.app.update(Msg::Search(news));
+            }
+            Effect::EndSearch => self.searching.end(),
             Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
             Effect::Copy(text) => {
                 let copied = clipboard::copy(&text, self.painter.out())
