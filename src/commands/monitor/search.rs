@@ -70,7 +70,13 @@ fn search(
             is_filtered,
             left: &mut left,
         };
-        in_logs(&context, &search, &logs, &|| finder.is_wanted(), &mut teller);
+        in_logs(
+            &context,
+            &search,
+            &logs,
+            &|| finder.is_wanted(),
+            &mut teller,
+        );
     }
     if finder.is_wanted() {
         let lost = left.into_values().sum();

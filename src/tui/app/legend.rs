@@ -62,10 +62,16 @@ impl Legend {
 
     fn results(&mut self, app: &App) {
         self.word("WHEN", "the request that the item entered the context with");
-        self.word("ITEM", "who filled the context with it, and its tool or kind");
+        self.word(
+            "ITEM",
+            "who filled the context with it, and its tool or kind",
+        );
         let tokens = "its size; the sign after it says how it is known";
         self.word("TOKENS", tokens);
-        self.word("TEXT", "the first line that matches; grey: not in the context");
+        self.word(
+            "TEXT",
+            "the first line that matches; grey: not in the context",
+        );
         let found = app.search.iter().flat_map(|search| &search.found);
         let mut sources: Vec<Source> = found.map(|found| found.source).collect();
         sources.dedup();

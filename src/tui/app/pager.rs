@@ -420,7 +420,10 @@ impl Pager {
         }
         self.search_page();
         let from = self.rows.get(self.top).map_or(0, |row| row.from);
-        let next = self.search.matches.partition_point(|found| found.start < from);
+        let next = self
+            .search
+            .matches
+            .partition_point(|found| found.start < from);
         self.next_from(next, Way::Forward)
     }
 

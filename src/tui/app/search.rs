@@ -255,7 +255,7 @@ impl App {
             return Effect::None;
         };
         let (key, in_context) = (found.key, found.in_context);
-        let item = row_id((found.place.id(), found.nth, found.kind));
+        let item = row_id(Some((found.place.id(), found.nth, found.kind)));
         let wanted = TextRequest {
             file: key.file,
             place: found.place,
@@ -291,6 +291,11 @@ impl App {
             self.ui.set_cursor(cursor);
             self.sought = None;
         }
+    }
+
+    /// Whether the session of the item that was opened from the results is still read.
+    pub fn is_seeking(&self) -> bool {
+        self.sought.is_some()
     }
 
     /// Whether the text on screen was opened from the results.

@@ -92,30 +92,32 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
-    let all = number::counted(search.all() as u64, "session");
-    let searched = number::tokens(search.searched as u64);
+    let narrow = Fold::of(area.width) == Fold::Narrow;
+    let sessions = |n: usize| number::counted(n as u64, "session");
+    let searched = match (search.searched, search.all()) {
+        (searched, all) if narrow => format!("{searched} of {all}"),
+        (searched, all) => format!("{searched} of {}", sessions(all)),
+    };
     let state = match search.progress {
         Progress::Running => vec![
             piece("searching", Tone::Live),
-            plain(format!(": {searched} of {all} ")),
+            plain(format!(" {searched} ")),
         ],
-        Progress::Left => vec![quiet(format!("ended after {searched} of {all} "))],
-        Progress::Full => vec![quiet(format!("ended in {searched} of {all} "))],
-        Progress::Done => vec![quiet(format!("{searched} of {all} searched "))],
+        Progress::Left | Progress::Full => vec![quiet(format!("ended after {searched} "))],
+        Progress::Done => vec![quiet(format!("searched {searched} "))],
     };
-    let found = match search.found.len() as u64 {
+    let found = match search.found.len() {
         0 => String::new(),
-        n => format!(
-            "  {} in {}",
-            number::counted(n, "item"),
-            number::counted(search.sessions.len() as u64, "session")
-        ),
+        1 => "  1 item".to_owned(),
+        n if narrow => format!("  {n} items"),
+        n => format!("  {n} items in {}", sessions(search.sessions.len())),
     };
-    let room = usize::from(area.width).saturating_sub(text::width(&found) + width(&state) + 14);
+    let name = if narrow { "" } else { "ctxgauge  " };
+    let taken = text::width(name) + text::width(&found) + width(&state) + 2;
+    let room = usize::from(area.width).saturating_sub(taken);
     let left = [
-        piece("ctxgauge", Tone::Accent),
-        plain("  "),
-        piece(text::cut(&search.request.pattern, room.max(8)), Tone::Match),
+        piece(name, Tone::Accent),
+        piece(text::cut(&search.request.pattern, room), Tone::Match),
         plain(found),
     ];
     let end = canvas.write((1, area.y), area.right(), &left);
@@ -194,27 +196,37 @@ fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
     canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
     let all = number::counted(search.all() as u64, "session");
-    let (unread, why) = &search.unread;
-    let mut pieces = vec![match search.request.filter.as_str() {
-        "" => quiet(format!(" in all {all} ")),
-        filter => quiet(format!(" in {all} of the list: {} ", text::cut(filter, 30))),
-    }];
-    if search.progress == Progress::Full {
-        let full = format!("· the first {MOST_FOUND} items, there are more ");
-        pieces.push(piece(full, Tone::Near));
-    } else if *unread > 0 {
-        let unread = number::tokens(*unread as u64);
-        let unread = format!("· {unread} not searched: {} ", text::one_line(why));
-        pieces.push(piece(unread, Tone::Near));
-    }
-    let (found, rows) = (search.found.len(), usize::from(app.overview_layout().list.height));
+    let (found, rows) = (
+        search.found.len(),
+        usize::from(app.overview_layout().list.height),
+    );
     let at = if found > rows {
         format!(" {} of {found} ", app.ui.results.index() + 1)
     } else {
         String::new()
     };
-    let end = area.right().saturating_sub(text::width(&at) as u16 + 4);
-    let end = canvas.write((3, area.y), end, &pieces);
+    let room = usize::from(area.width).saturating_sub(text::width(&at) + 8);
+    let (unread, why) = &search.unread;
+    let problem = if search.progress == Progress::Full {
+        Some(format!("the first {MOST_FOUND} items only"))
+    } else if *unread > 0 {
+        Some(format!("{unread} not searched: {}", text::one_line(why)))
+    } else {
+        None
+    };
+    let problem = problem.map(|problem| vec![piece(text::cut(&problem, room), Tone::Near)]);
+    let place = match search.request.filter.as_str() {
+        "" => format!("in all {all}"),
+        filter => format!("in {all} of the list: {filter}"),
+    };
+    let taken = problem.as_ref().map_or(0, |problem| width(problem) + 3);
+    let place = text::cut(&place, room.saturating_sub(taken));
+    let groups = [vec![quiet(place)]].into_iter().chain(problem);
+    let groups = groups.filter(|group| group.iter().any(|piece| piece.text.len() > "…".len()));
+    let mut line = vec![plain(" ")];
+    line.extend(joined(groups, room));
+    line.push(plain(" "));
+    let end = canvas.write((3, area.y), area.right(), &line);
     canvas.write_right((end, area.y), area.right().saturating_sub(3), &[quiet(at)]);
 }
 

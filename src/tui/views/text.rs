@@ -7,7 +7,7 @@ use crate::paint::Area;
 use crate::widgets::canvas::Canvas;
 use model::Source;
 use model::carried::Carried;
-use model::session::{Coverage, ItemIx, ItemRef, Session};
+use model::session::{ItemIx, ItemRef, Session};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = canvas.area();
@@ -17,14 +17,12 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let found = app.item_read().zip(app.fleet.get(page.key));
     let found = found.as_ref();
     let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
-    let session = app.fleet.get(page.key);
-    let is_read = session.is_none_or(|session| session.coverage == Coverage::Whole);
     let about = About {
         item: found.map(|((_, item), _)| item),
-        missing: if is_read {
-            "this item is no longer in the log"
-        } else {
+        missing: if app.is_seeking() {
             "reading its session"
+        } else {
+            "this item is no longer in the log"
         },
         subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
