@@ -5,6 +5,7 @@ use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
 use model::fleet::{FileId, SessionKey};
+use render::NONE;
 use render::item::{label, request};
 use report::search::{Hit, Search, Taker, in_logs, logs};
 use std::collections::{HashMap, HashSet};
@@ -134,7 +135,12 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
         label: label(item).chars().take(LABEL).collect(),
         tokens: hit.tokens,
         source: hit.source,
-        request: request(item.entered()),
+        // Without reports there is nothing to count.
+        request: if hit.session.requests().is_empty() {
+            NONE.to_owned()
+        } else {
+            request(item.entered())
+        },
         in_context: item.in_context(),
         text,
         matches,

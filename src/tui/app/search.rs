@@ -9,6 +9,7 @@ use model::event::Place;
 use model::fleet::SessionKey;
 use model::text::TextRequest;
 use model::{Kind, Role, Source};
+use render::number;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ pub struct FoundItem {
     pub tokens: u64,
     /// How that is known.
     pub source: Source,
-    /// The request that it entered the context with.
+    /// The request that it entered the context with, as screens number it.
     pub request: String,
     /// Whether it is in the context.
     pub in_context: bool,
@@ -141,6 +142,21 @@ impl Search {
     pub fn all(&self) -> usize {
         self.request.sessions.len()
     }
+
+    /// These sessions in words.
+    pub fn place(&self) -> String {
+        place(self.all(), &self.request.filter)
+    }
+}
+
+/// So many sessions that a filter selects, in words.
+fn place(sessions: usize, filter: &str) -> String {
+    let counted = number::counted(sessions as u64, "session");
+    match (filter, sessions) {
+        ("", 1) => counted,
+        ("", _) => format!("all {counted}"),
+        (filter, _) => format!("{counted} of the list: {filter}"),
+    }
 }
 
 impl App {
@@ -160,6 +176,12 @@ impl App {
             parts.push(self.ui.filter.trim());
         }
         (&self.shown.matching_keys, parts.join(", "))
+    }
+
+    /// The sessions that a search would look into, in words.
+    pub fn searchable_place(&self) -> String {
+        let (sessions, filter) = self.searchable();
+        place(sessions.len(), &filter)
     }
 
     /// Searches for what was typed. An empty pattern shows what was found before.

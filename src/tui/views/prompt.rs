@@ -89,12 +89,7 @@ fn pattern(
     syntax: Syntax,
     columns: usize,
 ) -> (String, &'static str, Vec<Pieces>) {
-    let (sessions, filter) = app.searchable();
-    let all = number::counted(sessions.len() as u64, "session");
-    let title = match filter.as_str() {
-        "" => format!("search all {all}"),
-        filter => format!("search {all} of the list: {}", text::cut(filter, 20)),
-    };
+    let title = format!("search {}", app.searchable_place());
     let mark = |of| if of == syntax { "●" } else { "○" };
     let (regex, fixed) = (mark(Syntax::Regex), mark(Syntax::Text));
     let tab = KeyPress::Tab;

@@ -195,7 +195,6 @@ fn empty(app: &App, search: &Search) -> Vec<Piece> {
 fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
     canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
-    let all = number::counted(search.all() as u64, "session");
     let (found, rows) = (
         search.found.len(),
         usize::from(app.overview_layout().list.height),
@@ -215,12 +214,11 @@ fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
         None
     };
     let problem = problem.map(|problem| vec![piece(text::cut(&problem, room), Tone::Near)]);
-    let place = match search.request.filter.as_str() {
-        "" => format!("in all {all}"),
-        filter => format!("in {all} of the list: {filter}"),
-    };
     let taken = problem.as_ref().map_or(0, |problem| width(problem) + 3);
-    let place = text::cut(&place, room.saturating_sub(taken));
+    let place = text::cut(
+        &format!("in {}", search.place()),
+        room.saturating_sub(taken),
+    );
     let groups = [vec![quiet(place)]].into_iter().chain(problem);
     let groups = groups.filter(|group| group.iter().any(|piece| piece.text.len() > "…".len()));
     let mut line = vec![plain(" ")];

@@ -63,7 +63,8 @@ mod tests {
         fn what_is_there_is_found(before in "[a-z]{0,9}", needle in "[A-Z]{1,5}", after in "[0-9]{0,9}") {
             let text = format!("{before}{needle}{after}");
             let at = before.len() as u32;
-            prop_assert_eq!(find(&text, &needle), [at..at + needle.len() as u32]);
+            let here = at..at + needle.len() as u32;
+            prop_assert_eq!(find(&text, &needle), vec![here]);
             prop_assert!(!find(&text, &needle.to_lowercase()).is_empty());
         }
     }
@@ -71,7 +72,8 @@ mod tests {
     #[test]
     fn a_capital_means_itself() {
         assert_eq!(find("Größe größe GRÖSSE", "größe"), [0..7, 8..15]);
-        assert_eq!(find("Größe größe", "Größe"), [0..7]);
+        assert_eq!(find("Größe größe", "Größe").first(), Some(&(0..7)));
+        assert_eq!(find("Größe größe", "Größe").len(), 1);
         assert_eq!(find("aaaa", "aa"), [0..2, 2..4]);
     }
 }
