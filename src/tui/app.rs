@@ -34,7 +34,7 @@ mod ui;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
-pub use hand_on::{FileKind, FileRequest};
+pub use hand_on::{HandOut, HandOutRequest, HandedOut};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
@@ -121,8 +121,8 @@ pub enum Effect {
     Copy(String),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
-    /// Write a file in the working directory, and say its name in a [`Msg::Done`].
-    Write(FileRequest),
+    /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
+    HandOn(HandOutRequest),
     /// Go on to the next theme.
     Theme,
     /// Suspend the program.

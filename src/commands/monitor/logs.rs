@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tokens::Counter;
 use tokio::sync::mpsc::Sender;
-use tui::app::{FileRequest, SearchNews, SearchRequest};
+use tui::app::{HandOutRequest, HandedOut, SearchNews, SearchRequest};
 use tui::{Finder, Logs};
 
 /// The demo. Its sessions are complete from the start.
@@ -100,7 +100,7 @@ impl Logs for Demo {
     }
 
     /// Nothing is written of what is invented.
-    fn write(&self, _: FileRequest, _: Box<dyn FnOnce(String) + Send>) {}
+    fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
 
     /// Nothing of what is invented is searched.
     fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
@@ -189,8 +189,8 @@ impl Logs for Followed {
         self.demo.prepare_to_count();
     }
 
-    fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>) {
-        Writer(self.as_read.clone()).write(request, done);
+    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
+        Writer(self.as_read.clone()).make(request, done);
     }
 
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder) {

@@ -42,7 +42,7 @@ impl<C: Console, W: Write> Screens<C, W> {
                     self.app.update(Msg::Done(why));
                 }
             },
-            Effect::Write(request) => {
+            Effect::HandOn(request) => {
                 if let Some(why) = self.writing.begin(&*self.logs, request) {
                     self.app.update(Msg::Done(why.to_owned()));
                 }

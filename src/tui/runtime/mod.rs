@@ -17,7 +17,7 @@ mod terminal;
 mod writing;
 
 use crate::app::pager::Program;
-use crate::app::{App, Msg, SearchNews};
+use crate::app::{App, Effect, HandedOut, Msg, SearchNews};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
@@ -311,10 +311,13 @@ impl<C: Console, W: Write> Screens<C, W> {
                         Next::Go
                     }
                 },
-                said = self.writing.said() => {
-                    self.app.update(Msg::Done(said));
-                    Next::Go
-                }
+                made = self.writing.made() => match made {
+                    HandedOut::Said(said) => {
+                        self.app.update(Msg::Done(said));
+                        Next::Go
+                    }
+                    HandedOut::Copy(text) => self.perform(Effect::Copy(text))?,
+                },
                 news = self.searching.news() => {
                     let next = self.handle_news(news)?;
                     // The task that reads keys runs in between.
