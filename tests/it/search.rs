@@ -1,5 +1,7 @@
 //! `ctxgauge search` through the whole program, and that it misses no text of any format.
 
+mod screen;
+
 use crate::support::{ctxgauge, manifest_folder, schema};
 use ctxgauge::agents;
 use ctxgauge::config;

@@ -153,8 +153,9 @@ fn found(hit: &Hit<'_>) -> Option<FoundItem> {
 fn around(line: &Line) -> (String, Vec<Range<usize>>) {
     let text = &line.text;
     let first = line.matches.first().map_or(0, |range| range.start);
-    let from = text.floor_char_boundary(first.saturating_sub(BEFORE));
-    let to = text.floor_char_boundary(first.saturating_add(AFTER).min(text.len()));
+    let whole = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at));
+    let from = whole(first.saturating_sub(BEFORE)).unwrap_or(0);
+    let to = whole(first.saturating_add(AFTER).min(text.len())).unwrap_or(0);
     let within = line.matches.iter().take_while(|range| range.start < to);
     let within = within.map(|range| range.start - from..range.end.min(to) - from);
     (text[from..to].to_owned(), within.collect())
@@ -184,9 +185,10 @@ mod tests {
         let line = Line {
             number: 1,
             text: "ü".repeat(10_000),
-            matches: vec![0..20_000],
+            matches: std::iter::once(0..20_000).collect(),
         };
         let (part, matches) = around(&line);
-        assert_eq!((part.len(), matches), (AFTER, vec![0..AFTER]));
+        assert_eq!((part.len(), matches.len()), (AFTER, 1));
+        assert_eq!(matches.first(), Some(&(0..AFTER)));
     }
 }

@@ -98,3 +98,79 @@ fn last_line(why: &str) -> String {
     let last = why.lines().last().unwrap_or_default();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{HandOutRequest, HandedOut};
+    use ingest::TextJob;
+    use model::fleet::FileId;
+    use std::sync::Mutex;
+
+    /// Keeps the finders of the searches.
+    #[derive(Default)]
+    struct Asked(Mutex<Vec<Finder>>);
+
+    impl Logs for Asked {
+        fn look_at(&self, _: FileId) {}
+        fn read_text(&self, _: TextJob) {}
+        fn need_texts(&self, _: Vec<FileId>) {}
+        fn need_titles(&self, _: Vec<FileId>) {}
+        fn prepare_to_count(&self) {}
+        fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
+
+        fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {
+            self.0.lock().unwrap().push(finder);
+        }
+
+        fn is_invented(&self, _: FileId) -> bool {
+            false
+        }
+    }
+
+    impl Asked {
+        fn wanted(&self) -> Vec<bool> {
+            let finders = self.0.lock().unwrap();
+            finders.iter().map(Finder::is_wanted).collect()
+        }
+    }
+
+    fn request(pattern: &str) -> SearchRequest {
+        SearchRequest {
+            pattern: pattern.to_owned(),
+            syntax: Syntax::Regex,
+            sessions: Arc::default(),
+            filter: String::new(),
+        }
+    }
+
+    #[test]
+    fn another_search_ends_the_one_before_unless_its_pattern_is_wrong() {
+        let (logs, mut searching) = (Asked::default(), Searching::default());
+        let begun = searching.begin(&logs, request("a+"));
+        let SearchNews::Begun(_, pattern) = begun else {
+            panic!("{begun:?}");
+        };
+        assert_eq!(pattern.matches("baab aa"), [1..3, 5..7]);
+        assert_eq!(logs.wanted(), [true]);
+        let refused = searching.begin(&logs, request("a("));
+        assert!(matches!(refused, SearchNews::Refused(why) if why == "unclosed group"));
+        assert_eq!(logs.wanted(), [true]);
+        searching.begin(&logs, request("b"));
+        assert_eq!(logs.wanted(), [false, true]);
+        searching.end();
+        assert_eq!(logs.wanted(), [false, false]);
+    }
+
+    #[tokio::test]
+    async fn a_search_is_over_when_its_finder_is_gone() {
+        let (logs, mut searching) = (Asked::default(), Searching::default());
+        searching.begin(&logs, request("a"));
+        let finder = logs.0.lock().unwrap().remove(0);
+        let say = move || finder.say(SearchNews::Searched(3));
+        tokio::task::spawn_blocking(say).await.unwrap();
+        assert!(matches!(searching.news().await, SearchNews::Searched(3)));
+        assert!(matches!(searching.news().await, SearchNews::End));
+        assert!(searching.next_news().is_none());
+    }
+}

@@ -69,7 +69,7 @@ fn a_pattern_that_is_typed() {
 }
 
 #[test]
-fn what_is_found_is_hostile() {
+fn what_a_search_has_found_is_made_visible() {
     let hostile = || {
         let text = "a\u{1b}]0;x\u{7} src \u{202e}漢字の文章がここに\tあります\u{9b}31m";
         let log = Log::found(2, "claude-code", "5f0c\u{1b}[2J", 2)
