@@ -130,6 +130,6 @@ mod tests {
             let bare = shown.replace(['[', ']'], "");
             assert!(width(&bare) <= columns, "{columns}: {shown}");
         }
-        assert_eq!(shown("漢字", text, 20), "…にある [漢字] 後の…");
+        assert_eq!(shown("漢字", text, 20), "…ある [漢字] 後の文章…");
     }
 }

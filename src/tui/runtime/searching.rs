@@ -168,7 +168,12 @@ mod tests {
         searching.begin(&logs, request("a"));
         let finder = logs.0.lock().unwrap().remove(0);
         let say = move || finder.say(SearchNews::Searched(3));
-        tokio::task::spawn_blocking(say).await.unwrap();
+        assert!(
+            tokio::task::spawn_blocking(say)
+                .await
+                .unwrap()
+                .is_continue()
+        );
         assert!(matches!(searching.news().await, SearchNews::Searched(3)));
         assert!(matches!(searching.news().await, SearchNews::End));
         assert!(searching.next_news().is_none());
