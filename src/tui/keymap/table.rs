@@ -17,7 +17,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Overview, A::Group, &[Char('p')], "group by project, by agent, or not at all", Some("group")),
         bind(Overview, A::Idle, &[Char('i')], "hide or show idle sessions", Some("live only")),
         bind(Overview, A::Replay, &[Char('r')], "replay the session from its start", Some("replay")),
-        bind(Overview, A::HandOn, &[Char('x')], "write a report of the session, or its items, to a file, or copy the report", None),
+        bind(Overview, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Overview, A::Newest, &[Char('n')], "go to the most recent session", None),
         bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
 
@@ -35,7 +35,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Unmark, &[Char('M')], "remove all marks", None),
         bind(Session, A::Moment, &[Char('@')], "go to the selected item's or compaction's record, and show its age; again: to its removal", Some("go there")),
         bind(Session, A::Replay, &[Char('r')], "replay from the start", Some("replay")),
-        bind(Session, A::HandOn, &[Char('x')], "write a report of the session, or its items, to a file, or copy the report", None),
+        bind(Session, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Session, A::All, &[Char('c')], "list only the items in the context, or all", None),
         bind(Session, A::OneTool, &[Char('t')], "list only the items of the selected item's tool, or all", None),
         bind(Session, A::NextOversized, &[Char('n')], "next oversized item", Some("oversized")),
