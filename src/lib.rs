@@ -68,7 +68,7 @@
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.
 //! - The output formats: [`report::FORMATS`]; of reports to hand on, [`report::handout::FORMATS`]; of tables, [`report::export::Format`]. What is left out where texts must not
 //!   leave the machine: [`report::redact`]. Files that the user asks for: [`files::output`].
-//! - Texts that match a pattern: [`ingest::search`]. The stream of changes for other programs: [`report::follow`].
+//! - Texts that match a pattern: [`ingest::search`]; the search on the screens: [`tui::app::search`]. The stream of changes for other programs: [`report::follow`].
 //! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.
 //!
 //! # Invariants

@@ -102,6 +102,7 @@ impl Check {
                 path: None,
                 session: self.session.as_deref(),
                 here: &here,
+                window: None,
             })
         } else {
             Which::All(self.since.map(|since| since.moment((context.now)())))

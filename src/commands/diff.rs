@@ -95,7 +95,7 @@ fn moment<'a>(word: &'a str, path: &'a Path, request: Option<usize>) -> Moment<'
         asked: Asked {
             path: is_path.then_some(path),
             session: (!is_path).then_some(word),
-            here: &[],
+            ..Asked::default()
         },
         request,
     }

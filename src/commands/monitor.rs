@@ -1,7 +1,9 @@
 //! The monitor: its options, and the screens with the threads that feed them.
 
+mod as_read;
 mod hand_on;
 mod logs;
+mod search;
 
 use super::locale;
 use super::options::{Shared, check_paths};

@@ -126,6 +126,7 @@ impl Run for Report {
             path: self.path.as_deref(),
             session: self.session.as_deref(),
             here: &setup.user.working_folder(),
+            window: None,
         };
         let mut style = self.plain.style(self.usual(form), &call.user.env);
         if self.follow {

@@ -62,18 +62,23 @@ impl Lines {
     }
 }
 
-/// Whether any text of a log may match. A text that is not held whole may always.
+/// Whether any text of a log may match. A text that is not held whole may always. It is looked for as long as that
+/// `is_wanted`.
 ///
 /// # Errors
 ///
 /// If the log cannot be read.
-pub fn may_match(log: &LogFile, matcher: &Matcher) -> io::Result<bool> {
+pub fn may_match(
+    log: &LogFile,
+    matcher: &Matcher,
+    is_wanted: &dyn Fn() -> bool,
+) -> io::Result<bool> {
     let first = First {
         matcher,
         found: Cell::new(false),
     };
     log.store.entries(log, &first, &mut |_: Vec<Entry>| {
-        if first.found.get() {
+        if first.found.get() || !is_wanted() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -93,7 +98,8 @@ pub struct Match<'l> {
     pub lines: &'l Lines,
 }
 
-/// Gives the items of these sessions of a log whose text matches, in the order of the log, until `give` breaks.
+/// Gives the items of these sessions of a log whose text matches, in the order of the log, until `give` breaks or no more
+/// `is_wanted`.
 ///
 /// # Errors
 ///
@@ -102,6 +108,7 @@ pub fn each_match<'s>(
     log: &LogFile,
     sessions: impl Iterator<Item = (Lane, &'s Session)>,
     matcher: &Matcher,
+    is_wanted: &dyn Fn() -> bool,
     give: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut places = Places::new(sessions);
@@ -131,7 +138,11 @@ pub fn each_match<'s>(
                 }
             }
         }
-        ControlFlow::Continue(())
+        if is_wanted() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     })?;
     failed.map_or(Ok(()), Err)
 }

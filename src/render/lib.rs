@@ -4,6 +4,7 @@
 //! may reach a terminal or a report without it.
 
 pub mod ascii;
+pub mod excerpt;
 pub mod inert;
 pub mod item;
 pub mod number;

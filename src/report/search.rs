@@ -8,6 +8,7 @@ use super::ls::is_part;
 use super::whole::Whole;
 use super::{ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
+use ingest::discover::Found;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use ingest::search::{Lines, Matcher, each_match, may_match};
@@ -19,6 +20,7 @@ use model::{Role, Source};
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// How many logs are looked through ahead of the one whose matches are shown.
 const AHEAD: usize = 8;
@@ -58,16 +60,137 @@ pub enum Verdict {
 }
 
 /// An item that matches. Its texts are those of the log: not safe to print.
-struct Hit<'a> {
-    fleet: &'a Fleet,
-    key: SessionKey,
-    session: &'a Session,
-    facts: &'a FileFacts,
-    ix: ItemIx,
-    item: ItemRef<'a>,
-    tokens: u64,
-    source: Source,
-    lines: &'a Lines,
+pub struct Hit<'a> {
+    /// The sessions of its log.
+    pub fleet: &'a Fleet,
+    /// Its session.
+    pub key: SessionKey,
+    /// The same.
+    pub session: &'a Session,
+    /// Its log.
+    pub facts: &'a FileFacts,
+    /// Its index in the session.
+    pub ix: ItemIx,
+    /// The item.
+    pub item: ItemRef<'a>,
+    /// Its size. What no report settled is by length.
+    pub tokens: u64,
+    /// How that is known.
+    pub source: Source,
+    /// What matches in it.
+    pub lines: &'a Lines,
+}
+
+/// Takes what a search finds, as it is found.
+pub trait Taker {
+    /// Whether a session is searched.
+    fn wants(&self, key: SessionKey) -> bool;
+
+    /// Takes an item that matches.
+    fn hit(&mut self, hit: &Hit<'_>) -> ControlFlow<()>;
+
+    /// A log was searched, or could not be read.
+    fn searched(&mut self, log: &LogFile, searched: io::Result<()>) -> ControlFlow<()>;
+}
+
+/// The logs that were written to since then, or all, the newest first, and what could not be read on the way to them.
+pub fn logs(context: &ReportContext, since: Option<Timestamp>) -> Found {
+    let mut found = context.find_since(since);
+    let logs = &mut found.files;
+    logs.sort_by_cached_key(|log| (Reverse(log.facts.modified), log.facts.path.clone()));
+    found
+}
+
+/// Searches logs in their order, until the taker breaks or no more `is_wanted`.
+pub fn in_logs(
+    context: &ReportContext,
+    search: &Search<'_>,
+    logs: &[LogFile],
+    is_wanted: &(dyn Fn() -> bool + Sync),
+    taker: &mut dyn Taker,
+) {
+    let mut searching = Searching {
+        context,
+        search,
+        is_wanted,
+        taker,
+        whole: Whole::new(context),
+    };
+    let look = |log: &LogFile| {
+        let look = || may_match(log, search.matcher, is_wanted);
+        context.patience.read(log, look)
+    };
+    // The only error is that nothing more is wanted.
+    let _ = in_order(logs, AHEAD, look, |step| {
+        let Step::Next(log, looked) = step else {
+            return Ok(());
+        };
+        let taken = match looked {
+            Ok(true) => searching.log(log),
+            looked => searching.taker.searched(log, looked.map(drop)),
+        };
+        match taken {
+            ControlFlow::Continue(()) if is_wanted() => Ok(()),
+            _ => Err(()),
+        }
+    });
+}
+
+/// Searches the logs that may have what is searched for.
+struct Searching<'a> {
+    context: &'a ReportContext,
+    search: &'a Search<'a>,
+    is_wanted: &'a (dyn Fn() -> bool + Sync),
+    taker: &'a mut dyn Taker,
+    whole: Whole<'a>,
+}
+
+impl Searching<'_> {
+    /// Gives the items of a log that match.
+    fn log(&mut self, log: &LogFile) -> ControlFlow<()> {
+        let mut taken = ControlFlow::Continue(());
+        let searched = self.items(log, &mut taken);
+        taken?;
+        self.taker.searched(log, searched)
+    }
+
+    fn items(&mut self, log: &LogFile, taken: &mut ControlFlow<()>) -> io::Result<()> {
+        let (context, search) = (self.context, self.search);
+        let read = || read_once(log, &ByLength, &context.rules);
+        let sessions = context.patience.read(log, read)?;
+        let fleet = self.whole.fleet(log, sessions);
+        let facts = &log.facts;
+        let taker = &mut *self.taker;
+        let is_wanted = |(key, session): &(SessionKey, &Session)| {
+            is_part(search.project, session.project()) && taker.wants(*key)
+        };
+        let wanted: Vec<_> = fleet.of_file(facts.file).filter(is_wanted).collect();
+        let wanted = wanted.into_iter().map(|(key, session)| (key.lane, session));
+        each_match(log, wanted, search.matcher, &self.is_wanted, &mut |found| {
+            let (file, lane) = (facts.file, found.lane);
+            let key = SessionKey { file, lane };
+            let Some(session) = fleet.get(key) else {
+                return ControlFlow::Continue(());
+            };
+            let item = session.items().at(found.item);
+            if !search.wants(&item) {
+                return ControlFlow::Continue(());
+            }
+            let (tokens, source) = session.tokens(found.item);
+            *taken = taker.hit(&Hit {
+                fleet: &fleet,
+                key,
+                session,
+                facts,
+                ix: found.item,
+                item,
+                tokens,
+                source,
+                lines: found.lines,
+            });
+            *taken
+        })
+    }
 }
 
 /// Writes hits one after the other.
@@ -93,10 +216,8 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
-    let found = context.find_since(search.since);
-    let (mut logs, mut problems) = (found.files, found.problems);
-    logs.sort_by_cached_key(|log| (Reverse(log.facts.modified), log.facts.path.clone()));
-    if logs.is_empty() && problems.is_empty() && search.since.is_none() {
+    let found = logs(context, search.since);
+    if found.files.is_empty() && found.problems.is_empty() && search.since.is_none() {
         bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
     }
     let mut printer = Printer {
@@ -109,28 +230,14 @@ pub fn run(
         left: search.limit.unwrap_or(usize::MAX),
         verdict: Verdict::Nothing,
         failed: None,
+        problems: found.problems,
     };
-    let mut whole = Whole::new(context);
-    let look = |log: &LogFile| {
-        let look = || may_match(log, search.matcher);
-        context.patience.read(log, look)
-    };
-    // The only error is that nothing more is wanted.
-    let _ = in_order(&logs, AHEAD, look, |step| {
-        let Step::Next(log, looked) = step else {
-            return Ok(());
-        };
-        let searched = match looked {
-            Ok(true) => in_log(context, search, log, &mut whole, &mut printer),
-            looked => looked.map(drop),
-        };
-        if let Err(error) = searched {
-            problems.push((log.facts.path.to_path_buf(), error.to_string()));
-        }
-        if printer.is_done() { Err(()) } else { Ok(()) }
-    });
+    in_logs(context, search, &found.files, &|| true, &mut printer);
     let Printer {
-        verdict, failed, ..
+        verdict,
+        failed,
+        problems,
+        ..
     } = printer;
     if let Some(error) = failed {
         return Err(error);
@@ -141,48 +248,6 @@ pub fn run(
         bail!("nothing was found, but some of the logs could not be read, see above");
     }
     Ok(verdict)
-}
-
-/// Writes the items of a log that match. Sizes that no report settled are by length.
-fn in_log(
-    context: &ReportContext,
-    search: &Search<'_>,
-    log: &LogFile,
-    whole: &mut Whole<'_>,
-    printer: &mut Printer<'_>,
-) -> io::Result<()> {
-    let read = || read_once(log, &ByLength, &context.rules);
-    let sessions = context.patience.read(log, read)?;
-    let fleet = whole.fleet(log, sessions);
-    let facts = &log.facts;
-    let is_wanted = |session: &Session| is_part(search.project, session.project());
-    let wanted = fleet
-        .of_file(facts.file)
-        .filter(|(_, session)| is_wanted(session))
-        .map(|(key, session)| (key.lane, session));
-    each_match(log, wanted, search.matcher, &mut |found| {
-        let (file, lane) = (facts.file, found.lane);
-        let key = SessionKey { file, lane };
-        let Some(session) = fleet.get(key) else {
-            return ControlFlow::Continue(());
-        };
-        let item = session.items().at(found.item);
-        if !search.wants(&item) {
-            return ControlFlow::Continue(());
-        }
-        let (tokens, source) = session.tokens(found.item);
-        printer.print(&Hit {
-            fleet: &fleet,
-            key,
-            session,
-            facts,
-            ix: found.item,
-            item,
-            tokens,
-            source,
-            lines: found.lines,
-        })
-    })
 }
 
 impl Search<'_> {
@@ -200,10 +265,22 @@ struct Printer<'a> {
     left: usize,
     verdict: Verdict,
     failed: Option<Error>,
+    /// What could not be read.
+    problems: Vec<(PathBuf, String)>,
 }
 
 impl Printer<'_> {
-    fn print(&mut self, hit: &Hit<'_>) -> ControlFlow<()> {
+    fn is_done(&self) -> bool {
+        self.left == 0 || self.failed.is_some()
+    }
+}
+
+impl Taker for Printer<'_> {
+    fn wants(&self, _: SessionKey) -> bool {
+        true
+    }
+
+    fn hit(&mut self, hit: &Hit<'_>) -> ControlFlow<()> {
         self.verdict = Verdict::Found;
         self.left = self.left.saturating_sub(1);
         let written = self.writer.hit(hit, self.out);
@@ -217,7 +294,11 @@ impl Printer<'_> {
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.left == 0 || self.failed.is_some()
+    fn searched(&mut self, log: &LogFile, searched: io::Result<()>) -> ControlFlow<()> {
+        if let Err(error) = searched {
+            let path = log.facts.path.to_path_buf();
+            self.problems.push((path, error.to_string()));
+        }
+        ControlFlow::Continue(())
     }
 }

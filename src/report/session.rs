@@ -177,6 +177,9 @@ fn read(
     let mut fleet = whole.named(&log, sessions);
     let key = find_session(&fleet, file, wanted.as_deref())?;
     whole.redact(&log, &mut fleet);
+    if let (Some(window), Some(session)) = (asked.window, fleet.get_mut(key)) {
+        session.set_window(Some(window));
+    }
     let title = fleet.title(key).map(Cow::into_owned);
     let others = fleet.of_file(file).count() - 1;
     let found = fleet.get(key).zip(fleet.facts(key));

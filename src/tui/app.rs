@@ -22,6 +22,7 @@ mod prompt;
 mod remembered;
 mod replay;
 mod rest;
+pub mod search;
 mod sessions;
 mod stage;
 mod summary;
@@ -33,7 +34,7 @@ mod ui;
 pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
-pub use hand_on::{FileKind, FileRequest};
+pub use hand_on::{HandOut, HandOutRequest, HandedOut};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
@@ -44,6 +45,7 @@ pub use remembered::{
     LastSession, Remembered, RememberedItems, RememberedSessions, RememberedWindow,
 };
 pub use replay::{Position, Replay, Speed};
+pub use search::{FoundItem, Search, SearchNews, SearchRequest, Syntax};
 pub use sessions::{Group, LineId, Listed, Totals};
 pub use stage::Stage;
 pub use summary::{Compacted, Nearness, Summary, nearness, seconds_since};
@@ -62,6 +64,7 @@ use pager::{Pager, Program};
 use sessions::List;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What happens to the screens.
@@ -94,6 +97,8 @@ pub enum Msg {
     Banner(String),
     /// The result of an effect, or why it failed.
     Done(String),
+    /// What a search over sessions says.
+    Search(SearchNews),
 }
 
 /// What the runtime is asked to do.
@@ -105,12 +110,19 @@ pub enum Effect {
     LookAt(FileId),
     /// Read a page of an item's text and return it as a [`Msg::Text`].
     ReadText(TextRequest),
+    /// Do both for this item.
+    LookAndRead(TextRequest),
+    /// Search the texts of sessions, instead of what was searched for before, and return what is said of it as
+    /// [`Msg::Search`].
+    Search(SearchRequest),
+    /// End the search.
+    EndSearch,
     /// Copy to the clipboard. Control characters are visible in it.
     Copy(String),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
-    /// Write a file in the working directory, and say its name in a [`Msg::Done`].
-    Write(FileRequest),
+    /// Write a file in the working directory, and say its name in a [`Msg::Done`]; or copy to the clipboard.
+    HandOn(HandOutRequest),
     /// Go on to the next theme.
     Theme,
     /// Suspend the program.
@@ -130,6 +142,8 @@ pub struct App {
     pub keymap: Keymap,
     /// The text on screen.
     pub pager: Option<Pager>,
+    /// The last search over sessions.
+    pub search: Option<Search>,
     /// The notices to the user.
     pub notices: Notices,
     /// The time of the last [`App::prepare`].
@@ -146,6 +160,8 @@ pub struct App {
     usual_oversized: Threshold,
     /// The session to open once it is found; without an id, that of its log.
     awaited: Option<LastSession>,
+    /// The item to select as soon as it is listed.
+    sought: Option<tabs::RowId>,
     watch: alerts::Watch,
     rest: rest::Rest,
     shown: Shown,
@@ -160,6 +176,8 @@ struct Shown {
     lines: Vec<Listed>,
     line_ids: Vec<LineId>,
     matching: usize,
+    /// The sessions that match the filter.
+    matching_keys: Arc<HashSet<SessionKey>>,
     /// How many sessions there were when the list was made.
     listed_of: usize,
     /// When it was made.
@@ -213,6 +231,7 @@ impl App {
             ui: Ui::default(),
             keymap: Keymap::default(),
             pager: None,
+            search: None,
             notices: Notices::default(),
             now,
             banner: String::new(),
@@ -221,6 +240,7 @@ impl App {
             hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
+            sought: None,
             watch: alerts::Watch::default(),
             rest: rest::Rest::default(),
             shown: Shown::default(),
@@ -244,6 +264,7 @@ impl App {
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
             Msg::Done(text) => self.notify(text),
+            Msg::Search(news) => return self.take_news(news),
             Msg::Text(page) => return self.take_text(*page),
             Msg::Banner(text) => self.banner = text,
             Msg::Problem { path, what } => self.notices.add(Notice {
@@ -305,7 +326,7 @@ impl App {
         self.raise_alerts();
         let open = self.open_session();
         if open.is_some_and(|key| self.fleet.get(key).is_none()) {
-            self.ui.screen = Screen::Overview;
+            self.ui.screen = self.ui.home;
             self.pager = None;
         }
         self.prepare_text();
@@ -329,6 +350,7 @@ impl App {
         self.list_when_due();
         let rows = usize::from(self.overview_layout().list.height);
         self.ui.sessions.fit(&self.shown.line_ids, rows);
+        self.prepare_results();
     }
 
     /// Marks everything to be computed again.
@@ -393,14 +415,17 @@ impl App {
     pub fn open_session(&self) -> Option<SessionKey> {
         match self.ui.screen {
             Screen::Session(key) | Screen::Text(key) => Some(key),
-            Screen::Overview => None,
+            Screen::Overview | Screen::Results => None,
         }
     }
 
     /// The session that keys go to: the one on screen, or the selected one.
     pub fn current(&self) -> Option<SessionKey> {
-        self.open_session()
-            .or_else(|| Some(self.selected_line()?.session()?.key))
+        match self.ui.screen {
+            Screen::Session(key) | Screen::Text(key) => Some(key),
+            Screen::Overview => Some(self.selected_line()?.session()?.key),
+            Screen::Results => Some(self.found_item()?.key),
+        }
     }
 
     /// The line that is selected in the list of sessions.
@@ -466,6 +491,7 @@ impl App {
             Screen::Overview => Scope::Overview,
             Screen::Session(_) => Scope::Session,
             Screen::Text(_) => Scope::Text,
+            Screen::Results => Scope::Results,
         }
     }
 

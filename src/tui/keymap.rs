@@ -25,6 +25,8 @@ pub enum Scope {
     Session,
     /// On the screen of an item's text.
     Text,
+    /// On the results of a search over sessions.
+    Results,
 }
 
 impl Scope {
@@ -38,6 +40,7 @@ impl Scope {
             Scope::Overview => "sessions",
             Scope::Session => "session",
             Scope::Text => "item text",
+            Scope::Results => "search results",
         }
     }
 

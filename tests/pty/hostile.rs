@@ -80,6 +80,14 @@ fn a_hostile_log_reaches_terminal_clipboard_alerts_and_pager_made_visible() {
     answer(&log, 2, 95_000);
     terminal.wait_for_text("95.0k");
     let facts = contents(&home.path().join("facts"));
+    for key in ["f", "a", "s", "k", "s", "\r"] {
+        terminal.press(key);
+    }
+    terminal.wait_for_text("searched 1 of 1 session");
+    for key in ["\r", ESCAPE, ESCAPE] {
+        terminal.press(key);
+    }
+    terminal.wait_for_text("95.0k");
     terminal.press("!");
     terminal.wait_for_text("notices");
     for key in [ESCAPE, "\r", "2", "3", "4", "5", "6", "1", "s", "\r"] {

@@ -1,97 +1,92 @@
-//! Writes reports and tables of a session for the screens, in a thread of its own.
+//! Makes reports and tables of a session for the screens, in a thread of its own.
 
+use super::as_read::AsRead;
 use crate::commands::setup;
 use anyhow::Result;
 use files::output::Existing;
-use files::paths::User;
-use format::Format;
-use model::window::Rules;
 use report::export::{self, Export, Place, Sizes, Table};
-use report::patience::Patience;
 use report::session::{self, Asked};
 use report::{Charset, ReportContext, handout, to_file};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
-use tui::app::{FileKind, FileRequest};
+use tui::app::{HandOut, HandOutRequest, HandedOut};
 
 /// The most files of the same name, each with another number.
 const MOST_NAMES: usize = 999;
 
-/// What the files are made with.
+/// Writes files, which are made as the screens read logs.
 #[derive(Clone)]
-pub(super) struct Writer {
-    formats: Vec<&'static Format>,
-    forced: Option<&'static Format>,
-    rules: Arc<Rules>,
-    user: User,
-}
+pub(super) struct Writer(pub(super) AsRead);
 
 impl Writer {
-    /// As the screens read logs.
-    pub(super) fn of(context: &ReportContext) -> Writer {
-        Writer {
-            formats: context.formats.clone(),
-            forced: context.forced,
-            rules: Arc::clone(&context.rules),
-            user: context.user.clone(),
-        }
-    }
-
-    /// Writes a file in a thread, and gives what to say about it to `done`.
-    pub(super) fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>) {
+    /// Makes it in a thread, and gives what came of it to `done`.
+    pub(super) fn make(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
         let writer = self.clone();
-        let write = move || {
-            let said = match writer.write_now(&request) {
-                Ok(name) => {
-                    let folder = writer.user.working_folder();
-                    let folder = folder.first().map(|it| writer.user.folders.display(it));
-                    format!("wrote {name} in {}", folder.unwrap_or_default())
-                }
-                Err(error) => format!("nothing was written: {error:#}"),
-            };
-            done(said);
+        let make = move || {
+            let made = writer.make_now(&request);
+            done(made.unwrap_or_else(|error| {
+                HandedOut::Said(format!("nothing was written: {error:#}"))
+            }));
         };
         // If no thread can be started, `done` is dropped, which its owner notices.
-        drop(thread::Builder::new().name("report".into()).spawn(write));
+        drop(thread::Builder::new().name("report".into()).spawn(make));
     }
 
-    /// Writes a file. Returns its name.
-    fn write_now(&self, request: &FileRequest) -> Result<String> {
-        let mut context = ReportContext {
-            formats: self.formats.clone(),
-            forced: self.forced,
-            roots: Vec::new(),
-            rules: Arc::clone(&self.rules),
-            user: self.user.clone(),
-            cache: None,
-            now: jiff::Timestamp::now,
-            patience: Patience::default(),
-            redactor: None,
+    fn make_now(&self, request: &HandOutRequest) -> Result<HandedOut> {
+        let mut context = self.0.context();
+        context.roots.clear();
+        let name = match request.kind {
+            HandOut::Html => self.write(context, request, "html")?,
+            HandOut::Markdown => self.write(context, request, "markdown")?,
+            HandOut::Items => self.write_items(context, request)?,
+            HandOut::Copy => {
+                let mut text = Vec::new();
+                self.report(&mut context, request, format("markdown"), &mut text)?;
+                let text = String::from_utf8_lossy(&text).into_owned();
+                return Ok(HandedOut::Copy(text));
+            }
         };
-        let folder = self.user.working_folder();
-        let format = match request.kind {
-            FileKind::Html => "html",
-            FileKind::Markdown => "markdown",
-            FileKind::Items => return self.write_items(context, request),
-        };
-        let format = handout::FORMATS.iter().find(|it| it.name == format);
-        let format = format.unwrap_or(&handout::FORMATS[0]);
-        context.redactor = Some(setup::redactor(&context.rules, &context.formats)?);
+        let user = &self.0.user;
+        let folder = user.working_folder();
+        let folder = folder.first().map(|it| user.folders.display(it));
+        let folder = folder.unwrap_or_default();
+        Ok(HandedOut::Said(format!("wrote {name} in {folder}")))
+    }
+
+    /// Writes a report to a file. Returns its name.
+    fn write(
+        &self,
+        mut context: ReportContext,
+        request: &HandOutRequest,
+        name: &str,
+    ) -> Result<String> {
+        let format = format(name);
         let name = free(request, format.end);
-        let asked = Asked {
-            path: Some(&request.log),
-            session: request.session.as_deref(),
-            here: &folder,
-        };
         to_file(Path::new(&name), Existing::Keep, |out| {
-            session::hand_on(&context, &asked, (format, Charset::Unicode), out)
+            self.report(&mut context, request, format, out)
         })?;
         Ok(name)
     }
 
-    fn write_items(&self, mut context: ReportContext, request: &FileRequest) -> Result<String> {
+    fn report(
+        &self,
+        context: &mut ReportContext,
+        request: &HandOutRequest,
+        format: &handout::Format,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        context.redactor = Some(setup::redactor(&context.rules, &context.formats)?);
+        let asked = Asked {
+            path: Some(&request.log),
+            session: request.session.as_deref(),
+            here: &self.0.user.working_folder(),
+            window: request.window,
+        };
+        session::hand_on(context, &asked, (format, Charset::Unicode), out)
+    }
+
+    fn write_items(&self, mut context: ReportContext, request: &HandOutRequest) -> Result<String> {
         let name = free(request, export::Format::Csv.name());
         context.roots = vec![context.given(request.log.to_path_buf())];
         let export = Export {
@@ -110,11 +105,18 @@ impl Writer {
     }
 }
 
+/// A format of reports by its name, or the first one.
+fn format(name: &str) -> &'static handout::Format {
+    let mut formats = handout::FORMATS.iter();
+    let found = formats.find(|format| format.name == name);
+    found.unwrap_or(&handout::FORMATS[0])
+}
+
 /// A name that nothing in the working directory has. It has nothing of the log but the agent and a day.
-fn free(request: &FileRequest, end: &str) -> String {
+fn free(request: &HandOutRequest, end: &str) -> String {
     let what = match request.kind {
-        FileKind::Html | FileKind::Markdown => "report",
-        FileKind::Items => "items",
+        HandOut::Html | HandOut::Markdown | HandOut::Copy => "report",
+        HandOut::Items => "items",
     };
     let day = request.day.as_deref().unwrap_or("undated");
     let first = format!("ctxgauge-{what}-{}-{day}", request.agent);

@@ -1,6 +1,9 @@
 //! The logs of the screens: those that are found and followed, or the demo.
 
+use super::as_read::AsRead;
 use super::hand_on::Writer;
+use super::search;
+use ingest::search::Matcher;
 use ingest::store::pipe::Piped;
 use ingest::{self, Delivery, Handle, TextJob, demo};
 use model::fleet::{FileId, Update};
@@ -14,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tokens::Counter;
 use tokio::sync::mpsc::Sender;
-use tui::Logs;
-use tui::app::FileRequest;
+use tui::app::{HandOutRequest, HandedOut, SearchNews, SearchRequest};
+use tui::{Finder, Logs};
 
 /// The demo. Its sessions are complete from the start.
 #[derive(Clone)]
@@ -97,7 +100,14 @@ impl Logs for Demo {
     }
 
     /// Nothing is written of what is invented.
-    fn write(&self, _: FileRequest, _: Box<dyn FnOnce(String) + Send>) {}
+    fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
+
+    /// Nothing of what is invented is searched.
+    fn search(&self, request: &SearchRequest, _: Matcher, finder: Finder) {
+        let unread = (request.sessions.len(), search::INVENTED.to_owned());
+        let say = move || finder.say(SearchNews::Unread(unread.0, unread.1));
+        drop(thread::Builder::new().name("search".into()).spawn(say));
+    }
 
     fn is_invented(&self, file: FileId) -> bool {
         demo::holds(file)
@@ -107,7 +117,7 @@ impl Logs for Demo {
 /// Logs that are read and followed.
 pub(super) struct Followed {
     handle: Handle,
-    writer: Writer,
+    as_read: AsRead,
     /// What is shown if there are no logs.
     demo: Demo,
 }
@@ -120,7 +130,7 @@ impl Followed {
         demo: Demo,
         or_demo: bool,
     ) -> io::Result<Followed> {
-        let writer = Writer::of(&context);
+        let as_read = AsRead::of(&context);
         let options = ingest::Options {
             formats: context.formats,
             roots: context.roots,
@@ -148,7 +158,7 @@ impl Followed {
         })?;
         Ok(Followed {
             handle,
-            writer,
+            as_read,
             demo,
         })
     }
@@ -179,8 +189,12 @@ impl Logs for Followed {
         self.demo.prepare_to_count();
     }
 
-    fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>) {
-        self.writer.write(request, done);
+    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
+        Writer(self.as_read.clone()).make(request, done);
+    }
+
+    fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder) {
+        search::start(&self.as_read, request, matcher, finder);
     }
 
     fn is_invented(&self, file: FileId) -> bool {

@@ -68,7 +68,7 @@ impl<'m> Search<'m> {
         let text = &self.held;
         let mut counted = Counted::new(self.line);
         let mut searched = self.from;
-        let mut ranges = self.matcher.ranges(text, self.from).peekable();
+        let mut ranges = self.matcher.ranges_from(text, self.from).peekable();
         while let Some(first) = ranges.next_if(|found| found.start < end) {
             let number = counted.at(text, first.start);
             // Of a line that is very long, the part around the match.

@@ -59,11 +59,16 @@ impl Matcher {
 
     /// Whether a text matches. Nothing is no match: `a*` matches what has an `a`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.ranges(text, 0).next().is_some()
+        self.ranges(text).next().is_some()
+    }
+
+    /// The matches in a text: ranges of bytes, in order and apart.
+    pub fn ranges<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        self.ranges_from(text, 0)
     }
 
     /// The matches that begin here or later.
-    pub(super) fn ranges<'t>(
+    pub(super) fn ranges_from<'t>(
         &'t self,
         text: &'t str,
         from: usize,
@@ -88,7 +93,7 @@ impl Matcher {
     pub fn lines(&self, text: &str) -> Lines {
         let mut lines = Lines::default();
         let mut counted = Counted::new(1);
-        let mut ranges = self.ranges(text, 0).peekable();
+        let mut ranges = self.ranges(text).peekable();
         while let Some(first) = ranges.next() {
             let start = text[..first.start].rfind('\n').map_or(0, |at| at + 1);
             let mut end = line_end(text, &first);

@@ -25,14 +25,14 @@ fn found(log: &LogFile, pattern: &str) -> Vec<(ItemIx, Vec<String>)> {
     let mut found = Vec::new();
     let sessions = sessions(log);
     let all = sessions.iter().map(|(lane, session)| (*lane, session));
-    each_match(log, all, &matcher, &mut |hit| {
+    each_match(log, all, &matcher, &|| true, &mut |hit| {
         let lines = hit.lines.lines.iter().map(|line| line.text.clone());
         found.push((hit.item, lines.collect()));
         ControlFlow::Continue(())
     })
     .unwrap();
     if !found.is_empty() {
-        assert!(may_match(log, &matcher).unwrap(), "{pattern}");
+        assert!(may_match(log, &matcher, &|| true).unwrap(), "{pattern}");
     }
     found
 }
@@ -53,7 +53,7 @@ fn what_is_escaped_in_a_log_is_found_as_it_is_meant() {
     );
     assert_eq!(found(&log, "aside")[0].0, 0, "of the sub-agent");
     assert!(found(&log, "say|nneedle").is_empty());
-    assert!(!may_match(&log, &matcher("say|nneedle")).unwrap());
+    assert!(!may_match(&log, &matcher("say|nneedle"), &|| true).unwrap());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn it_ends_when_there_are_enough() {
     let sessions = sessions(&log);
     let all = sessions.iter().map(|(lane, session)| (*lane, session));
     let mut given = 0;
-    each_match(&log, all, &matcher("needle"), &mut |_| {
+    each_match(&log, all, &matcher("needle"), &|| true, &mut |_| {
         given += 1;
         if given < 7 {
             ControlFlow::Continue(())
@@ -89,6 +89,30 @@ fn it_ends_when_there_are_enough() {
     })
     .unwrap();
     assert_eq!(given, 7);
+}
+
+#[test]
+fn it_ends_when_nobody_waits_for_it() {
+    // More than one batch of records.
+    let made = Made::new(&"{\"say\":\"needle\"}\n".repeat(100_000));
+    let log = made.log();
+    let sessions = sessions(&log);
+    let all = sessions.iter().map(|(lane, session)| (*lane, session));
+    let asked = Cell::new(0);
+    let is_wanted = || {
+        asked.set(asked.get() + 1);
+        false
+    };
+    let mut given = 0;
+    each_match(&log, all, &matcher("needle"), &is_wanted, &mut |_| {
+        given += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(asked.get(), 1);
+    assert!(given < 100_000);
+    assert!(!may_match(&log, &matcher("nothing"), &is_wanted).unwrap());
+    assert_eq!(asked.get(), 2);
 }
 
 /// The only log at a path.

@@ -4,11 +4,11 @@
 use super::{Colours, Hit, Writer};
 use crate::Style;
 use anyhow::Result;
-use ingest::search::Line;
 use model::fleet::SessionKey;
+use render::excerpt::{Part, fitted, one_line, whole};
 use render::item::{label, request, sign};
 use render::number::{counted, tokens};
-use render::text::{cut, inert, tail, width};
+use render::text::{cut, inert, width};
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -22,12 +22,6 @@ pub(super) struct Rows {
     colours: Colours,
     /// The session of the last row.
     below: Option<SessionKey>,
-}
-
-/// A part of a row.
-struct Piece<'t> {
-    text: Cow<'t, str>,
-    is_match: bool,
 }
 
 impl Rows {
@@ -44,8 +38,8 @@ impl Rows {
         Ok(out.write_all(self.style.in_charset(text).as_bytes())?)
     }
 
-    fn pieces(&self, pieces: &[Piece<'_>], out: &mut dyn Write) -> Result<()> {
-        for Piece { text, is_match } in pieces {
+    fn parts(&self, parts: &[Part<'_>], out: &mut dyn Write) -> Result<()> {
+        for Part { text, is_match } in parts {
             if *is_match && self.colours == Colours::On {
                 out.write_all(b"\x1b[1;31m")?;
                 self.write(text, out)?;
@@ -101,7 +95,7 @@ impl Rows {
             let used = if below { next.len() } else { first };
             self.write(&before, out)?;
             let room = columns.saturating_sub(used).max(1);
-            self.pieces(&fitted(line, room), out)?;
+            self.parts(&fitted(&line.text, &line.matches, room), out)?;
             self.write("\n", out)?;
         }
         let rest = hit.lines.lines.len().saturating_sub(MOST_LINES) as u64 + hit.lines.more;
@@ -127,7 +121,7 @@ impl Rows {
         );
         for line in &hit.lines.lines {
             self.write(&what, out)?;
-            self.pieces(&whole(line), out)?;
+            self.parts(&whole(&line.text, &line.matches), out)?;
             self.write("\n", out)?;
         }
         match hit.lines.more {
@@ -146,76 +140,6 @@ impl Writer for Rows {
     }
 }
 
-/// All of a line.
-fn whole(line: &Line) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    let mut push = |text: &str, is_match| {
-        if !text.is_empty() {
-            let text = Cow::Owned(one_line(text));
-            pieces.push(Piece { text, is_match });
-        }
-    };
-    for found in &line.matches {
-        push(&line.text[at..found.start], false);
-        push(&line.text[found.clone()], true);
-        at = found.end;
-    }
-    push(&line.text[at..], false);
-    pieces
-}
-
-/// The part of a line that fits in so many columns: its first match, at least a third of them before it, and what
-/// follows.
-fn fitted(line: &Line, columns: usize) -> Vec<Piece<'_>> {
-    let mut pieces = whole(line);
-    let after = pieces.iter().skip(1).map(|piece| width(&piece.text));
-    let after: usize = after.sum();
-    if let Some(first) = pieces.first_mut()
-        && !first.is_match
-    {
-        let begins = first.text.trim_start();
-        let room = columns.saturating_sub(after).max(columns / 3);
-        first.text = if width(begins) <= room {
-            begins.to_owned().into()
-        } else {
-            format!("…{}", tail(begins, room.saturating_sub(1))).into()
-        };
-    }
-    let mut left = columns;
-    let last = pieces.len().saturating_sub(1);
-    let mut shown = Vec::new();
-    for (nth, piece) in pieces.into_iter().enumerate() {
-        let Piece { text, is_match } = piece;
-        let wide = width(&text);
-        let room = if nth == last {
-            left
-        } else {
-            left.saturating_sub(1)
-        };
-        if wide <= room {
-            left -= wide;
-            shown.push(Piece { text, is_match });
-            continue;
-        }
-        // With a mark, also where only what follows it has no room.
-        let text = Cow::Owned(cut(&format!("{text}…"), left));
-        shown.push(Piece { text, is_match });
-        break;
-    }
-    shown
-}
-
-/// A text on one line, safe to print.
-fn one_line(text: &str) -> String {
-    let sign = |c| match c {
-        '\n' => '⏎',
-        '\t' | '\r' => ' ',
-        c => c,
-    };
-    inert(&text.chars().map(sign).collect::<String>()).into_owned()
-}
-
 /// A path as a shell takes it.
 fn quoted(path: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%~".contains(c);
@@ -229,43 +153,6 @@ fn quoted(path: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingest::search::{Case, Matcher, Syntax};
-
-    fn shown(pattern: &str, text: &str, columns: usize) -> String {
-        let matcher = Matcher::new(pattern, Syntax::Fixed, Case::Smart).unwrap();
-        let lines = matcher.lines(text);
-        let pieces = fitted(&lines.lines[0], columns);
-        let mark = |piece: &Piece<'_>| {
-            if piece.is_match {
-                format!("[{}]", piece.text)
-            } else {
-                piece.text.to_string()
-            }
-        };
-        pieces.iter().map(mark).collect()
-    }
-
-    #[test]
-    fn the_match_is_in_sight_at_any_width() {
-        let text = format!(
-            "{} \u{1b}[31mneedle\u{202e} {}",
-            "before ".repeat(40),
-            "after ".repeat(40)
-        );
-        for columns in 10..200 {
-            let shown = shown("needle", &text, columns);
-            let bare = shown.replace(['[', ']'], "");
-            assert!(shown.contains("[needle]"), "{columns}: {shown}");
-            assert!(width(&bare) <= columns, "{columns}: {shown}");
-            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
-        }
-        assert_eq!(shown("b", "  a b\tc", 40), "a [b] c");
-        assert_eq!(shown("a\nb", "x a\nb y", 40), "x [a⏎b] y");
-        assert_eq!(
-            shown("needle", &"needle ".repeat(9), 20),
-            "[needle] [needle] [needl…]"
-        );
-    }
 
     #[test]
     fn a_path_can_be_copied_into_a_shell() {

@@ -24,6 +24,8 @@ pub struct Asked<'a> {
     pub session: Option<&'a str>,
     /// The working directory, by each of its paths: whose newest session is meant if nothing else is given.
     pub here: &'a [PathBuf],
+    /// The window that the user has set for it on screen.
+    pub window: Option<u64>,
 }
 
 impl Asked<'_> {

@@ -1,50 +1,68 @@
-//! The menu of files that are written of a session.
+//! The menu of what is made of a session to be handed on.
 
-use super::{App, Effect, Overlay};
+use super::{App, Effect, Overlay, Reach};
 use crate::keymap::{Action, KeyPress};
 use model::fleet::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file that can be written of a session.
+/// What can be made of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// A page to hand on.
+pub enum HandOut {
+    /// A page to hand on, as a file.
     Html,
     /// The same as Markdown.
     Markdown,
-    /// A table of items.
+    /// The same in the clipboard.
+    Copy,
+    /// A table of items, as a file.
     Items,
 }
 
-impl FileKind {
+impl HandOut {
     /// All of them, in the order of the menu.
-    pub const ALL: [FileKind; 3] = [FileKind::Html, FileKind::Markdown, FileKind::Items];
+    pub const ALL: [HandOut; 4] = [
+        HandOut::Html,
+        HandOut::Markdown,
+        HandOut::Copy,
+        HandOut::Items,
+    ];
 
     /// The key that chooses it in the menu.
     pub const fn key(self) -> char {
         match self {
-            FileKind::Html => 'h',
-            FileKind::Markdown => 'm',
-            FileKind::Items => 'c',
+            HandOut::Html => 'h',
+            HandOut::Markdown => 'm',
+            HandOut::Copy => 'y',
+            HandOut::Items => 'c',
         }
     }
 
     /// What it is, in the menu.
     pub const fn about(self) -> &'static str {
         match self {
-            FileKind::Html => "HTML report, without texts and names",
-            FileKind::Markdown => "Markdown report, without texts and names",
-            FileKind::Items => "CSV of all items of this log, with names",
+            HandOut::Html => "HTML report, without texts and names",
+            HandOut::Markdown => "Markdown report, without texts and names",
+            HandOut::Copy => "the Markdown report, to the clipboard",
+            HandOut::Items => "CSV of all items of this log, with names",
         }
     }
 }
 
-/// A file to write.
+/// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRequest {
-    /// What to write.
-    pub kind: FileKind,
+pub enum HandedOut {
+    /// What is to be said.
+    Said(String),
+    /// What is to be copied.
+    Copy(String),
+}
+
+/// What to make of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOutRequest {
+    /// What to make.
+    pub kind: HandOut,
     /// The log.
     pub file: FileId,
     /// Where it is.
@@ -55,6 +73,8 @@ pub struct FileRequest {
     pub agent: &'static str,
     /// The day of its newest record, in UTC; `None`: not known.
     pub day: Option<String>,
+    /// The window that the user has set for it.
+    pub window: Option<u64>,
 }
 
 impl App {
@@ -69,13 +89,13 @@ impl App {
     /// Handles a key while the menu is open. A key that is none of its closes it.
     pub(super) fn choose(&mut self, key: SessionKey, pressed: KeyPress) -> Effect {
         let action = self.keymap.action(self.scope(), pressed);
-        let by_key = |kind: &FileKind| pressed == KeyPress::Char(kind.key());
-        let chosen = FileKind::ALL.into_iter().find(by_key);
-        let last = FileKind::ALL.len() - 1;
+        let by_key = |kind: &HandOut| pressed == KeyPress::Char(kind.key());
+        let chosen = HandOut::ALL.into_iter().find(by_key);
+        let last = HandOut::ALL.len() - 1;
         let row = self.ui.menu_row.min(last);
         match (chosen, pressed, action) {
-            (Some(kind), ..) => self.write(key, kind),
-            (None, KeyPress::Enter, _) => self.write(key, FileKind::ALL[row]),
+            (Some(kind), ..) => self.hand_on(key, kind),
+            (None, KeyPress::Enter, _) => self.hand_on(key, HandOut::ALL[row]),
             (None, _, Some(Action::Up)) => {
                 self.ui.menu_row = row.saturating_sub(1);
                 Effect::None
@@ -91,7 +111,7 @@ impl App {
         }
     }
 
-    fn write(&mut self, key: SessionKey, kind: FileKind) -> Effect {
+    fn hand_on(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         self.close_overlay();
         let Some((session, facts)) = self.fleet.get(key).zip(self.fleet.facts(key)) else {
             return Effect::None;
@@ -99,16 +119,19 @@ impl App {
         let is_one_of_several = self.fleet.of_file(key.file).count() > 1;
         let id = session.meta.id.as_deref().or(facts.id.as_deref());
         let day = session.updated_at.map(|at| at.strftime("%F").to_string());
-        let request = FileRequest {
+        let request = HandOutRequest {
             kind,
             file: key.file,
             log: Arc::clone(&facts.path),
             session: id.filter(|_| is_one_of_several).map(str::to_owned),
             agent: session.agent,
             day,
+            window: [Reach::Session, Reach::Model]
+                .into_iter()
+                .find_map(|reach| self.window_set(key, reach)),
         };
         self.notify("writing…".to_owned());
-        Effect::Write(request)
+        Effect::HandOn(request)
     }
 }
 
@@ -116,7 +139,7 @@ impl App {
 mod tests {
     use super::*;
     use crate::app::{Msg, Screen};
-    use crate::tests::testing::{app, logs};
+    use crate::tests::testing::{app, logs, type_keys};
 
     fn press(app: &mut App, key: KeyPress) -> Effect {
         app.update(Msg::Key(key))
@@ -132,22 +155,38 @@ mod tests {
                 assert_eq!(app.ui.screen, Screen::Session(selected));
             }
             for (keys, kind) in [
-                (vec![KeyPress::Enter], FileKind::Html),
-                (vec![KeyPress::Char('h')], FileKind::Html),
-                (vec![KeyPress::Down, KeyPress::Enter], FileKind::Markdown),
-                (vec![KeyPress::Char('m')], FileKind::Markdown),
-                (vec![KeyPress::Char('c')], FileKind::Items),
+                (vec![KeyPress::Enter], HandOut::Html),
+                (vec![KeyPress::Char('h')], HandOut::Html),
+                (vec![KeyPress::Down, KeyPress::Enter], HandOut::Markdown),
+                (vec![KeyPress::Char('m')], HandOut::Markdown),
+                (vec![KeyPress::Char('y')], HandOut::Copy),
+                (vec![KeyPress::Char('c')], HandOut::Items),
             ] {
                 press(&mut app, KeyPress::Char('x'));
                 assert_eq!(app.ui.overlay, Some(Overlay::HandOn(selected)));
                 let effects: Vec<Effect> = keys.iter().map(|key| press(&mut app, *key)).collect();
-                let Some(Effect::Write(request)) = effects.last() else {
+                let Some(Effect::HandOn(request)) = effects.last() else {
                     panic!("{keys:?}: {effects:?}");
                 };
                 assert_eq!((request.kind, request.file), (kind, selected.file));
                 assert_eq!(app.ui.overlay, None);
             }
         }
+    }
+
+    #[test]
+    fn the_window_that_was_set_is_that_of_the_report() {
+        let mut app = app(logs(), 80, 24);
+        let mut window = |keys: &str| {
+            type_keys(&mut app, keys);
+            match press(&mut app, KeyPress::Char('m')) {
+                Effect::HandOn(request) => request.window,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(window("/opus⏎x"), None);
+        assert_eq!(window("w400k⏎x"), Some(400_000));
+        assert_eq!(window("w⏎x"), None);
     }
 
     #[test]

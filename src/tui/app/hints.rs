@@ -13,8 +13,11 @@ impl App {
 
     /// Whether an action has an effect now.
     fn does_something(&self, action: Action) -> bool {
-        if !matches!(self.ui.screen, Screen::Session(_)) {
-            return true;
+        match (self.ui.screen, action) {
+            (Screen::Session(_), _) => {}
+            (Screen::Text(_), Action::Open) => return self.is_text_found(),
+            (Screen::Results, Action::Open) => return self.found_item().is_some(),
+            _ => return true,
         }
         let (tab, replays) = (self.ui.tab, self.ui.replay.is_on());
         match action {

@@ -85,7 +85,7 @@ impl App {
         }
         match action {
             Action::Open => return self.open(),
-            Action::Back => self.back(),
+            Action::Back => return self.back(),
             Action::Filter if self.ui.screen == Screen::Overview => self.ask(Purpose::Filter),
             Action::Filter => {
                 self.show(ITEMS);
@@ -115,6 +115,7 @@ impl App {
                 }
             }
             Screen::Text(_) => return self.act_on_text(action),
+            Screen::Results => self.act_on_results(action),
         }
         Effect::None
     }
@@ -127,6 +128,7 @@ impl App {
             Action::Group => ui.grouping = order::next(ui.grouping),
             Action::Idle => ui.idle = order::next(ui.idle),
             Action::Newest => self.select_newest(),
+            Action::Search => self.ask_pattern(),
             Action::Replay => {
                 let effect = self.open();
                 if let Screen::Session(key) = self.ui.screen {
@@ -225,12 +227,20 @@ impl App {
                     }
                 }
             }
-            Screen::Text(_) => {}
+            Screen::Text(key) => {
+                self.leave_text();
+                self.ui.screen = Screen::Session(key);
+            }
+            Screen::Results => return self.open_found(),
         }
         Effect::None
     }
 
     pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
+        if matches!(self.ui.screen, Screen::Overview | Screen::Results) {
+            self.ui.home = self.ui.screen;
+        }
+        self.sought = None;
         if self.is_typing(Purpose::Filter).is_some() {
             self.ui.prompt = None;
         }
@@ -258,10 +268,12 @@ impl App {
         self.stale();
     }
 
-    /// Goes back one step: from a text to its session, from a replay to live, from a compaction to all of them, from a
-    /// filter to all items, from a sub-agent to its parent, from a session to the list.
-    fn back(&mut self) {
+    /// Goes back one step: from a text to where it was opened, from a replay to live, from a compaction to all of them,
+    /// from a filter to all items, from a sub-agent to its parent, from a session to where it was opened, from the results
+    /// of a search to the list.
+    fn back(&mut self) -> Effect {
         match self.ui.screen {
+            Screen::Results => return self.leave_results(),
             Screen::Text(_) => self.leave_text(),
             Screen::Session(_) if self.ui.replay.is_on() => self.go_live(),
             Screen::Session(_) if self.ui.tab == COMPACTIONS && self.ui.opened_reset.is_some() => {
@@ -271,12 +283,13 @@ impl App {
             Screen::Session(_) => {
                 self.ui.screen = match self.ui.came_from.take() {
                     Some(parent) => Screen::Session(parent),
-                    None => Screen::Overview,
+                    None => self.ui.home,
                 };
             }
             Screen::Overview => self.ui.filter.clear(),
         }
         self.stale();
+        Effect::None
     }
 
     pub(super) fn step(&mut self, by: isize) -> Effect {
@@ -288,15 +301,17 @@ impl App {
                     cursor.step(ids, by);
                 }
                 self.ui.set_cursor(cursor);
+                self.sought = None;
             }
             Screen::Text(_) => return self.scroll_text(by),
+            Screen::Results => self.step_results(by),
         }
         Effect::None
     }
 
     fn page_rows(&self) -> isize {
         let rows = match self.ui.screen {
-            Screen::Overview => self.overview_layout().list.height,
+            Screen::Overview | Screen::Results => self.overview_layout().list.height,
             Screen::Session(_) => self.session_layout().list.height,
             Screen::Text(_) => self.ui.size.1.saturating_sub(super::FRAME_ROWS + 1),
         };

@@ -33,6 +33,7 @@ impl App {
         let session = page.and_then(|page| self.fleet.get(page.key));
         match (self.ui.screen, page.zip(session)) {
             (Screen::Overview, _) => legend.overview(self),
+            (Screen::Results, _) => legend.results(self),
             (Screen::Session(_), Some((page, session))) => legend.session(self, page, session),
             (Screen::Text(_), Some((_, session))) => legend.text(self, session),
             _ => {}
@@ -56,6 +57,25 @@ impl Legend {
             Sign::Trigger,
             Sign::Beyond,
         ]);
+        self.signs(&Role::ALL.map(Sign::Role));
+    }
+
+    fn results(&mut self, app: &App) {
+        self.word("WHEN", "the request that the item entered the context with");
+        self.word(
+            "ITEM",
+            "who filled the context with it, and its tool or kind",
+        );
+        let tokens = "its size; the sign after it says how it is known";
+        self.word("TOKENS", tokens);
+        self.word(
+            "TEXT",
+            "the first line that matches; grey: not in the context",
+        );
+        let found = app.search.iter().flat_map(|search| &search.found);
+        let mut sources: Vec<Source> = found.map(|found| found.source).collect();
+        sources.dedup();
+        self.sources(&sources);
         self.signs(&Role::ALL.map(Sign::Role));
     }
 

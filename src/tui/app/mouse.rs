@@ -61,7 +61,12 @@ impl App {
                 let cursor = &self.ui.sessions;
                 (cursor.offset(), cursor.index(), self.shown.line_ids.len())
             }
-            _ => {
+            Screen::Results => {
+                let cursor = &self.ui.results;
+                let found = self.search.as_ref().map_or(0, |search| search.found.len());
+                (cursor.offset(), cursor.index(), found)
+            }
+            Screen::Session(_) | Screen::Text(_) => {
                 let (cursor, ids) = (self.ui.cursor(), self.list_ids());
                 (cursor.offset(), cursor.index(), ids.map_or(0, <[u64]>::len))
             }

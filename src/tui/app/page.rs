@@ -150,6 +150,7 @@ impl App {
         if fresh || std::mem::take(&mut self.stale.page) {
             self.fill_page();
         }
+        self.select_sought();
         let rows = usize::from(self.session_layout().list.height);
         if let Some(list) = self.list_ids() {
             let mut cursor = self.ui.cursor();

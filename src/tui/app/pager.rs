@@ -7,17 +7,22 @@ mod find;
 mod indent;
 mod wrap;
 
+pub use find::in_text;
 pub use wrap::{Row, columns, shown, wrap};
 
 use model::fleet::SessionKey;
 use model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
+use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The pager of an item's text. Dropped with its text when the screen closes.
 #[derive(Debug, Clone)]
 pub struct Pager {
     /// The session whose item it is.
     pub key: SessionKey,
+    /// Where it was opened.
+    pub origin: Origin,
     /// The page that was requested last.
     wanted: TextRequest,
     /// What to show of the requested page; `None`: none is awaited.
@@ -42,6 +47,24 @@ pub struct Pager {
     search: Search,
 }
 
+/// Where a text was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// On the screen of its session.
+    Session,
+    /// Among the results of a search.
+    Results,
+}
+
+/// What a search over sessions looks for. A text is searched with it too.
+pub trait Pattern: Debug + Send + Sync {
+    /// Its matches in a text: ranges of bytes, in order and apart.
+    fn matches(&self, text: &str) -> Vec<Range<u32>>;
+
+    /// The pattern as it was typed.
+    fn typed(&self) -> &str;
+}
+
 /// A program that can open a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
@@ -64,11 +87,42 @@ pub enum Form {
 /// A search.
 #[derive(Debug, Clone, Default)]
 struct Search {
-    needle: String,
-    /// The first bytes of its matches in the text as shown.
-    matches: Vec<u32>,
+    needle: Needle,
+    /// Its matches in the text as shown.
+    matches: Vec<Range<u32>>,
     /// The current match.
     at: Option<usize>,
+}
+
+/// What is searched for in a text.
+#[derive(Debug, Clone)]
+enum Needle {
+    /// A text; empty: nothing.
+    Text(String),
+    /// What a search over sessions looked for.
+    Pattern(Arc<dyn Pattern>),
+}
+
+impl Default for Needle {
+    fn default() -> Needle {
+        Needle::Text(String::new())
+    }
+}
+
+impl Needle {
+    fn typed(&self) -> &str {
+        match self {
+            Needle::Text(text) => text,
+            Needle::Pattern(pattern) => pattern.typed(),
+        }
+    }
+
+    fn matches(&self, text: &str) -> Vec<Range<u32>> {
+        match self {
+            Needle::Text(needle) => find::find(text, needle),
+            Needle::Pattern(pattern) => pattern.matches(text),
+        }
+    }
 }
 
 /// What to show of a requested page.
@@ -107,6 +161,7 @@ impl Pager {
     pub fn open(key: SessionKey, wanted: TextRequest) -> Pager {
         Pager {
             key,
+            origin: Origin::Session,
             wanted,
             awaited: Some(Arrival::Top),
             page: None,
@@ -120,6 +175,19 @@ impl Pager {
             height: 1,
             top: 0,
             search: Search::default(),
+        }
+    }
+
+    /// The same for an item that a search over sessions has found, at its first match.
+    pub fn open_at(key: SessionKey, wanted: TextRequest, pattern: Arc<dyn Pattern>) -> Pager {
+        Pager {
+            origin: Origin::Results,
+            awaited: Some(Arrival::Search),
+            search: Search {
+                needle: Needle::Pattern(pattern),
+                ..Search::default()
+            },
+            ..Pager::open(key, wanted)
         }
     }
 
@@ -182,20 +250,19 @@ impl Pager {
 
     /// The matches in a row, as ranges of the text.
     pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Match)> {
-        let len = self.search.needle.len();
         let range = row.range();
         // A match may begin in the row above.
         let from = self
             .search
             .matches
-            .partition_point(|start| *start as usize + len <= range.start);
+            .partition_point(|found| found.end as usize <= range.start);
         let matches = self.search.matches[from..].iter().enumerate();
         let end = range.end;
         matches
-            .map(move |(n, start)| (from + n, *start as usize))
-            .take_while(move |(_, start)| *start < end)
-            .map(move |(n, start)| {
-                let part = start.max(range.start)..(start + len).min(end);
+            .map(move |(n, found)| (from + n, found.start as usize..found.end as usize))
+            .take_while(move |(_, found)| found.start < end)
+            .map(move |(n, found)| {
+                let part = found.start.max(range.start)..found.end.min(end);
                 let which = if self.search.at == Some(n) {
                     Match::Current
                 } else {
@@ -207,8 +274,9 @@ impl Pager {
 
     /// The state of the search; `None`: there is none.
     pub fn found(&self) -> Option<Found<'_>> {
-        (!self.search.needle.is_empty()).then_some(Found {
-            needle: &self.search.needle,
+        let needle = self.search.needle.typed();
+        (!needle.is_empty()).then_some(Found {
+            needle,
             at: self.search.at.map_or(0, |at| at + 1),
             count: self.search.matches.len(),
         })
@@ -345,14 +413,17 @@ impl Pager {
     /// where it continues.
     #[must_use]
     pub fn search(&mut self, needle: &str) -> Option<TextRequest> {
-        needle.clone_into(&mut self.search.needle);
+        self.search.needle = Needle::Text(needle.to_owned());
         if self.is_waiting() && !needle.is_empty() {
             self.awaited = Some(Arrival::Search);
             return None;
         }
         self.search_page();
         let from = self.rows.get(self.top).map_or(0, |row| row.from);
-        let next = self.search.matches.partition_point(|start| *start < from);
+        let next = self
+            .search
+            .matches
+            .partition_point(|found| found.start < from);
         self.next_from(next, Way::Forward)
     }
 
@@ -385,7 +456,7 @@ impl Pager {
 
     /// Goes to a match of this page, or of the pages after or before it.
     fn next_from(&mut self, next: usize, way: Way) -> Option<TextRequest> {
-        if self.search.needle.is_empty() || self.is_waiting() {
+        if self.search.needle.typed().is_empty() || self.is_waiting() {
             return None;
         }
         if next < self.search.matches.len() {
@@ -456,14 +527,14 @@ impl Pager {
     }
 
     fn search_page(&mut self) {
-        self.search.matches = find::find(self.text(), &self.search.needle);
+        self.search.matches = self.search.needle.matches(self.text());
         self.search.at = None;
     }
 
     /// Goes to a match; scrolls if it is not on screen.
     fn go_to_match(&mut self, index: usize) {
         self.search.at = Some(index);
-        let row = self.row_of(self.search.matches[index]);
+        let row = self.row_of(self.search.matches[index].start);
         if !(self.top..self.top + self.height).contains(&row) {
             self.top = row.saturating_sub(self.height / 3);
         }

@@ -1,7 +1,7 @@
 //! What the user types: filters, sizes, texts to search for.
 
 use super::filter::{self, Vocabulary};
-use super::{App, Effect, LineId, Screen};
+use super::{App, Effect, LineId, Screen, Syntax};
 use crate::keymap::KeyPress;
 use model::fleet::SessionKey;
 use model::threshold::{Threshold, parse_tokens};
@@ -25,6 +25,8 @@ pub enum Purpose {
     Find,
     /// A text to find in an item's text.
     Search,
+    /// A pattern, which is written so, to find in the texts of all listed sessions.
+    Pattern(Syntax),
 }
 
 /// Which sessions get the window that is typed.
@@ -43,6 +45,8 @@ pub struct Prompt {
     pub purpose: Purpose,
     /// What was typed so far.
     pub typed: String,
+    /// What is wrong with that, if it was refused; may be empty.
+    pub wrong: String,
 }
 
 impl App {
@@ -51,6 +55,7 @@ impl App {
         self.ui.prompt = Some(Prompt {
             purpose,
             typed: String::new(),
+            wrong: String::new(),
         });
         self.typed_so_far();
     }
@@ -95,11 +100,17 @@ impl App {
         self.fleet.set_windows().of(&sessions)
     }
 
-    /// Goes from this session to all of its model, and back.
-    fn change_reach(&mut self) {
+    /// Goes from this session to all of its model, or from a regular expression to a text, and back.
+    fn change(&mut self) {
         let Some(prompt) = &mut self.ui.prompt else {
             return;
         };
+        if let Purpose::Pattern(syntax) = prompt.purpose {
+            prompt.purpose = Purpose::Pattern(match syntax {
+                Syntax::Regex => Syntax::Text,
+                Syntax::Text => Syntax::Regex,
+            });
+        }
         if let Purpose::Window(key, reach) = prompt.purpose {
             let has_model = self.fleet.get(key).is_some_and(|s| s.model().is_some());
             let other = match reach {
@@ -134,7 +145,7 @@ impl App {
             KeyPress::Ctrl(_) => return None,
             KeyPress::Tab | KeyPress::BackTab => match prompt.purpose {
                 Purpose::Filter | Purpose::ItemFilter => self.complete(),
-                _ => self.change_reach(),
+                _ => self.change(),
             },
             // A filter is typed above its list: the arrows move there.
             KeyPress::Up | KeyPress::Down | KeyPress::PageUp | KeyPress::PageDown
@@ -150,7 +161,7 @@ impl App {
 
     /// Completes the last word of a filter.
     fn complete(&mut self) {
-        let (Some(Prompt { purpose, typed }), Some(words)) =
+        let (Some(Prompt { purpose, typed, .. }), Some(words)) =
             (&self.ui.prompt, self.words_of_filter())
         else {
             return;
@@ -177,9 +188,10 @@ impl App {
 
     /// A filter applies while it is typed.
     fn typed_so_far(&mut self) {
-        let Some(prompt) = &self.ui.prompt else {
+        let Some(prompt) = &mut self.ui.prompt else {
             return;
         };
+        prompt.wrong.clear();
         match prompt.purpose {
             Purpose::Filter => self.ui.filter.clone_from(&prompt.typed),
             Purpose::ItemFilter => self.ui.item_filter.clone_from(&prompt.typed),
@@ -189,20 +201,21 @@ impl App {
     }
 
     fn done_typing(&mut self) -> Effect {
-        let Some(Prompt { purpose, typed }) = self.ui.prompt.take() else {
+        let Some(prompt) = self.ui.prompt.take() else {
             return Effect::None;
         };
+        let (purpose, typed) = (prompt.purpose, prompt.typed.clone());
         let text = typed.trim();
         match purpose {
             Purpose::Filter | Purpose::ItemFilter => {}
             Purpose::Window(key, reach) => match parse_tokens(text) {
-                None if !text.is_empty() => self.ui.prompt = Some(Prompt { purpose, typed }),
+                None if !text.is_empty() => self.ui.prompt = Some(prompt),
                 window => self.set_window(key, reach, window),
             },
             Purpose::Oversized => match text.parse::<Threshold>() {
                 Ok(threshold) => self.set_oversized(threshold),
                 Err(_) if text.is_empty() => {}
-                Err(_) => self.ui.prompt = Some(Prompt { purpose, typed }),
+                Err(_) => self.ui.prompt = Some(prompt),
             },
             Purpose::Find => {
                 if !text.is_empty() {
@@ -211,6 +224,11 @@ impl App {
                 self.find_next();
             }
             Purpose::Search => return self.search_text(text),
+            Purpose::Pattern(syntax) => {
+                // It stays until the pattern was understood.
+                self.ui.prompt = Some(prompt);
+                return self.search_for(&typed, syntax);
+            }
         }
         Effect::None
     }

@@ -9,6 +9,7 @@ use model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How many items of sessions off screen are summed up before each frame: that takes some milliseconds.
 const SUMMED_PER_FRAME: usize = 100_000;
@@ -212,6 +213,7 @@ impl App {
             rows = families.rev().flatten().copied().collect();
         }
         self.shown.matching = rows.len();
+        self.shown.matching_keys = Arc::new(rows.iter().map(|row| row.key).collect());
         self.shown.listed_of = self.fleet.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();

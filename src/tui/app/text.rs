@@ -1,6 +1,6 @@
 //! The screen of an item's text: opens it, requests its pages, searches and closes it.
 
-use super::pager::{Pager, Program, Way};
+use super::pager::{Origin, Pager, Program, Way};
 use super::{App, Effect, Purpose, Screen};
 use crate::keymap::Action;
 use model::fleet::SessionKey;
@@ -99,11 +99,14 @@ impl App {
         }
     }
 
-    /// Closes the text, and drops it.
+    /// Closes the text, drops it, and goes back to where it was opened.
     pub(super) fn leave_text(&mut self) {
-        if let Screen::Text(key) = self.ui.screen {
-            self.ui.screen = Screen::Session(key);
+        let pager = self.pager.take();
+        let is_found = pager.is_some_and(|pager| pager.origin == Origin::Results);
+        match self.ui.screen {
+            Screen::Text(_) if is_found => self.ui.screen = Screen::Results,
+            Screen::Text(key) => self.ui.screen = Screen::Session(key),
+            _ => {}
         }
-        self.pager = None;
     }
 }

@@ -19,6 +19,8 @@ pub enum Screen {
     Session(SessionKey),
     /// The text of one of its items.
     Text(SessionKey),
+    /// What a search over sessions has found.
+    Results,
 }
 
 /// A box over the screen.
@@ -44,6 +46,8 @@ pub struct Ui {
     pub size: (u16, u16),
     /// The screen.
     pub screen: Screen,
+    /// The screen from which sessions were opened: the list of sessions, or the results of a search.
+    pub home: Screen,
     /// The session from which the sub-agent on screen was opened.
     pub came_from: Option<SessionKey>,
     /// The box over the screen.
@@ -71,6 +75,8 @@ pub struct Ui {
     pub filter: String,
     /// The selected session.
     pub sessions: Cursor<LineId>,
+    /// The selected item among those that a search has found.
+    pub results: Cursor<usize>,
 
     /// The active tab of a session's screen.
     pub tab: &'static Tab,
@@ -114,6 +120,7 @@ impl Default for Ui {
         Ui {
             size: (80, 24),
             screen: Screen::Overview,
+            home: Screen::Overview,
             came_from: None,
             overlay: None,
             overlay_top: 0,
@@ -127,6 +134,7 @@ impl Default for Ui {
             idle: Idle::default(),
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),
+            results: Cursor::new(Top::Stays),
             tab: ITEMS,
             replay: Replay::default(),
             listed: ShownItems::default(),

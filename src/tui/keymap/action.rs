@@ -19,7 +19,7 @@ pub enum Action {
     First,
     /// Goes to the last row.
     Last,
-    /// Opens what is selected: a session, a group, an item's text, a tool's items, a sub-agent.
+    /// Opens what is selected: a session, a group, an item's text, a tool's items, a sub-agent; from a text its session.
     Open,
     /// Goes back one step.
     Back,
@@ -109,7 +109,7 @@ pub enum Action {
     Moment,
     /// Ends a replay.
     Live,
-    /// Starts to type what to search for in a text.
+    /// Starts to type what to search for: in a text, or in the texts of all listed sessions.
     Search,
     /// Goes to the next match.
     #[strum(to_string = "next-match", serialize = "next-hit")]

@@ -11,12 +11,13 @@ pub static BINDINGS: &[Binding] = {
     &[
         bind(Overview, A::Open, &[Enter, Right, Char('l')], "open the session; fold or unfold the group", Some("open")),
         bind(Overview, A::Filter, &[Char('/')], "filter by agent, project, model, title, path or user message", Some("filter")),
+        bind(Overview, A::Search, &[Char('f')], "search the texts of the listed sessions", Some("search")),
         bind(Overview, A::Sort, &[Char('s')], "sort by the next column (or click a heading)", Some("sort")),
         bind(Overview, A::Reverse, &[Char('S')], "reverse the sort", None),
         bind(Overview, A::Group, &[Char('p')], "group by project, by agent, or not at all", Some("group")),
         bind(Overview, A::Idle, &[Char('i')], "hide or show idle sessions", Some("live only")),
         bind(Overview, A::Replay, &[Char('r')], "replay the session from its start", Some("replay")),
-        bind(Overview, A::HandOn, &[Char('x')], "write a report of the session, or its items, to a file", None),
+        bind(Overview, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Overview, A::Newest, &[Char('n')], "go to the most recent session", None),
         bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
 
@@ -34,7 +35,7 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Unmark, &[Char('M')], "remove all marks", None),
         bind(Session, A::Moment, &[Char('@')], "go to the selected item's or compaction's record, and show its age; again: to its removal", Some("go there")),
         bind(Session, A::Replay, &[Char('r')], "replay from the start", Some("replay")),
-        bind(Session, A::HandOn, &[Char('x')], "write a report of the session, or its items, to a file", None),
+        bind(Session, A::HandOn, &[Char('x')], "write a report of the session or its items; copy the report", None),
         bind(Session, A::All, &[Char('c')], "list only the items in the context, or all", None),
         bind(Session, A::OneTool, &[Char('t')], "list only the items of the selected item's tool, or all", None),
         bind(Session, A::NextOversized, &[Char('n')], "next oversized item", Some("oversized")),
@@ -59,7 +60,8 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::FindNext, &[Char('F')], "find the next match", None),
         bind(Session, A::Live, &[Char('l')], "end the replay (live)", None),
 
-        bind(Text, A::Back, &[Esc, Backspace, Char('h')], "go back to the session", Some("back")),
+        bind(Text, A::Back, &[Esc, Backspace, Char('h')], "go back to the session, or to the results of the search", Some("back")),
+        bind(Text, A::Open, &[Enter], "go to the item in its session", Some("session")),
         bind(Text, A::Search, &[Char('/')], "search; case-sensitive if it contains capitals", Some("search")),
         bind(Text, A::NextMatch, &[Char('n')], "next match", Some("next")),
         bind(Text, A::PreviousMatch, &[Char('N')], "previous match", None),
@@ -69,6 +71,10 @@ pub static BINDINGS: &[Binding] = {
         bind(Text, A::Editor, &[Char('e')], "open a copy in $VISUAL or $EDITOR", Some("editor")),
         bind(Text, A::NextPage, &[Char(']')], "next page of a very long text", None),
         bind(Text, A::PreviousPage, &[Char('[')], "previous page", None),
+
+        bind(Results, A::Open, &[Enter, Right, Char('l')], "open the item's text at the match", Some("open")),
+        bind(Results, A::Back, &[Esc, Left, Backspace, Char('h')], "end the search and go back to the sessions", Some("back")),
+        bind(Results, A::Search, &[Char('f'), Char('/')], "search for something else", Some("search")),
 
         bind(Anywhere, A::Up, &[Up, Char('k')], "move up", Some("move")),
         bind(Anywhere, A::Down, &[Down, Char('j')], "move down", Some("move")),

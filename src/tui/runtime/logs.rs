@@ -1,6 +1,8 @@
 //! What the screens ask of whoever reads the logs.
 
-use crate::app::{FileRequest, Msg};
+use super::Finder;
+use crate::app::{HandOutRequest, HandedOut, Msg, SearchRequest};
+use ingest::search::Matcher;
 use ingest::{Delivery, TextJob};
 use model::fleet::FileId;
 
@@ -21,9 +23,13 @@ pub trait Logs: Send {
     /// Called at the first key or click: a session may be opened soon.
     fn prepare_to_count(&self);
 
-    /// Writes a file in the working directory. What to say about it is given to `done`, which is dropped if that cannot
-    /// be begun.
-    fn write(&self, request: FileRequest, done: Box<dyn FnOnce(String) + Send>);
+    /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be copied.
+    /// What came of it is given to `done`, which is dropped if that cannot be begun.
+    fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>);
+
+    /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
+    /// when the finder is dropped.
+    fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder);
 
     /// Whether a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;

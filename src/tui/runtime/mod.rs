@@ -2,6 +2,7 @@
 
 mod clipboard;
 mod console;
+mod effects;
 mod events;
 mod input;
 mod logs;
@@ -9,13 +10,14 @@ mod notify;
 mod pacer;
 pub mod painter;
 mod program;
+mod searching;
 mod signals;
 pub mod state;
 mod terminal;
 mod writing;
 
 use crate::app::pager::Program;
-use crate::app::{App, Effect, Msg};
+use crate::app::{App, Effect, HandedOut, Msg, SearchNews};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
@@ -25,19 +27,19 @@ use console::Tty;
 pub use console::{Console, Happening};
 use events::message;
 use files::paths::Env;
-use ingest::{Delivery, TextJob};
+use ingest::Delivery;
 use jiff::Timestamp;
 pub use logs::Logs;
 use model::alerts::Alerts;
 use model::fleet::{FileId, Fleet};
-use model::text::TextRequest;
 use model::threshold::Threshold;
 use model::window::Rules;
 use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
 pub use program::pager;
-use render::inert::Inert;
+pub use searching::Finder;
+use searching::Searching;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
@@ -158,6 +160,7 @@ struct Screens<C, W: Write> {
     notifier: Notifier,
     opening: Option<Opening>,
     writing: Writing,
+    searching: Searching,
 }
 
 /// The keys that were handled, counted for [`SYNC_VARIABLE`].
@@ -255,6 +258,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             notifier,
             opening: None,
             writing: Writing::default(),
+            searching: Searching::default(),
         };
         let state = screens.state();
         if let Some(file) = &mut screens.state_file {
@@ -307,9 +311,18 @@ impl<C: Console, W: Write> Screens<C, W> {
                         Next::Go
                     }
                 },
-                said = self.writing.said() => {
-                    self.app.update(Msg::Done(said));
-                    Next::Go
+                made = self.writing.made() => match made {
+                    HandedOut::Said(said) => {
+                        self.app.update(Msg::Done(said));
+                        Next::Go
+                    }
+                    HandedOut::Copy(text) => self.perform(Effect::Copy(text))?,
+                },
+                news = self.searching.news() => {
+                    let next = self.handle_news(news)?;
+                    // The task that reads keys runs in between.
+                    tokio::task::yield_now().await;
+                    next
                 }
                 problem = self.notifier.problem() => {
                     self.app.update(problem);
@@ -422,6 +435,23 @@ impl<C: Console, W: Write> Screens<C, W> {
         Ok(Next::Go)
     }
 
+    /// Handles what a search says, and what it has said since, for as long as keys can wait.
+    fn handle_news(&mut self, first: SearchNews) -> anyhow::Result<Next> {
+        let begun = now();
+        let mut next = Some(first);
+        while let Some(news) = next {
+            let effect = self.app.update(Msg::Search(news));
+            match self.perform(effect)? {
+                Next::Go => {}
+                end => return Ok(end),
+            }
+            next = (now().duration_since(begun) < UPDATE_TIME)
+                .then(|| self.searching.next_news())
+                .flatten();
+        }
+        Ok(Next::Go)
+    }
+
     async fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         let ended = match signal {
             Signal::End(by) | Signal::Interrupt(by) => Some(by),
@@ -460,104 +490,6 @@ impl<C: Console, W: Write> Screens<C, W> {
         let effect = self.app.update(msg);
         self.perform(effect)
     }
-
-    fn perform(&mut self, effect: Effect) -> anyhow::Result<Next> {
-        match effect {
-            Effect::None => {}
-            Effect::LookAt(file) => self.logs.look_at(file),
-            Effect::Theme => {
-                self.themes.next();
-                self.app.notify(format!("theme: {}", self.themes.name()));
-            }
-            Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
-            Effect::Copy(text) => {
-                let copied = clipboard::copy(&text, self.painter.out())
-                    .context("could not write to the terminal")?;
-                self.app
-                    .update(Msg::Done(what_was_copied(copied, text.len())));
-            }
-            Effect::Open(request, program) => match self.write_out(request, program) {
-                Ok(opening) => self.opening = Some(opening),
-                Err(e) => {
-                    let why = format!("could not create a temporary file: {e}; check TMPDIR");
-                    self.app.update(Msg::Done(why));
-                }
-            },
-            Effect::Write(request) => {
-                if let Some(why) = self.writing.begin(&*self.logs, request) {
-                    self.app.update(Msg::Done(why.to_owned()));
-                }
-            }
-            Effect::Suspend => signals::ask_to_stop(),
-            Effect::Quit => return Ok(Next::End),
-        }
-        Ok(Next::Go)
-    }
-
-    /// Writes a text to a file for a program. An earlier one that is still being written is dropped.
-    fn write_out(&self, request: TextRequest, program: Program) -> io::Result<Opening> {
-        let file = tempfile::Builder::new()
-            .prefix("ctxgauge-")
-            .suffix(".txt")
-            .tempfile()?;
-        let out = BufWriter::new(file.reopen()?);
-        let out: Box<dyn Write + Send> = match program {
-            Program::Pager => Box::new(Inert::new(out)),
-            Program::Editor => Box::new(out),
-        };
-        let (sender, written) = oneshot::channel();
-        let done = Box::new(move |result| {
-            // It may have been dropped.
-            let _ = sender.send(result);
-        });
-        self.logs.read_text(TextJob::Whole(request, out, done));
-        Ok(Opening {
-            file,
-            program,
-            written,
-        })
-    }
-
-    /// Leaves the terminal to a program until it ends. Its failure is reported.
-    async fn run_program(&mut self, opening: Opening) -> anyhow::Result<Next> {
-        let words = program::words(opening.program, &|name| self.env.get(name));
-        self.console.leave().await;
-        let started = program::start(&words, opening.file.path());
-        let id = started.as_ref().map_or(0, program::Running::id);
-        let mut child = tokio::task::spawn_blocking(|| started.and_then(program::Running::wait));
-        let mut next = Next::Go;
-        let done = loop {
-            tokio::select! {
-                done = &mut child => break done.context("could not wait for the program")?,
-                happening = self.console.next() => match happening {
-                    // The program that has the terminal must end too. It is waited for: it may save what was written.
-                    Happening::Signal(Signal::End(by)) => {
-                        signals::pass_on(by, id);
-                        next = Next::EndBy(by);
-                    }
-                    Happening::Signal(Signal::Stop) => signals::stop(),
-                    // Everything else is for the program that has the terminal.
-                    _ => {}
-                },
-            }
-        };
-        if let Some(by) = self.console.enter().await? {
-            return Ok(Next::EndBy(by));
-        }
-        self.reset_terminal();
-        if let Err(why) = done {
-            self.app.update(Msg::Done(why));
-        }
-        Ok(next)
-    }
-
-    /// Measures and clears the terminal, after another program used it.
-    fn reset_terminal(&mut self) {
-        if let Ok((columns, rows)) = self.console.size() {
-            self.app.update(Msg::Resize(columns, rows));
-        }
-        self.painter.forget();
-    }
 }
 
 /// The time of tokio's clock: tests can stop it.
@@ -578,13 +510,6 @@ async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>
         }
         None => std::future::pending().await,
     }
-}
-
-fn what_was_copied(copied: usize, all: usize) -> String {
-    if copied == all {
-        return format!("copied {copied} bytes");
-    }
-    format!("copied the first {copied} of {all} bytes (the terminal's limit)")
 }
 
 /// Waits until this time; without one, forever. It is ready at once if the time has come: a timer would wait up to a

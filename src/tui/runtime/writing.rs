@@ -1,36 +1,42 @@
-//! The file of a session that is being written, one at a time.
+//! What is made of a session to be handed on, one at a time.
 
 use super::Logs;
-use crate::app::FileRequest;
+use crate::app::{HandOutRequest, HandedOut};
 use tokio::sync::oneshot;
 
-/// What is being written.
+/// What is being made.
 #[derive(Default)]
-pub(super) struct Writing(Option<oneshot::Receiver<String>>);
+pub(super) struct Writing(Option<oneshot::Receiver<HandedOut>>);
 
 impl Writing {
-    /// Begins to write a file. Otherwise returns why not.
-    pub(super) fn begin(&mut self, logs: &dyn Logs, request: FileRequest) -> Option<&'static str> {
+    /// Begins to make it. Otherwise returns why not.
+    pub(super) fn begin(
+        &mut self,
+        logs: &dyn Logs,
+        request: HandOutRequest,
+    ) -> Option<&'static str> {
         if self.0.is_some() {
-            return Some("another file is still being written");
+            return Some("another report or table is still being written");
         }
         if logs.is_invented(request.file) {
             return Some("nothing is written of the demo: its sessions are invented");
         }
-        let (sender, said) = oneshot::channel();
+        let (sender, made) = oneshot::channel();
         // The screens may have ended.
-        logs.write(request, Box::new(move |text| drop(sender.send(text))));
-        self.0 = Some(said);
+        logs.hand_on(request, Box::new(move |made| drop(sender.send(made))));
+        self.0 = Some(made);
         None
     }
 
-    /// Waits until it is written, for what is to be said of it; without one, forever.
-    pub(super) async fn said(&mut self) -> String {
-        let said = match &mut self.0 {
-            Some(said) => said.await,
+    /// Waits until it is made; without one, forever.
+    pub(super) async fn made(&mut self) -> HandedOut {
+        let made = match &mut self.0 {
+            Some(made) => made.await,
             None => std::future::pending().await,
         };
         self.0 = None;
-        said.unwrap_or_else(|_| "nothing was written: no thread could be started".to_owned())
+        made.unwrap_or_else(|_| {
+            HandedOut::Said("nothing was written: no thread could be started".to_owned())
+        })
     }
 }

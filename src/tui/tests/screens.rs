@@ -2,6 +2,7 @@
 
 mod hostile;
 mod list;
+mod search;
 mod session;
 mod settling;
 mod unreported;

@@ -1,6 +1,7 @@
 //! A fleet by hand, for tests of the screens: events as a decoder would write them.
 
-use crate::app::{App, Effect, Listed, Msg};
+use crate::app::pager::{Pattern, in_text};
+use crate::app::{App, Effect, FoundItem, Listed, Msg, SearchNews, SearchRequest, Syntax};
 use crate::keymap::KeyPress;
 use crate::paint::HitMap;
 use crate::theme::Theme;
@@ -16,6 +17,7 @@ use model::window::Rules;
 use model::{Gone, Kind, Role, Source};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -439,4 +441,73 @@ pub(crate) fn text(app: &App, theme: Theme) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The session of [`logs`] that has some of everything.
+pub(crate) fn shop() -> SessionKey {
+    SessionKey {
+        file: FileId(2),
+        lane: Lane::Main,
+    }
+}
+
+/// A text, as a pattern.
+#[derive(Debug)]
+struct Plain(String);
+
+impl Pattern for Plain {
+    fn matches(&self, text: &str) -> Vec<Range<u32>> {
+        let found = text.match_indices(&self.0);
+        let ranges = found.map(|(at, found)| at..at + found.len());
+        ranges.filter_map(in_text).collect()
+    }
+
+    fn typed(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Begins a search over the listed sessions.
+pub(crate) fn begin_search(app: &mut App, pattern: &str) {
+    let (sessions, filter) = app.searchable();
+    let request = SearchRequest {
+        pattern: pattern.to_owned(),
+        syntax: Syntax::Regex,
+        sessions: Arc::clone(sessions),
+        filter,
+    };
+    let pattern = Arc::new(Plain(pattern.to_owned()));
+    say(app, SearchNews::Begun(request, pattern));
+}
+
+/// What a search says.
+pub(crate) fn say(app: &mut App, news: SearchNews) {
+    app.update(Msg::Search(news));
+    app.prepare(now());
+}
+
+/// An item of a session as a search finds it by its preview.
+pub(crate) fn found_in(app: &App, key: SessionKey, ix: usize, needle: &str) -> FoundItem {
+    let session = app.fleet.get(key).expect("a session");
+    let item = session.items().at(ix);
+    let (tokens, source) = session.tokens(ix);
+    let text = item.preview().to_owned();
+    let found = text.match_indices(needle);
+    FoundItem {
+        key,
+        place: item.place(),
+        nth: item.nth(),
+        kind: item.kind(),
+        hash: item.hash(),
+        role: item.role(),
+        label: render::item::label(&item).into_owned(),
+        tokens,
+        source,
+        request: render::item::request(item.entered()),
+        in_context: item.in_context(),
+        matches: found.map(|(at, found)| at..at + found.len()).collect(),
+        text,
+        line: 14,
+        more: 3,
+    }
 }

@@ -1,13 +1,13 @@
-//! The menu of files that are written of a session.
+//! The menu of what is made of a session to be handed on.
 
 use super::pointer;
-use crate::app::{App, FileKind};
+use crate::app::{App, HandOut};
 use crate::paint::{Area, Pieces, Tone, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 
 /// Draws the menu. Returns where its rows are.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> Area {
-    let rows = FileKind::ALL.iter().enumerate().map(|(row, kind)| {
+    let rows = HandOut::ALL.iter().enumerate().map(|(row, kind)| {
         vec![
             pointer(row == app.ui.menu_row),
             piece(format!("{} ", kind.key()), Tone::Key),
@@ -16,13 +16,13 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> Area {
     });
     let mut lines: Vec<Pieces> = rows.collect();
     lines.push(vec![quiet(
-        " in the working directory; nothing is overwritten",
+        " files go to the working directory; nothing is overwritten",
     )]);
     let columns = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let inside = canvas.open_box("write to a file", (columns as u16, lines.len() as u16));
+    let inside = canvas.open_box("hand on", (columns as u16, lines.len() as u16));
     canvas.write_rows(inside, lines);
     Area {
-        height: FileKind::ALL.len() as u16,
+        height: HandOut::ALL.len() as u16,
         ..inside
     }
 }

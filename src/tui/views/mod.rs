@@ -9,6 +9,7 @@ mod notices;
 mod overview;
 mod pager;
 mod prompt;
+mod results;
 mod roles;
 mod session;
 mod table;
@@ -38,6 +39,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
             Screen::Overview => overview::draw(app, &mut canvas),
             Screen::Session(key) => session::draw(app, key, &mut canvas),
             Screen::Text(_) => text::draw(app, &mut canvas),
+            Screen::Results => results::draw(app, &mut canvas),
         }
         if let Some(prompt) = &app.ui.prompt {
             prompt::draw(app, prompt, &mut canvas);
@@ -95,7 +97,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         None => app.hints(),
         Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
         Some(Purpose::Window(..) | Purpose::Oversized) => typing("set", "cancel"),
-        Some(Purpose::Find | Purpose::Search) => typing("find", "cancel"),
+        Some(Purpose::Find | Purpose::Search | Purpose::Pattern(_)) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
     // The last two, help and quit, matter most to a new user.

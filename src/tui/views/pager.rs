@@ -19,8 +19,10 @@ pub const FOOT_ROWS: u16 = 1;
 /// The item whose text is shown.
 #[derive(Debug, Clone)]
 pub struct About<'a> {
-    /// The item; `None`: its log no longer contains it.
+    /// The item; `None`: its log no longer contains it, or was not read so far.
     pub item: Option<&'a ItemRef<'a>>,
+    /// What to show in its place then.
+    pub missing: &'static str,
     /// What its call was about, if it is a tool's result.
     pub subject: Option<Cow<'a, str>>,
     /// Its tokens and their source.
@@ -85,7 +87,7 @@ pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>
 /// The item's role, tool and subject or preview.
 fn subject(about: &About<'_>, columns: usize) -> Pieces {
     let Some(item) = about.item else {
-        return vec![quiet("this item is no longer in the log")];
+        return vec![quiet(about.missing)];
     };
     let name = text::cut(&item::label(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
@@ -280,6 +282,7 @@ mod tests {
         let item = session.items().first();
         let about = About {
             item: item.as_ref(),
+            missing: "",
             subject: None,
             tokens: session.tokens(0),
             end: 200_000,

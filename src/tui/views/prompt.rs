@@ -1,6 +1,6 @@
 //! The box of a prompt; filters are typed where they are shown.
 
-use crate::app::{App, Prompt, Purpose, Reach};
+use crate::app::{App, Prompt, Purpose, Reach, Syntax};
 use crate::keymap::KeyPress;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use crate::widgets::canvas::Canvas;
@@ -78,7 +78,34 @@ fn asked(
             let hint = quiet("case-sensitive if it contains capitals");
             Some(("search the text".to_owned(), "text: ", vec![vec![hint]]))
         }
+        Purpose::Pattern(syntax) => Some(pattern(app, prompt, syntax, columns)),
     }
+}
+
+/// The prompt for a search over the listed sessions.
+fn pattern(
+    app: &App,
+    prompt: &Prompt,
+    syntax: Syntax,
+    columns: usize,
+) -> (String, &'static str, Vec<Pieces>) {
+    let title = format!("search {}", app.searchable_place());
+    let mark = |of| if of == syntax { "●" } else { "○" };
+    let (regex, fixed) = (mark(Syntax::Regex), mark(Syntax::Text));
+    let tab = KeyPress::Tab;
+    let long = format!("{regex} regular expression  {fixed} text  {tab} changes");
+    let short = format!("{regex} regex  {fixed} text  {tab}");
+    let fits = text::width(&long) <= columns;
+    let hint = match (prompt.wrong.as_str(), &app.search) {
+        ("", Some(search)) if prompt.typed.is_empty() => {
+            let last = text::cut(&search.request.pattern, 20);
+            quiet(format!("empty: what was found for '{last}'"))
+        }
+        ("", _) => quiet("case-sensitive if it contains capitals"),
+        (wrong, _) => piece(text::cut(wrong, columns), Tone::Warn),
+    };
+    let below = vec![vec![plain(if fits { long } else { short })], vec![hint]];
+    (title, "pattern: ", below)
 }
 
 /// Which sessions get the window: this one, or all with its model, between which Tab changes.

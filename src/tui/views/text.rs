@@ -19,6 +19,11 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let tokens = found.map(|((ix, _), session)| session.tokens(*ix));
     let about = About {
         item: found.map(|((_, item), _)| item),
+        missing: if app.is_seeking() {
+            "reading its session"
+        } else {
+            "this item is no longer in the log"
+        },
         subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, Source::Estimated)),
         end: page.state.limits.end(),

@@ -1,0 +1,342 @@
+//! A search for a pattern in the texts of all listed sessions: what was found so far, and what its keys do. The runtime
+//! searches.
+
+use super::pager::{Origin, Pager, Pattern};
+use super::tabs::{ITEMS, row_id};
+use super::{App, Effect, Idle, Purpose, Screen, ShownItems};
+use crate::keymap::Action;
+use model::event::Place;
+use model::fleet::SessionKey;
+use model::text::TextRequest;
+use model::{Kind, Role, Source};
+use render::number;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most items that are kept.
+pub const MOST_FOUND: usize = 1_000;
+
+/// How a pattern is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// A regular expression.
+    Regex,
+    /// The text itself.
+    Text,
+}
+
+/// What is searched for, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// The pattern.
+    pub pattern: String,
+    /// How it is written.
+    pub syntax: Syntax,
+    /// The sessions.
+    pub sessions: Arc<HashSet<SessionKey>>,
+    /// Which sessions these are: the filter of the list; empty: all.
+    pub filter: String,
+}
+
+/// An item that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundItem {
+    /// Its session.
+    pub key: SessionKey,
+    /// Its record.
+    pub place: Place,
+    /// Its number in the record.
+    pub nth: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// Tells it from others of its record.
+    pub hash: u64,
+    /// Who filled the context with it.
+    pub role: Role,
+    /// Its tool or kind. Not safe to print.
+    pub label: String,
+    /// Its size.
+    pub tokens: u64,
+    /// How that is known.
+    pub source: Source,
+    /// The request that it entered the context with, as screens number it.
+    pub request: String,
+    /// Whether it is in the context.
+    pub in_context: bool,
+    /// The first line that matches, or the part of it around the match. Not safe to print.
+    pub text: String,
+    /// Its matches, in bytes.
+    pub matches: Vec<Range<usize>>,
+    /// The number of this line in the text, from 1.
+    pub line: u64,
+    /// How many more lines match.
+    pub more: u64,
+}
+
+/// What a search says while it runs.
+#[derive(Debug)]
+pub enum SearchNews {
+    /// It has begun; the pattern finds matches in a text.
+    Begun(SearchRequest, Arc<dyn Pattern>),
+    /// The pattern is wrong, and why.
+    Refused(String),
+    /// An item matches.
+    Found(Box<FoundItem>),
+    /// So many sessions more were searched.
+    Searched(usize),
+    /// So many sessions could not be searched, and why.
+    Unread(usize, String),
+    /// Nothing follows.
+    End,
+}
+
+/// How far a search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It goes on.
+    Running,
+    /// All was searched.
+    Done,
+    /// The user left it before its end.
+    Left,
+    /// As many items were found as are kept, and there are more.
+    Full,
+}
+
+/// A search.
+#[derive(Debug)]
+pub struct Search {
+    /// What is searched for, and where.
+    pub request: SearchRequest,
+    /// How far it is.
+    pub progress: Progress,
+    /// How many sessions were searched.
+    pub searched: usize,
+    /// How many could not be searched, and why the first of them could not.
+    pub unread: (usize, String),
+    /// What was found, in the order of the search.
+    pub found: Vec<FoundItem>,
+    /// The sessions in which something was found.
+    pub sessions: HashSet<SessionKey>,
+    pattern: Arc<dyn Pattern>,
+    /// The rows.
+    rows: Vec<usize>,
+}
+
+impl Search {
+    fn new(request: SearchRequest, pattern: Arc<dyn Pattern>) -> Search {
+        Search {
+            request,
+            progress: Progress::Running,
+            searched: 0,
+            unread: (0, String::new()),
+            found: Vec::new(),
+            sessions: HashSet::new(),
+            pattern,
+            rows: Vec::new(),
+        }
+    }
+
+    /// How many sessions are searched.
+    pub fn all(&self) -> usize {
+        self.request.sessions.len()
+    }
+
+    /// These sessions in words.
+    pub fn place(&self) -> String {
+        place(self.all(), &self.request.filter)
+    }
+}
+
+/// So many sessions that a filter selects, in words.
+fn place(sessions: usize, filter: &str) -> String {
+    let counted = number::counted(sessions as u64, "session");
+    match (filter, sessions) {
+        ("", 1) => counted,
+        ("", _) => format!("all {counted}"),
+        (filter, _) => format!("{counted} of the list: {filter}"),
+    }
+}
+
+impl App {
+    /// Asks for a pattern.
+    pub(super) fn ask_pattern(&mut self) {
+        let syntax = self.search.as_ref().map(|search| search.request.syntax);
+        self.ask(Purpose::Pattern(syntax.unwrap_or(Syntax::Regex)));
+    }
+
+    /// The sessions of the list that a search would look into, and the filter that selects them.
+    pub fn searchable(&self) -> (&Arc<HashSet<SessionKey>>, String) {
+        let mut parts = Vec::new();
+        if self.ui.idle == Idle::Hidden {
+            parts.push("live only");
+        }
+        if !self.ui.filter.trim().is_empty() {
+            parts.push(self.ui.filter.trim());
+        }
+        (&self.shown.matching_keys, parts.join(", "))
+    }
+
+    /// The sessions that a search would look into, in words.
+    pub fn searchable_place(&self) -> String {
+        let (sessions, filter) = self.searchable();
+        place(sessions.len(), &filter)
+    }
+
+    /// Searches for what was typed. An empty pattern shows what was found before.
+    pub(super) fn search_for(&mut self, pattern: &str, syntax: Syntax) -> Effect {
+        if pattern.trim().is_empty() {
+            self.ui.prompt = None;
+            if self.search.is_some() {
+                self.ui.screen = Screen::Results;
+            }
+            return Effect::None;
+        }
+        let (sessions, filter) = self.searchable();
+        Effect::Search(SearchRequest {
+            pattern: pattern.to_owned(),
+            syntax,
+            sessions: Arc::clone(sessions),
+            filter,
+        })
+    }
+
+    /// Takes what a search says.
+    pub(super) fn take_news(&mut self, news: SearchNews) -> Effect {
+        match news {
+            SearchNews::Begun(request, pattern) => {
+                self.search = Some(Search::new(request, pattern));
+                self.ui.results = super::Cursor::new(super::Top::Stays);
+                self.ui.prompt = None;
+                self.ui.screen = Screen::Results;
+                return Effect::None;
+            }
+            SearchNews::Refused(why) => {
+                if let Some(prompt) = &mut self.ui.prompt {
+                    prompt.wrong = why;
+                }
+                return Effect::None;
+            }
+            _ => {}
+        }
+        let running = |search: &&mut Search| search.progress == Progress::Running;
+        let Some(search) = self.search.as_mut().filter(running) else {
+            return Effect::None;
+        };
+        match news {
+            SearchNews::Found(_) if search.found.len() >= MOST_FOUND => {
+                search.progress = Progress::Full;
+                return Effect::EndSearch;
+            }
+            SearchNews::Found(found) => {
+                search.rows.push(search.found.len());
+                search.sessions.insert(found.key);
+                search.found.push(*found);
+            }
+            SearchNews::Searched(sessions) => search.searched += sessions,
+            SearchNews::Unread(sessions, why) => {
+                if search.unread.0 == 0 {
+                    search.unread.1 = why;
+                }
+                search.unread.0 += sessions;
+            }
+            _ => search.progress = Progress::Done,
+        }
+        Effect::None
+    }
+
+    /// Keeps the selected item on screen.
+    pub(super) fn prepare_results(&mut self) {
+        if let Some(search) = &self.search {
+            let rows = usize::from(self.overview_layout().list.height);
+            self.ui.results.fit(&search.rows, rows);
+        }
+    }
+
+    pub(super) fn act_on_results(&mut self, action: Action) {
+        if action == Action::Search {
+            self.ask_pattern();
+        }
+    }
+
+    pub(super) fn step_results(&mut self, by: isize) {
+        if let Some(search) = &self.search {
+            self.ui.results.step(&search.rows, by);
+        }
+    }
+
+    /// The item that is selected among those that were found.
+    pub fn found_item(&self) -> Option<&FoundItem> {
+        self.search.as_ref()?.found.get(self.ui.results.index())
+    }
+
+    /// Opens the text of the selected item at its first match, with its session behind it.
+    pub(super) fn open_found(&mut self) -> Effect {
+        let Some((search, found)) = self.search.as_ref().zip(self.found_item()) else {
+            return Effect::None;
+        };
+        let (key, in_context) = (found.key, found.in_context);
+        let item = row_id(Some((found.place.id(), found.nth, found.kind)));
+        let wanted = TextRequest {
+            file: key.file,
+            place: found.place,
+            hash: found.hash,
+            page: 0,
+        };
+        let pattern = Arc::clone(&search.pattern);
+        if self.fleet.get(key).is_none() {
+            self.notify("this session no longer exists".to_owned());
+            return Effect::None;
+        }
+        let _ = self.open_session_page(key);
+        self.ui.came_from = None;
+        self.ui.item_filter.clear();
+        if !in_context {
+            self.ui.listed = ShownItems::All;
+        }
+        self.show(ITEMS);
+        self.sought = Some(item);
+        self.pager = Some(Pager::open_at(key, wanted, pattern));
+        self.ui.screen = Screen::Text(key);
+        Effect::LookAndRead(wanted)
+    }
+
+    /// Selects the item that was opened from the results, as soon as it is listed.
+    pub(super) fn select_sought(&mut self) {
+        let (Some(sought), Some(ids)) = (self.sought, self.list_ids()) else {
+            return;
+        };
+        if ids.contains(&sought) {
+            let mut cursor = self.ui.cursor();
+            cursor.pin(sought);
+            self.ui.set_cursor(cursor);
+            self.sought = None;
+        }
+    }
+
+    /// Whether the session of the item that was opened from the results is still read.
+    pub fn is_seeking(&self) -> bool {
+        self.sought.is_some()
+    }
+
+    /// Whether the text on screen was opened from the results.
+    pub fn is_text_found(&self) -> bool {
+        let pager = self.pager.as_ref();
+        pager.is_some_and(|pager| pager.origin == Origin::Results)
+    }
+
+    /// Goes from the results to the list. The search ends.
+    pub(super) fn leave_results(&mut self) -> Effect {
+        self.ui.screen = Screen::Overview;
+        if let Some(search) = &mut self.search
+            && search.progress == Progress::Running
+        {
+            search.progress = Progress::Left;
+        }
+        Effect::EndSearch
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The search over sessions that runs, one at a time. Another one, or leaving, ends it.
+
+use super::Logs;
+use crate::app::pager::Pattern;
+use crate::app::pager::in_text;
+use crate::app::{SearchNews, SearchRequest, Syntax};
+use ingest::search::{self, Case, Matcher};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// How much of what is found may wait for the screens; if there is more, the search waits.
+const WAITING_NEWS: usize = 64;
+
+/// Tells the screens what a search finds, as long as they want to know.
+#[derive(Debug, Clone)]
+pub struct Finder(Sender<SearchNews>);
+
+impl Finder {
+    /// Tells the screens. It breaks when they do not wait for it any more.
+    pub fn say(&self, news: SearchNews) -> ControlFlow<()> {
+        match self.0.blocking_send(news) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    /// Whether the screens wait for it.
+    pub fn is_wanted(&self) -> bool {
+        !self.0.is_closed()
+    }
+}
+
+/// The search that runs.
+#[derive(Default)]
+pub(super) struct Searching(Option<Receiver<SearchNews>>);
+
+impl Searching {
+    /// Begins to search, and ends the search before. If the pattern is wrong, that one goes on.
+    pub(super) fn begin(&mut self, logs: &dyn Logs, request: SearchRequest) -> SearchNews {
+        let syntax = match request.syntax {
+            Syntax::Regex => search::Syntax::Regex,
+            Syntax::Text => search::Syntax::Fixed,
+        };
+        let matcher = match Matcher::new(&request.pattern, syntax, Case::Smart) {
+            Ok(matcher) => matcher,
+            Err(why) => return SearchNews::Refused(last_line(&why)),
+        };
+        let (sender, news) = channel(WAITING_NEWS);
+        self.0 = Some(news);
+        logs.search(&request, matcher.clone(), Finder(sender));
+        let typed = request.pattern.clone();
+        SearchNews::Begun(request, Arc::new(Searched { matcher, typed }))
+    }
+
+    /// Ends the search.
+    pub(super) fn end(&mut self) {
+        self.0 = None;
+    }
+
+    /// Waits for what it finds next; without one, forever.
+    pub(super) async fn news(&mut self) -> SearchNews {
+        let news = match &mut self.0 {
+            Some(news) => news.recv().await,
+            None => std::future::pending().await,
+        };
+        news.unwrap_or_else(|| {
+            self.0 = None;
+            SearchNews::End
+        })
+    }
+
+    /// What it has found already.
+    pub(super) fn next_news(&mut self) -> Option<SearchNews> {
+        self.0.as_mut()?.try_recv().ok()
+    }
+}
+
+/// What is searched for.
+#[derive(Debug)]
+struct Searched {
+    matcher: Matcher,
+    typed: String,
+}
+
+impl Pattern for Searched {
+    fn matches(&self, text: &str) -> Vec<Range<u32>> {
+        self.matcher.ranges(text).filter_map(in_text).collect()
+    }
+
+    fn typed(&self) -> &str {
+        &self.typed
+    }
+}
+
+/// The last line of what is wrong with a pattern says what it is; those before show where.
+fn last_line(why: &str) -> String {
+    let last = why.lines().last().unwrap_or_default();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::{HandOutRequest, HandedOut};
+    use ingest::TextJob;
+    use model::fleet::FileId;
+    use std::sync::Mutex;
+
+    /// Keeps the finders of the searches.
+    #[derive(Default)]
+    struct Asked(Mutex<Vec<Finder>>);
+
+    impl Logs for Asked {
+        fn look_at(&self, _: FileId) {}
+        fn read_text(&self, _: TextJob) {}
+        fn need_texts(&self, _: Vec<FileId>) {}
+        fn need_titles(&self, _: Vec<FileId>) {}
+        fn prepare_to_count(&self) {}
+        fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
+
+        fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {
+            self.0.lock().unwrap().push(finder);
+        }
+
+        fn is_invented(&self, _: FileId) -> bool {
+            false
+        }
+    }
+
+    impl Asked {
+        fn wanted(&self) -> Vec<bool> {
+            let finders = self.0.lock().unwrap();
+            finders.iter().map(Finder::is_wanted).collect()
+        }
+    }
+
+    fn request(pattern: &str) -> SearchRequest {
+        SearchRequest {
+            pattern: pattern.to_owned(),
+            syntax: Syntax::Regex,
+            sessions: Arc::default(),
+            filter: String::new(),
+        }
+    }
+
+    #[test]
+    fn another_search_ends_the_one_before_unless_its_pattern_is_wrong() {
+        let (logs, mut searching) = (Asked::default(), Searching::default());
+        let begun = searching.begin(&logs, request("a+"));
+        let SearchNews::Begun(_, pattern) = begun else {
+            panic!("{begun:?}");
+        };
+        assert_eq!(pattern.matches("baab aa"), [1..3, 5..7]);
+        assert_eq!(logs.wanted(), [true]);
+        let refused = searching.begin(&logs, request("a("));
+        assert!(matches!(refused, SearchNews::Refused(why) if why == "unclosed group"));
+        assert_eq!(logs.wanted(), [true]);
+        searching.begin(&logs, request("b"));
+        assert_eq!(logs.wanted(), [false, true]);
+        searching.end();
+        assert_eq!(logs.wanted(), [false, false]);
+    }
+
+    #[tokio::test]
+    async fn a_search_is_over_when_its_finder_is_gone() {
+        let (logs, mut searching) = (Asked::default(), Searching::default());
+        searching.begin(&logs, request("a"));
+        let finder = logs.0.lock().unwrap().remove(0);
+        let say = move || finder.say(SearchNews::Searched(3));
+        assert!(
+            tokio::task::spawn_blocking(say)
+                .await
+                .unwrap()
+                .is_continue()
+        );
+        assert!(matches!(searching.news().await, SearchNews::Searched(3)));
+        assert!(matches!(searching.news().await, SearchNews::End));
+        assert!(searching.next_news().is_none());
+    }
+}

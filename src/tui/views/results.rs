@@ -1,0 +1,280 @@
+//! What a search over sessions has found: a row for each item, with the first line that matches.
+//!
+//! ```text
+//!  ctxgauge  retry  12 items in 3 sessions                            searching: 38 of 305 sessions
+//!   SESSION        WHEN    ITEM           TOKENS    TEXT
+//! ▌ api-gateway    #4      T shell         14.0k ══ src/retry.rs:14: loop {
+//!                  #5      A shell           600 =  cargo test retry
+//!  ─ all 305 sessions ────────────────────────────────────────────────────────────────── 1 of 12 ──
+//!  api-gateway · codex · gpt-5.4 · 8s ago
+//!  line 14 of its text, 3 more lines match · in the context
+//! ```
+
+use crate::app::layout::Fold;
+use crate::app::search::{MOST_FOUND, Progress};
+use crate::app::{App, FoundItem, Search, wrapped};
+use crate::keymap::{Action, Scope};
+use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
+use crate::widgets::canvas::Canvas;
+use render::excerpt::fitted;
+use render::item::{letter, sign};
+use render::{number, text};
+
+/// The columns of the session, the request and the item's name, by the width of the screen.
+struct Columns {
+    session: usize,
+    request: usize,
+    item: usize,
+}
+
+/// The columns of the size and of its sign.
+const TOKENS_COLUMNS: usize = 7;
+const SIGN_COLUMNS: usize = 2;
+
+impl Columns {
+    fn of(width: u16) -> Columns {
+        let (session, request, item) = Fold::of(width).pick((9, 0, 6), (13, 5, 10), (24, 6, 16));
+        Columns {
+            session,
+            request,
+            item,
+        }
+    }
+
+    /// The first cells of a row.
+    fn cells(&self, [session, request, item, tokens, sign]: [Piece; 5]) -> Pieces {
+        let padded = |piece: Piece, columns| Piece {
+            text: text::left(&piece.text, columns),
+            ..piece
+        };
+        let mut cells = vec![padded(session, self.session), plain(" ")];
+        if self.request > 0 {
+            cells.extend([padded(request, self.request), plain(" ")]);
+        }
+        cells.push(padded(item, self.item));
+        if self.request > 0 {
+            let tokens = Piece {
+                text: text::right(&tokens.text, TOKENS_COLUMNS),
+                ..tokens
+            };
+            cells.extend([plain(" "), tokens, plain(" "), padded(sign, SIGN_COLUMNS)]);
+        }
+        cells.push(plain(" "));
+        cells
+    }
+}
+
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let Some(search) = &app.search else {
+        return;
+    };
+    let layout = app.overview_layout();
+    let banner = text::left(&format!(" {}", app.banner), usize::from(canvas.width()));
+    canvas.write_in(layout.banner, &[piece(banner, Tone::Banner)]);
+    header(search, layout.header, canvas);
+    if search.found.is_empty() {
+        let room = usize::from(canvas.width()).saturating_sub(4);
+        let lines = empty(app, search).into_iter().flat_map(|line| {
+            let lines = wrapped(&text::inert(&line.text), room).into_iter();
+            lines.map(move |part| vec![piece(part, line.tone)])
+        });
+        canvas.write_rows(layout.list.inset(3, 0), lines);
+    } else {
+        let columns = Columns::of(canvas.width());
+        headings(&columns, layout.columns, canvas);
+        rows(app, search, &columns, layout.list, canvas);
+        canvas.hit(layout.list, Hit::List);
+    }
+    rule(app, search, layout.rule, canvas);
+    detail(app, layout.detail, canvas);
+    super::notices::draw_newest(app, layout.notice, canvas);
+    super::footer(app, layout.footer, canvas);
+}
+
+fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
+    let narrow = Fold::of(area.width) == Fold::Narrow;
+    let sessions = |n: usize| number::counted(n as u64, "session");
+    let searched = match (search.searched, search.all()) {
+        (searched, all) if narrow => format!("{searched} of {all}"),
+        (searched, all) => format!("{searched} of {}", sessions(all)),
+    };
+    let state = match search.progress {
+        Progress::Running => vec![
+            piece("searching", Tone::Live),
+            plain(format!(" {searched} ")),
+        ],
+        Progress::Left | Progress::Full => vec![quiet(format!("ended after {searched} "))],
+        Progress::Done => vec![quiet(format!("searched {searched} "))],
+    };
+    let found = match search.found.len() {
+        0 => String::new(),
+        1 => "  1 item".to_owned(),
+        n if narrow => format!("  {n} items"),
+        n => format!("  {n} items in {}", sessions(search.sessions.len())),
+    };
+    let name = if narrow { "" } else { "ctxgauge  " };
+    let taken = text::width(name) + text::width(&found) + width(&state) + 2;
+    let room = usize::from(area.width).saturating_sub(taken);
+    let left = [
+        piece(name, Tone::Accent),
+        piece(text::cut(&search.request.pattern, room), Tone::Match),
+        plain(found),
+    ];
+    let end = canvas.write((1, area.y), area.right(), &left);
+    canvas.write_right((end + 1, area.y), area.right(), &state);
+}
+
+fn headings(columns: &Columns, area: Area, canvas: &mut Canvas<'_>) {
+    let heading = |text| piece(text, Tone::Heading);
+    let mut line = vec![plain("  ")];
+    let cells = ["SESSION", "WHEN", "ITEM", "TOKENS", ""];
+    line.extend(columns.cells(cells.map(heading)));
+    line.push(heading("TEXT"));
+    canvas.write_in(area, &line);
+}
+
+fn rows(app: &App, search: &Search, columns: &Columns, area: Area, canvas: &mut Canvas<'_>) {
+    let from = app.ui.results.offset();
+    let mut above = None;
+    let shown = search.found.iter().enumerate().skip(from);
+    for ((row, found), y) in shown.zip(area.rows()) {
+        let selected = row == app.ui.results.index();
+        // A session is named once, unless its row is selected.
+        let is_named = above.replace(found.key) != Some(found.key) || selected;
+        let name = if is_named {
+            app.fleet.name(found.key)
+        } else {
+            "".into()
+        };
+        let tone = if found.in_context {
+            Tone::Plain
+        } else {
+            Tone::Quiet
+        };
+        let item = format!("{} {}", letter(found.role), text::inert(&found.label));
+        let mut line = vec![super::pointer(selected), plain(" ")];
+        line.extend(columns.cells([
+            strong(name),
+            quiet(&found.request),
+            piece(item, found.role),
+            piece(number::tokens(found.tokens), found.source),
+            quiet(sign(found.source)),
+        ]));
+        let room = usize::from(area.width).saturating_sub(width(&line) + 1);
+        let parts = fitted(&found.text, &found.matches, room).into_iter();
+        line.extend(parts.map(|part| {
+            let tone = if part.is_match { Tone::Match } else { tone };
+            piece(part.text, tone)
+        }));
+        canvas.write((0, y), area.right(), &line);
+        if selected {
+            canvas.select_row(y);
+        }
+    }
+}
+
+/// Why there is nothing in the list.
+fn empty(app: &App, search: &Search) -> Vec<Piece> {
+    let key = |action| app.keymap.key_text(Scope::Results, action);
+    match search.progress {
+        Progress::Running => return vec![quiet("nothing found so far")],
+        Progress::Left => return vec![quiet("nothing was found until the search was ended")],
+        Progress::Done | Progress::Full => {}
+    }
+    let pattern = &search.request.pattern;
+    let mut lines = vec![plain(format!("nothing matches '{pattern}'"))];
+    lines.push(quiet(format!(
+        "press {} to search for something else, {} to go back",
+        key(Action::Search),
+        key(Action::Back)
+    )));
+    lines
+}
+
+/// The line below the list: where was searched, what could not be, and the place in a list that does not fit.
+fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
+    let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
+    canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
+    let (found, rows) = (
+        search.found.len(),
+        usize::from(app.overview_layout().list.height),
+    );
+    let at = if found > rows {
+        format!(" {} of {found} ", app.ui.results.index() + 1)
+    } else {
+        String::new()
+    };
+    let room = usize::from(area.width).saturating_sub(text::width(&at) + 8);
+    let (unread, why) = &search.unread;
+    let problem = if search.progress == Progress::Full {
+        Some(format!("the first {MOST_FOUND} items only"))
+    } else if *unread > 0 {
+        Some(format!("{unread} not searched: {}", text::one_line(why)))
+    } else {
+        None
+    };
+    let problem = problem.map(|problem| vec![piece(text::cut(&problem, room), Tone::Near)]);
+    let taken = problem.as_ref().map_or(0, |problem| width(problem) + 3);
+    let place = text::cut(
+        &format!("in {}", search.place()),
+        room.saturating_sub(taken),
+    );
+    let groups = [vec![quiet(place)]].into_iter().chain(problem);
+    let groups = groups.filter(|group| group.iter().any(|piece| piece.text.len() > "…".len()));
+    let mut line = vec![plain(" ")];
+    line.extend(joined(groups, room));
+    line.push(plain(" "));
+    let end = canvas.write((3, area.y), area.right(), &line);
+    canvas.write_right((end, area.y), area.right().saturating_sub(3), &[quiet(at)]);
+}
+
+/// The selected item's session, and where in its text the match is.
+fn detail(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let Some(found) = app.found_item() else {
+        return;
+    };
+    let columns = usize::from(area.width.saturating_sub(2));
+    let mut lines = vec![place(found, columns)];
+    if area.height > 1 {
+        lines.insert(0, session(app, found, columns));
+    }
+    canvas.write_rows(area.inset(1, 0), lines);
+}
+
+fn session(app: &App, found: &FoundItem, columns: usize) -> Pieces {
+    let key = found.key;
+    let name = app.fleet.name(key);
+    let mut groups = vec![vec![strong(text::cut(&name, columns / 4))]];
+    let title = app.fleet.title(key).unwrap_or_default();
+    if !title.trim().is_empty() && !title.starts_with(&*name) {
+        let title = text::one_line(&title);
+        groups.push(vec![plain(text::cut(&title, columns * 2 / 5))]);
+    }
+    let label = app.fleet.facts(key).map(|facts| facts.label);
+    groups.extend(label.map(|label| vec![quiet(label)]));
+    let model = app.fleet.get(key).and_then(|session| session.model());
+    groups.extend(model.map(|model| vec![quiet(text::short_model(model))]));
+    let age = app.age(key).map(number::age);
+    groups.extend(age.map(|age| vec![quiet(format!("{age} ago"))]));
+    joined(groups, columns)
+}
+
+fn place(found: &FoundItem, columns: usize) -> Pieces {
+    let mut groups = vec![vec![
+        piece(format!("{} ", letter(found.role)), found.role),
+        plain(text::cut(&found.label, columns / 3)),
+    ]];
+    let more = match found.more {
+        0 => String::new(),
+        1 => ", 1 more line matches".to_owned(),
+        more => format!(", {} more lines match", number::tokens(more)),
+    };
+    let line = number::tokens(found.line);
+    groups.push(vec![quiet(format!("line {line} of its text{more}"))]);
+    groups.push(vec![if found.in_context {
+        quiet("in the context")
+    } else {
+        quiet("not in the context")
+    }]);
+    joined(groups, columns)
+}
