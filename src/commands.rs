@@ -12,6 +12,7 @@ mod check;
 mod completions;
 mod config;
 mod diff;
+mod ended;
 pub mod exit;
 mod export;
 mod follow;

@@ -1,11 +1,11 @@
 //! `ctxgauge audit`.
 
+use super::ended::Printed;
 use super::options::{All, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
 use report::audit;
-use std::io::{self, IsTerminal, Write};
 
 /// `ctxgauge audit`.
 #[derive(Debug, Args)]
@@ -24,15 +24,10 @@ impl Run for Audit {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let context = call.setup()?.context_of_all(&self.all)?;
-        // This bypasses `err`, which would make the escapes visible.
-        let mut terminal = io::stderr();
-        let progress: Option<&mut dyn Write> = if terminal.is_terminal() {
-            Some(&mut terminal)
-        } else {
-            None
-        };
+        let mut context = call.setup()?.context_of_all(&self.all)?;
+        let charset = self.all.print.plain.charset();
+        call.long_work(&mut context, Printed::AtTheEnd, charset)?;
         let style = call.style(&self.all.print);
-        audit::run(&context, style, self.worst, progress, call.out, call.err)
+        audit::run(&context, style, self.worst, call.out, call.err)
     }
 }

@@ -1,5 +1,6 @@
 //! `ctxgauge diff`.
 
+use super::ended::Printed;
 use super::exit::Exit;
 use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
 use super::{Call, Run};
@@ -73,6 +74,7 @@ impl Run for Diff {
         let setup = call.setup()?;
         let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
         setup.leave_out(self.redact.redact, &mut context)?;
+        call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
         let paths = [self.before.as_str(), after].map(PathBuf::from);
         let moments = [
             moment(&self.before, &paths[0], self.from),

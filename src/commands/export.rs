@@ -1,5 +1,6 @@
 //! `ctxgauge export`.
 
+use super::ended::Printed;
 use super::options::{Estimate, Logs, Redact, Shared};
 use super::since::Since;
 use super::{Call, Run};
@@ -7,6 +8,7 @@ use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use files::output::Existing;
+use report::Charset;
 use report::export::{self, Format, Part, Place, Sizes, Table, schema};
 use std::path::{Path, PathBuf};
 
@@ -109,6 +111,11 @@ impl Run for Export {
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
         setup.leave_out(self.redact.redact, &mut context)?;
+        let printed = match self.output {
+            Some(_) => Printed::AtTheEnd,
+            None => Printed::Meanwhile,
+        };
+        call.long_work(&mut context, printed, Charset::Unicode)?;
         let export = export::Export {
             tables: &tables,
             format,

@@ -41,17 +41,20 @@ pub(super) fn is_plain(env: &Env, config: &Config) -> bool {
     env.get("NO_COLOR").is_some() || is_dumb || config.no_color
 }
 
+/// Whether the terminal has a cursor to move.
+pub(super) fn has_cursor(env: &Env) -> bool {
+    let term = env.get("TERM");
+    !cfg!(unix) || term.is_some_and(|term| term != "dumb" && term != "unknown")
+}
+
 /// An error if the terminal has no cursor to move.
 pub(super) fn check_terminal(env: &Env) -> Result<()> {
-    if !cfg!(unix) {
+    if has_cursor(env) {
         return Ok(());
     }
     let what = match env.get("TERM") {
         None => "TERM is not set".to_owned(),
-        Some(term) if term == "dumb" || term == "unknown" => {
-            format!("TERM is '{}'", term.to_string_lossy())
-        }
-        Some(_) => return Ok(()),
+        Some(term) => format!("TERM is '{}'", term.to_string_lossy()),
     };
     bail!(
         "{what}, so this terminal may not be able to show the monitor; use `ctxgauge ls` or \

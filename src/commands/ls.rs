@@ -1,5 +1,6 @@
 //! `ctxgauge ls`.
 
+use super::ended::Printed;
 use super::options::{All, Shared};
 use super::since::Since;
 use super::{Call, Run};
@@ -72,7 +73,9 @@ impl Run for Ls {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let context = call.setup()?.context_of_all(&self.all)?;
+        let mut context = call.setup()?.context_of_all(&self.all)?;
+        let charset = self.all.print.plain.charset();
+        call.long_work(&mut context, Printed::AtTheEnd, charset)?;
         let wanted = self.wanted((context.now)());
         let style = call.style(&self.all.print);
         ls::run(&context, style, &wanted, call.out, call.err)

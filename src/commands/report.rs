@@ -1,5 +1,6 @@
 //! `ctxgauge report`.
 
+use super::ended::Printed;
 use super::exit::Exit;
 use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
 use super::{Call, Run};
@@ -122,6 +123,9 @@ impl Run for Report {
         let is_to_hand_on = matches!(form, Form::ToHandOn(_));
         let without_texts = self.redact.redact || (is_to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
+        if !self.follow {
+            call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
+        }
         let asked = Asked {
             path: self.path.as_deref(),
             session: self.session.as_deref(),

@@ -1,5 +1,6 @@
 //! `ctxgauge search`.
 
+use super::ended::Printed;
 use super::exit::Exit;
 use super::locale;
 use super::options::{All, Shared, check_paths};
@@ -89,7 +90,9 @@ impl Search {
         let matcher = self.matcher()?;
         check_paths(&self.all.paths)?;
         let setup = call.setup()?;
-        let context = setup.context_of_all(&self.all)?;
+        let mut context = setup.context_of_all(&self.all)?;
+        let charset = self.all.print.plain.charset();
+        call.long_work(&mut context, Printed::Meanwhile, charset)?;
         let style = call.style(&self.all.print);
         let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {

@@ -14,6 +14,7 @@ use ingest::discover::roots::{SearchRoot, usual};
 use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
+use report::progress::Progress;
 use report::redact::{Known, Redactor};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -181,6 +182,7 @@ impl Setup {
             cache,
             now: jiff::Timestamp::now,
             patience: Patience::default(),
+            progress: Progress::default(),
             redactor: None,
         })
     }

@@ -4,12 +4,14 @@
 //! link. Opening a pipe waits for a writer, and `/dev/zero` never ends. So each file is checked before it is opened
 //! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
+mod ignored;
 pub mod output;
 pub mod paths;
 mod pipe;
 #[cfg(any(test, feature = "testing"))]
 pub mod waiting;
 
+pub use ignored::ignored_signals;
 pub use pipe::{check_reader, is_pipe, open_pipe};
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};

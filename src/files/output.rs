@@ -33,19 +33,54 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// What is not complete yet.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// What this program writes at the user's request.
+#[derive(Default)]
+struct Outputs {
+    /// What is not complete yet, by the path where it is until then.
+    unfinished: BTreeSet<PathBuf>,
+    /// What is complete, in order.
+    complete: Vec<PathBuf>,
+    /// Whether the program is about to end: nothing more is begun.
+    is_ending: bool,
+}
 
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+static OUTPUTS: Mutex<Outputs> = Mutex::new(Outputs {
+    unfinished: BTreeSet::new(),
+    complete: Vec::new(),
+    is_ending: false,
+});
+
+fn outputs() -> MutexGuard<'static, Outputs> {
+    OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, to begin something that is removed if the program ends.
+fn outputs_to_begin() -> io::Result<MutexGuard<'static, Outputs>> {
+    let outputs = outputs();
+    if outputs.is_ending {
+        return Err(io::Error::other("the program ends"));
+    }
+    Ok(outputs)
+}
+
+/// What was written when the program ends.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// What is complete, in order.
+    pub complete: Vec<PathBuf>,
+    /// How many files or folders were not, and are removed.
+    pub removed: usize,
 }
 
 /// Removes all that is not complete: the program is about to end.
-pub fn remove_unfinished() {
-    // It stays locked: nothing more is begun.
-    let all = unfinished();
-    for path in all.iter() {
-        remove(path);
+pub fn remove_unfinished() -> Written {
+    let mut outputs = outputs();
+    outputs.is_ending = true;
+    let unfinished = std::mem::take(&mut outputs.unfinished);
+    unfinished.iter().for_each(|path| remove(path));
+    Written {
+        complete: std::mem::take(&mut outputs.complete),
+        removed: unfinished.len(),
     }
 }
 
@@ -84,19 +119,27 @@ struct Guard {
 }
 
 impl Guard {
-    fn new(path: PathBuf) -> Guard {
-        unfinished().insert(path.clone());
-        Guard {
+    /// Begins something beside this path.
+    fn begin<T>(path: &Path, begin: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Guard)> {
+        let path = beside(path);
+        let mut outputs = outputs_to_begin()?;
+        // What a program of the same number has left, which was killed.
+        remove(&path);
+        let begun = begin(&path)?;
+        outputs.unfinished.insert(path.clone());
+        let guard = Guard {
             path,
             is_finished: false,
-        }
+        };
+        Ok((begun, guard))
     }
 
     /// Moves it to its place.
     fn finish(mut self, to: &Path) -> io::Result<()> {
-        let mut all = unfinished();
+        let mut outputs = outputs_to_begin()?;
         fs::rename(&self.path, to)?;
-        all.remove(&self.path);
+        outputs.unfinished.remove(&self.path);
+        outputs.complete.push(to.to_owned());
         self.is_finished = true;
         Ok(())
     }
@@ -106,7 +149,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if !self.is_finished {
             remove(&self.path);
-            unfinished().remove(&self.path);
+            outputs().unfinished.remove(&self.path);
         }
     }
 }
@@ -128,14 +171,12 @@ impl NewFile {
     /// written to.
     pub fn create(path: &Path, existing: Existing) -> io::Result<NewFile> {
         check(path, existing)?;
-        let temporary = beside(path);
-        // What a program of the same number has left, which was killed.
-        remove(&temporary);
         let mut options = OpenOptions::new();
-        let file = options.write(true).create_new(true).open(&temporary)?;
+        options.write(true).create_new(true);
+        let (file, guard) = Guard::begin(path, |path| options.open(path))?;
         Ok(NewFile {
             file,
-            guard: Guard::new(temporary),
+            guard,
             path: path.to_owned(),
             existing,
         })
@@ -184,11 +225,9 @@ impl NewFolder {
         is_ours: fn(&str) -> bool,
     ) -> io::Result<NewFolder> {
         may_replace(path, existing, is_ours)?;
-        let temporary = beside(path);
-        remove(&temporary);
-        fs::create_dir(&temporary)?;
+        let ((), guard) = Guard::begin(path, |path| fs::create_dir(path))?;
         Ok(NewFolder {
-            guard: Guard::new(temporary),
+            guard,
             path: path.to_owned(),
             existing,
             is_ours,
@@ -206,6 +245,7 @@ impl NewFolder {
     ///
     /// If it exists, or cannot be written.
     pub fn file(&self, below: &Path) -> io::Result<File> {
+        let _outputs = outputs_to_begin()?;
         let path = self.guard.path.join(below);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

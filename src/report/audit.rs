@@ -1,7 +1,6 @@
 //! The audit: how good the numbers are, on the user's own logs. Replays each log, predicts every request's
 //! prompt before its report with each estimator, and compares the errors.
 
-mod progress;
 mod summary;
 mod text;
 mod worst;
@@ -10,7 +9,7 @@ pub use summary::{Decisions, Errors, Summary, Width};
 pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
 
-use super::in_order::{Step, in_order};
+use super::in_order::in_order;
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
@@ -22,8 +21,6 @@ use model::event::{Key, Lane};
 use model::forecast::{BacktestSummary, Point, backtest};
 use model::session::RequestIx;
 use model::window::Rules;
-use progress::ProgressLine;
-use render::text::inert;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
@@ -71,7 +68,7 @@ impl Output for Audit {
 }
 
 /// Replays all logs and compares the estimators. Lists the `worst` requests that the selected estimator predicted
-/// worst. Prints on `err` which logs could not be read, and the progress on a terminal.
+/// worst. Prints on `err` which logs could not be read.
 ///
 /// # Errors
 ///
@@ -80,7 +77,6 @@ pub fn run(
     context: &ReportContext,
     style: Style,
     worst: usize,
-    progress: Option<&mut dyn Write>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
@@ -100,24 +96,21 @@ pub fn run(
         most_misses: worst,
         ..Results::default()
     };
-    let mut line = ProgressLine::new(progress, found.files.len());
     let rules = unbiased(&context.rules);
-    line.draw(0)?;
     let counter = Counter::with_cl100k();
-    let replay = |log: &LogFile| replay_one(log, &counter, &rules, estimator, worst);
-    in_order(&found.files, AHEAD, replay, |step| -> io::Result<()> {
-        match step {
-            Step::Done => line.done += 1,
-            Step::Next(log, Ok(sessions)) => results.add(log, sessions),
-            Step::Next(log, Err(error)) => {
-                line.clear()?;
-                let path = log.facts.path.to_string_lossy();
-                writeln!(err, "{}: {error}", inert(&path))?;
-            }
+    let mut unread = Vec::new();
+    let reading = context.progress.begin(&found.files);
+    let replay =
+        |log: &LogFile| reading.log(log, || replay_one(log, &counter, &rules, estimator, worst));
+    in_order(&found.files, AHEAD, replay, |log, replayed| {
+        match replayed {
+            Ok(sessions) => results.add(log, sessions),
+            Err(error) => unread.push((log.facts.path.to_path_buf(), error.to_string())),
         }
-        line.draw(results.seen.len())
+        Ok::<(), anyhow::Error>(())
     })?;
-    line.clear()?;
+    drop(reading);
+    print_problems(&unread, err)?;
     let audit = results.into_audit(found.files.len());
     style.print(&audit, out)?;
     context.check(&found.problems)

@@ -4,7 +4,7 @@ mod github;
 mod json;
 mod text;
 
-use super::in_order::{Step, in_order};
+use super::in_order::in_order;
 use super::json::document;
 use super::redact::Reader;
 use super::session::{Asked, find, unreadable};
@@ -116,14 +116,12 @@ pub fn run(
         Which::All(since) => {
             let found = context.find_since(since);
             problems = found.problems;
+            let reading = context.progress.begin(&found.files);
             let read = |log: &LogFile| {
                 let read = || read_once(log, &reader, &context.rules);
-                context.patience.read(log, read)
+                reading.log(log, || context.patience.read(log, read))
             };
-            in_order(&found.files, AHEAD, read, |step| {
-                let Step::Next(log, read) = step else {
-                    return Ok::<(), anyhow::Error>(());
-                };
+            in_order(&found.files, AHEAD, read, |log, read| {
                 match read {
                     Ok(sessions) => {
                         let fleet = whole.fleet(log, sessions);
@@ -135,8 +133,9 @@ pub fn run(
                         problems.push((log.facts.path.to_path_buf(), error.to_string()));
                     }
                 }
-                Ok(())
+                Ok::<(), anyhow::Error>(())
             })?;
+            drop(reading);
             check.unreadable = problems.len();
             print_problems(&problems, err)?;
             if found.files.is_empty() && problems.is_empty() && since.is_none() {

@@ -18,7 +18,7 @@ pub use cell::{Column, Kind};
 pub use place::{Part, Place};
 pub use tables::Table;
 
-use super::in_order::{Step, in_order};
+use super::in_order::in_order;
 use super::ls::{PriceList, Responses};
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
@@ -167,9 +167,15 @@ fn write(
         Sizes::Counted => Reader::counting(context),
         Sizes::ByLength => Reader::by_length(context),
     };
+    let once = if export.tables.contains(&Table::Requests) {
+        Once::read(context, logs)?
+    } else {
+        Once::default()
+    };
     let needs_responses = export.tables.iter().any(|table| table.needs_responses());
+    let reading = context.progress.begin(logs);
     let read = |log: &LogFile| {
-        context.patience.read(log, || {
+        let read = || {
             // First: what is written to the log meanwhile is then in none of its sums.
             let responses = if needs_responses {
                 Responses::read(log)?
@@ -181,22 +187,15 @@ fn write(
                 sessions,
                 responses,
             })
-        })
+        };
+        reading.log(log, || context.patience.read(log, read))
     };
     let mut whole = Whole::new(context);
     let mut prices = PriceList::new(&context.rules);
-    let once = if export.tables.contains(&Table::Requests) {
-        Once::read(logs)?
-    } else {
-        Once::default()
-    };
     let mut done = Done::default();
     let mut rows = vec![0_u64; export.tables.len()];
     let mut ix = 0;
-    in_order(logs, AHEAD, read, |step| {
-        let Step::Next(log, read) = step else {
-            return Ok::<(), anyhow::Error>(());
-        };
+    in_order(logs, AHEAD, read, |log, read| {
         let Read {
             sessions,
             responses,
@@ -205,7 +204,7 @@ fn write(
             Err(error) => {
                 problems.push((log.facts.path.to_path_buf(), error.to_string()));
                 ix += 1;
-                return Ok(());
+                return Ok::<(), anyhow::Error>(());
             }
         };
         done.logs += 1;

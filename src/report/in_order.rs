@@ -8,14 +8,6 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// How many threads work: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
 
-/// What has happened to a log.
-pub(crate) enum Step<'l, L, T> {
-    /// One of them is done.
-    Done,
-    /// The next one in the order of the logs, and its result.
-    Next(&'l L, T),
-}
-
 /// Which logs are begun.
 struct Turns {
     /// The next one to begin.
@@ -70,7 +62,7 @@ pub(crate) fn in_order<L: Sync, T: Send, E>(
     logs: &[L],
     ahead: usize,
     work: impl Fn(&L) -> T + Sync,
-    mut take: impl FnMut(Step<'_, L, T>) -> Result<(), E>,
+    mut take: impl FnMut(&L, T) -> Result<(), E>,
 ) -> Result<(), E> {
     let ahead = ahead.max(1);
     let gate = Gate {
@@ -101,9 +93,8 @@ pub(crate) fn in_order<L: Sync, T: Send, E>(
         let mut take_all = || {
             for (ix, result) in &results {
                 early.insert(ix, result);
-                take(Step::Done)?;
                 while let Some(result) = early.remove(&turn) {
-                    take(Step::Next(&logs[turn], result))?;
+                    take(&logs[turn], result)?;
                     turn += 1;
                     gate.open_until(turn + ahead);
                 }
@@ -137,12 +128,10 @@ mod tests {
                 (0..log % 7).for_each(|_| std::thread::yield_now());
                 log * 2
             };
-            let done = in_order(&logs, ahead, work, |step| {
-                if let Step::Next(log, result) = step {
-                    assert_eq!(result, log * 2);
-                    assert!(begun.load(Ordering::SeqCst) <= taken.len() + ahead.max(1));
-                    taken.push(*log);
-                }
+            let done = in_order(&logs, ahead, work, |log, result| {
+                assert_eq!(result, log * 2);
+                assert!(begun.load(Ordering::SeqCst) <= taken.len() + ahead.max(1));
+                taken.push(*log);
                 Ok::<(), ()>(())
             });
             assert_eq!((done, taken), (Ok(()), logs.clone()));
@@ -154,12 +143,12 @@ mod tests {
         let logs: Vec<usize> = (0..500).collect();
         let begun = AtomicUsize::new(0);
         let work = |_: &usize| begun.fetch_add(1, Ordering::SeqCst);
-        let done = in_order(&logs, 4, work, |step| match step {
-            Step::Next(9, _) => Err("enough"),
+        let done = in_order(&logs, 4, work, |log, _| match log {
+            9 => Err("enough"),
             _ => Ok(()),
         });
         assert_eq!(done, Err("enough"));
         assert!(begun.load(Ordering::SeqCst) < 100);
-        assert_eq!(in_order(&[], 4, work, |_| Err("none")), Ok(()));
+        assert_eq!(in_order(&[], 4, work, |_, _| Err("none")), Ok(()));
     }
 }

@@ -19,6 +19,7 @@ pub mod ls;
 pub mod models;
 mod names;
 pub mod patience;
+pub mod progress;
 pub mod records;
 pub mod redact;
 pub mod search;
@@ -38,6 +39,7 @@ use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
 use model::window::Rules;
 use patience::{BUSY, Patience};
+use progress::Progress;
 use redact::{LeftOut, Redactor};
 use render::ascii::in_ascii;
 use render::text::inert;
@@ -161,6 +163,8 @@ pub struct ReportContext {
     pub now: fn() -> Timestamp,
     /// How long the command has waited for databases.
     pub patience: Patience,
+    /// How much of the work is done.
+    pub progress: Progress,
     /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
     pub redactor: Option<Arc<Redactor>>,
 }

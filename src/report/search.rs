@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use super::in_order::{Step, in_order};
+use super::in_order::in_order;
 use super::ls::is_part;
 use super::whole::Whole;
 use super::{ReportContext, Style, print_problems};
@@ -116,15 +116,13 @@ pub fn in_logs(
         taker,
         whole: Whole::new(context),
     };
+    let reading = context.progress.begin(logs);
     let look = |log: &LogFile| {
         let look = || may_match(log, search.matcher, is_wanted);
-        context.patience.read(log, look)
+        reading.log(log, || context.patience.read(log, look))
     };
     // The only error is that nothing more is wanted.
-    let _ = in_order(logs, AHEAD, look, |step| {
-        let Step::Next(log, looked) = step else {
-            return Ok(());
-        };
+    let _ = in_order(logs, AHEAD, look, |log, looked| {
         let taken = match looked {
             Ok(true) => searching.log(log),
             looked => searching.taker.searched(log, looked.map(drop)),

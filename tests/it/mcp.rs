@@ -5,6 +5,7 @@ use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::progress::Progress;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};
 use std::fs;
@@ -262,6 +263,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         cache: None,
         now: jiff::Timestamp::now,
         patience: Patience::default(),
+        progress: Progress::default(),
         redactor: None,
     };
     let roots = vec![context.given(log.to_owned())];

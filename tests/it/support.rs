@@ -6,6 +6,7 @@ pub mod schema;
 
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::progress::Progress;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
@@ -25,6 +26,7 @@ pub fn json_report(path: &Path) -> Value {
         cache: None,
         now: jiff::Timestamp::now,
         patience: Patience::default(),
+        progress: Progress::default(),
         redactor: None,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");

@@ -6,6 +6,7 @@ use ingest::discover::roots::SearchRoot;
 use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
+use report::progress::Progress;
 use std::sync::Arc;
 
 /// How the screens read logs.
@@ -41,6 +42,7 @@ impl AsRead {
             cache: None,
             now: jiff::Timestamp::now,
             patience: Patience::default(),
+            progress: Progress::default(),
             redactor: None,
         }
     }

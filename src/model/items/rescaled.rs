@@ -151,9 +151,12 @@ const MOST_DROPS: usize = 4_096;
 /// which is another one when a log is followed while a file beside it comes late.
 pub(crate) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
-    let share = |weight: &f64| match total > 0.0 {
-        true => sum as f64 * (weight / total),
-        false => sum as f64 / weights.len() as f64,
+    let share = |weight: &f64| {
+        if total > 0.0 {
+            sum as f64 * (weight / total)
+        } else {
+            sum as f64 / weights.len() as f64
+        }
     };
     let shares: Vec<f64> = weights.iter().map(share).collect();
     // Floats may round the last tokens of a large sum up: no part is above what is left.

@@ -1,69 +1,55 @@
 //! Which log a response belongs to, if several have it: forks and resumed sessions repeat what they continue. So the rows
 //! that are no repeats add up to the totals of `ls`.
 
-use crate::in_order::{Step, in_order};
+use crate::ReportContext;
+use crate::in_order::in_order;
 use crate::ls::{Cost, Responses, in_all_logs};
 use anyhow::Result;
+use foldhash::HashMap;
 use ingest::log::LogFile;
 use model::event::Key;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 /// How many logs are read ahead.
 const AHEAD: usize = 16;
 
-/// The responses of all logs.
+/// The responses of all logs. What they cost is kept only of those that several logs have.
 #[derive(Default)]
 pub(super) struct Once {
     /// The first log that has it, by its index.
     first: HashMap<Key, u32>,
-    /// What is known of those that another log has too, and the model that answered.
+    /// What later logs know of those that they have too, and the model that answered.
     again: HashMap<Key, (Cost, Option<Box<str>>)>,
 }
 
 impl Once {
     /// Reads all logs. Those that cannot be read have no responses.
-    pub(super) fn read(logs: &[LogFile]) -> Result<Once> {
+    pub(super) fn read(context: &ReportContext, logs: &[LogFile]) -> Result<Once> {
         let mut all = Once::default();
-        // Of the first log that has them, until another one has them too.
-        let mut costs: HashMap<Key, (Cost, Option<Box<str>>)> = HashMap::new();
         let mut ix = 0;
-        in_order(logs, AHEAD, Responses::read, |step| {
-            if let Step::Next(log, read) = step {
-                if let Ok(responses) = read {
-                    all.add(ix, log, &responses, &mut costs);
-                }
-                ix += 1;
+        let reading = context.progress.begin(logs);
+        let read = |log: &LogFile| reading.log(log, || Responses::read(log));
+        in_order(logs, AHEAD, read, |log, read| {
+            if let Ok(responses) = read {
+                all.add(ix, log, &responses);
             }
+            ix += 1;
             Ok::<(), anyhow::Error>(())
         })?;
         Ok(all)
     }
 
-    fn add(
-        &mut self,
-        ix: u32,
-        log: &LogFile,
-        responses: &Responses,
-        costs: &mut HashMap<Key, (Cost, Option<Box<str>>)>,
-    ) {
+    fn add(&mut self, ix: u32, log: &LogFile, responses: &Responses) {
         for (request, cost) in &responses.costs {
             let key = everywhere(log, *request, cost);
+            let first = *self.first.entry(key).or_insert(ix);
+            if first == ix {
+                continue;
+            }
             let model = responses.model(cost);
-            match self.first.entry(key) {
-                Entry::Vacant(first) => {
-                    first.insert(ix);
-                    costs.insert(key, (*cost, model.map(Into::into)));
-                }
-                Entry::Occupied(_) => {
-                    let before = costs.remove(&key);
-                    let known = self.again.entry(key);
-                    let (merged, known) = known.or_insert_with(|| before.unwrap_or((*cost, None)));
-                    *merged = merged.merged(*cost);
-                    if known.is_none() {
-                        *known = model.map(Into::into);
-                    }
-                }
+            let (known, its_model) = self.again.entry(key).or_insert((*cost, None));
+            *known = known.merged(*cost);
+            if its_model.is_none() {
+                *its_model = model.map(Into::into);
             }
         }
     }
@@ -73,17 +59,16 @@ impl Once {
         &'a self,
         ix: u32,
         key: Key,
-        own: (&'a Cost, Option<&'a str>),
-    ) -> Option<(&'a Cost, Option<&'a str>)> {
-        match self.first.get(&key) {
-            Some(first) if *first != ix => None,
-            Some(_) => Some(match self.again.get(&key) {
-                Some((cost, model)) => (cost, model.as_deref()),
-                None => own,
-            }),
-            // It was written since.
-            None => Some(own),
+        (cost, model): (Cost, Option<&'a str>),
+    ) -> Option<(Cost, Option<&'a str>)> {
+        // One that is not known was written since.
+        if self.first.get(&key).is_some_and(|first| *first != ix) {
+            return None;
         }
+        Some(match self.again.get(&key) {
+            Some((later, its_model)) => (cost.merged(*later), model.or(its_model.as_deref())),
+            None => (cost, model),
+        })
     }
 }
 

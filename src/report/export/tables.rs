@@ -114,7 +114,7 @@ pub(super) struct Response<'a> {
     request: Key,
     /// The same in all logs that have it.
     everywhere: Key,
-    cost: &'a Cost,
+    cost: Cost,
     model: Option<&'a str>,
     spending: Spending,
     /// Whether an earlier log has it too.
@@ -132,7 +132,7 @@ impl<'a> OfLog<'a> {
         let mut by_lane: HashMap<Lane, Vec<Response<'a>>> = HashMap::new();
         for (request, cost) in &responses.costs {
             let everywhere = everywhere(log, *request, cost);
-            let own = (cost, responses.model(cost));
+            let own = (*cost, responses.model(cost));
             let counted = once.of(ix, everywhere, own);
             let lane = cost.lane;
             let (cost, model) = counted.unwrap_or(own);
@@ -141,7 +141,7 @@ impl<'a> OfLog<'a> {
                 everywhere,
                 cost,
                 model,
-                spending: prices.spending(cost, log.format, model),
+                spending: prices.spending(&cost, log.format, model),
                 is_repeated: counted.is_none(),
             });
         }

@@ -58,17 +58,15 @@ pub(super) fn gather(
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
     let next = AtomicUsize::new(0);
+    let reading = context.progress.begin(files);
     let read = |caches: &Caches| {
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
-        let mut fresh = Fresh::default();
-        let read = context.patience.read(&files[ix], || {
-            caches.read(
-                &files[ix],
-                (sums, titles),
-                (&context.rules, &counter),
-                &mut fresh,
-            )
-        });
+        let (log, mut fresh) = (&files[ix], Fresh::default());
+        let mut from = || {
+            let how = (&context.rules, &counter);
+            caches.read(log, (sums, titles), how, &mut fresh)
+        };
+        let read = reading.log(log, || context.patience.read(log, &mut from));
         Some((ix, read, fresh))
     };
     let mut kept = Vec::new();

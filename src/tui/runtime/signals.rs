@@ -39,6 +39,21 @@ impl EndedBy {
     pub fn exit_code(self) -> u8 {
         self.0.saturating_add(128)
     }
+
+    /// What it is called: `Ctrl-C`, `SIGTERM`.
+    pub fn name(self) -> String {
+        match self.0 {
+            2 => "Ctrl-C".to_owned(),
+            number => name_of(number).unwrap_or_else(|| format!("signal {number}")),
+        }
+    }
+
+    /// Ends the program by this signal: a shell that runs a script then ends the script too.
+    pub fn end_program(self) -> ! {
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::emulate_default_handler(self.0.into());
+        std::process::exit(self.exit_code().into())
+    }
 }
 
 #[cfg(unix)]
@@ -78,26 +93,33 @@ mod unix {
 
     /// The signals that end a program.
     #[derive(Debug)]
-    pub(in crate::runtime) struct Ends([(Stream, process::Signal); 9]);
+    pub(in crate::runtime) struct Ends(Vec<(Stream, process::Signal)>);
+
+    const ENDS: [process::Signal; 9] = [
+        process::Signal::TERM,
+        process::Signal::HUP,
+        process::Signal::INT,
+        process::Signal::QUIT,
+        process::Signal::USR1,
+        process::Signal::USR2,
+        process::Signal::ALARM,
+        process::Signal::ABORT,
+        process::Signal::XCPU,
+    ];
 
     impl Ends {
         /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
         pub(in crate::runtime) fn listen() -> io::Result<Ends> {
+            Ends::listen_to(ENDS)
+        }
+
+        fn listen_to(signals: impl IntoIterator<Item = process::Signal>) -> io::Result<Ends> {
             let listen = |number: process::Signal| {
                 let stream = signal(SignalKind::from_raw(number.as_raw()))?;
-                Ok::<_, io::Error>((stream, number))
+                Ok((stream, number))
             };
-            Ok(Ends([
-                listen(process::Signal::TERM)?,
-                listen(process::Signal::HUP)?,
-                listen(process::Signal::INT)?,
-                listen(process::Signal::QUIT)?,
-                listen(process::Signal::USR1)?,
-                listen(process::Signal::USR2)?,
-                listen(process::Signal::ALARM)?,
-                listen(process::Signal::ABORT)?,
-                listen(process::Signal::XCPU)?,
-            ]))
+            let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
+            Ok(Ends(streams?))
         }
 
         /// The next one.
@@ -190,7 +212,8 @@ mod unix {
         Ok(())
     }
 
-    /// Calls `act` when a signal ends the program, which then has no other effect.
+    /// Calls `act` when a signal ends the program, which then has no other effect. What the program was started to ignore,
+    /// as by `nohup`, does not end it.
     ///
     /// # Errors
     ///
@@ -199,7 +222,10 @@ mod unix {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let mut ends = runtime.block_on(async { Ends::listen() })?;
+        let ignored = files::ignored_signals();
+        let is_ignored = |signal: &process::Signal| ignored & (1 << (signal.as_raw() - 1)) != 0;
+        let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
+        let mut ends = runtime.block_on(async { Ends::listen_to(heard) })?;
         let run = move || {
             let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
                 return;
@@ -208,6 +234,12 @@ mod unix {
         };
         thread::Builder::new().name("ends".into()).spawn(run)?;
         Ok(())
+    }
+
+    /// The name of a signal, such as `SIGTERM`.
+    pub(super) fn name_of(number: u8) -> Option<String> {
+        let signal = Number::try_from(i32::from(number)).ok()?;
+        Some(signal.as_str().to_owned())
     }
 
     /// What a thread reports; one report may wait.
@@ -286,6 +318,8 @@ mod unix {
 }
 
 #[cfg(unix)]
+use unix::name_of;
+#[cfg(unix)]
 pub use unix::when_ended;
 #[cfg(unix)]
 pub(super) use unix::{
@@ -330,6 +364,11 @@ mod other {
 
     /// There is no job control here.
     pub(in crate::runtime) fn stop() {}
+
+    /// There is one signal here.
+    pub(super) fn name_of(_: u8) -> Option<String> {
+        None
+    }
 
     /// Calls `act` when the program is interrupted.
     ///

@@ -13,6 +13,7 @@ use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::ls::Wanted;
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, handout};
@@ -35,6 +36,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         cache: None,
         now: Timestamp::now,
         patience: Patience::default(),
+        progress: Progress::default(),
         redactor: None,
     }
 }
@@ -147,7 +149,7 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
         report::ls::run(&all, style, &Wanted::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.
-        let _ = report::audit::run(&few, style, 9, None, &mut audit, &mut err);
+        let _ = report::audit::run(&few, style, 9, &mut audit, &mut err);
         assert!(!audit.is_empty());
         let [anywhere, fitted] = [None, Some(60)].map(|columns| {
             let mut found = Vec::new();

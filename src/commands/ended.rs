@@ -1,0 +1,117 @@
+//! Long work: how much of it is done is shown on a terminal, and a signal ends it at once, with nothing half written.
+
+use super::locale;
+use super::{Call, streams};
+use anyhow::{Context, Result};
+use files::output::{Written, remove_unfinished};
+use render::text::inert;
+use report::progress::Progress;
+use report::{Charset, ReportContext};
+use std::io::{self, IsTerminal, Write};
+use std::thread;
+use std::time::Duration;
+use tui::EndedBy;
+
+/// How long a terminal that takes no output is waited for when a signal ends the program.
+const LAST_WAIT: Duration = Duration::from_millis(50);
+
+/// When a command writes to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// When its work is done, or never.
+    AtTheEnd,
+    /// While it works.
+    Meanwhile,
+}
+
+impl Call<'_> {
+    /// Prepares for work that may take long, with these signs.
+    pub(super) fn long_work(
+        &self,
+        context: &mut ReportContext,
+        printed: Printed,
+        charset: Charset,
+    ) -> Result<()> {
+        let env = &self.user.env;
+        let is_free = printed == Printed::AtTheEnd || !io::stdout().is_terminal();
+        if is_free && io::stderr().is_terminal() && locale::has_cursor(env) {
+            let charset = if locale::is_ascii(env) {
+                Charset::Ascii
+            } else {
+                charset
+            };
+            context.progress = Progress::on_terminal(charset);
+        }
+        let progress = context.progress.clone();
+        tui::when_ended(move |by| end(by, &progress, printed))
+            .context("could not listen for signals")
+    }
+}
+
+/// Ends the program, and says what was done.
+fn end(by: EndedBy, progress: &Progress, printed: Printed) {
+    let code = by.exit_code().into();
+    let end_soon = move || {
+        thread::sleep(LAST_WAIT);
+        std::process::exit(code);
+    };
+    drop(thread::Builder::new().spawn(end_soon));
+    let written = remove_unfinished();
+    progress.clear();
+    let done = done(&progress.to_string(), &written, printed);
+    let mut err = streams::stderr();
+    let _ = writeln!(err, "ctxgauge: ended by {}{done}", by.name());
+    by.end_program();
+}
+
+/// What was done before the end.
+fn done(read: &str, written: &Written, printed: Printed) -> String {
+    let mut done: Vec<String> = Vec::new();
+    if !read.is_empty() {
+        done.push(read.to_owned());
+    }
+    let complete = written.complete.iter();
+    let complete: Vec<String> = complete
+        .map(|path| format!("'{}'", inert(&path.to_string_lossy())))
+        .collect();
+    if !complete.is_empty() {
+        done.push(format!("{} written", complete.join(", ")));
+    } else if written.removed > 0 {
+        done.push("nothing was written".to_owned());
+    } else if printed == Printed::Meanwhile {
+        done.push("the output is not complete".to_owned());
+    }
+    if done.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", done.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_what_was_read_and_written() {
+        let said = |read, complete: &[&str], removed, printed| {
+            let complete = complete.iter().map(Into::into).collect();
+            done(read, &Written { complete, removed }, printed)
+        };
+        let read = "3 of 9 logs read";
+        assert_eq!(said("", &[], 0, Printed::AtTheEnd), "");
+        assert_eq!(said(read, &[], 0, Printed::AtTheEnd), ": 3 of 9 logs read");
+        assert_eq!(
+            said(read, &[], 0, Printed::Meanwhile),
+            ": 3 of 9 logs read, the output is not complete"
+        );
+        assert_eq!(
+            said(read, &[], 2, Printed::Meanwhile),
+            ": 3 of 9 logs read, nothing was written"
+        );
+        assert_eq!(
+            said(read, &["a\nb", "c"], 2, Printed::Meanwhile),
+            ": 3 of 9 logs read, 'a␊b', 'c' written"
+        );
+    }
+}
