@@ -13,6 +13,7 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::report::ls::{Sums, Wanted};
 use ctxgauge::report::patience::Patience;
+use ctxgauge::report::progress::Progress;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use rusqlite::Connection;
@@ -184,6 +185,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         cache: cache.map(Path::to_owned),
         now: Default::default,
         patience: Patience::default(),
+        progress: Progress::default(),
         redactor: None,
     }
 }
@@ -239,7 +241,7 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
     for (n, roots) in [&given[..], roots].into_iter().enumerate() {
         let (all, style) = (context(roots, None), style(n));
         let _ = report::ls::run(&all, style, &wanted(Sums::Totals), &mut out, &mut err);
-        let _ = report::audit::run(&all, style, 3, None, &mut out, &mut err);
+        let _ = report::audit::run(&all, style, 3, &mut out, &mut err);
     }
     let paths: Vec<PathBuf> = logs.iter().map(Log::path).collect();
     for (n, path) in paths

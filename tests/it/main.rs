@@ -11,6 +11,8 @@ mod conversation;
 mod custom;
 mod diff;
 mod disorder;
+#[cfg(unix)]
+mod ended;
 mod export;
 mod faces;
 mod faults;

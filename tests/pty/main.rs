@@ -11,5 +11,6 @@ mod hostile;
 mod life;
 #[path = "../it/support/program.rs"]
 mod program;
+mod progress;
 mod signals;
 mod terminal;

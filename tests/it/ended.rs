@@ -1,0 +1,117 @@
+//! A signal ends long work at once: nothing half written is left, and it is said what was done.
+
+use crate::support::{ctxgauge, manifest_folder};
+use ctxgauge::files::waiting::wait_for;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// More logs than are read before a signal comes.
+const LOGS: usize = 3_000;
+
+/// Copies of a log, each with a session of its own.
+fn make_logs(folder: &Path, logs: usize) {
+    let log = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
+    let log = fs::read(manifest_folder().join(log)).unwrap();
+    fs::create_dir(folder).unwrap();
+    for ix in 0..logs {
+        fs::write(folder.join(format!("{ix}.jsonl")), &log).unwrap();
+    }
+}
+
+fn start(mut command: Command) -> Child {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits until something in a folder is being written, and ends the program.
+fn end_when_writing(program: &Child, folder: &Path, signal: Signal) {
+    wait_for("an unfinished file", || {
+        match names(folder)
+            .iter()
+            .any(|name| name.contains(".unfinished-"))
+        {
+            true => Ok(()),
+            false => Err(format!("{:?}", names(folder))),
+        }
+    });
+    kill_process(Pid::from_child(program), signal).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[test]
+fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let logs = dir.path().join("logs");
+    make_logs(&logs, LOGS);
+    for (name, signal, arguments) in [
+        ("Ctrl-C", Signal::INT, &["--what", "items"][..]),
+        ("SIGTERM", Signal::TERM, &["--what", "items,requests"]),
+        (
+            "SIGHUP",
+            Signal::HUP,
+            &["--what", "sessions", "--partition", "agent,date"],
+        ),
+    ] {
+        let out = dir.path().join("out");
+        fs::create_dir(&out).unwrap();
+        let file = if arguments.len() > 2 || arguments[1].contains(',') {
+            out.clone()
+        } else {
+            out.join("items.csv")
+        };
+        let mut export = ctxgauge(dir.path());
+        export
+            .arg("export")
+            .args(arguments)
+            .arg("-o")
+            .arg(file)
+            .arg(&logs);
+        let export = start(export);
+        end_when_writing(&export, &out, signal);
+        let output = export.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{name}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.starts_with(&format!("ctxgauge: ended by {name}: ")),
+            "{said}"
+        );
+        let done = format!(" of {LOGS} logs read, nothing was written\n");
+        assert!(said.ends_with(&done) && said.lines().count() == 1, "{said}");
+        assert_eq!(names(&out), Vec::<String>::new(), "{name}");
+        fs::remove_dir(&out).unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_ends_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (logs, out) = (dir.path().join("logs"), dir.path().join("out"));
+    make_logs(&logs, 300);
+    fs::create_dir(&out).unwrap();
+    let export = ctxgauge(dir.path());
+    let mut nohup = Command::new("sh");
+    nohup.args([
+        "-c",
+        "trap '' HUP; exec \"$0\" export --what items -o \"$1\" \"$2\"",
+    ]);
+    nohup
+        .arg(export.get_program())
+        .arg(out.join("items.csv"))
+        .arg(&logs);
+    nohup.env_clear().env("HOME", dir.path());
+    let export = start(nohup);
+    end_when_writing(&export, &out, Signal::HUP);
+    let output = export.wait_with_output().unwrap();
+    assert!(output.status.success(), "{:?}", output.status);
+    assert_eq!(names(&out), ["items.csv"]);
+}
