@@ -40,6 +40,8 @@ struct Outputs {
     unfinished: BTreeSet<PathBuf>,
     /// What is complete, in order.
     complete: Vec<PathBuf>,
+    /// Folders that were made for them, the innermost first.
+    made: Vec<PathBuf>,
     /// Whether the program is about to end: nothing more is begun.
     is_ending: bool,
 }
@@ -47,6 +49,7 @@ struct Outputs {
 static OUTPUTS: Mutex<Outputs> = Mutex::new(Outputs {
     unfinished: BTreeSet::new(),
     complete: Vec::new(),
+    made: Vec::new(),
     is_ending: false,
 });
 
@@ -78,9 +81,17 @@ pub fn remove_unfinished() -> Written {
     outputs.is_ending = true;
     let unfinished = std::mem::take(&mut outputs.unfinished);
     unfinished.iter().for_each(|path| remove(path));
+    remove_empty(&outputs.made);
     Written {
         complete: std::mem::take(&mut outputs.complete),
         removed: unfinished.len(),
+    }
+}
+
+/// Removes folders that are empty.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
     }
 }
 
@@ -199,6 +210,34 @@ impl NewFile {
     pub fn finish(self) -> io::Result<()> {
         check(&self.path, self.existing)?;
         self.guard.finish(&self.path)
+    }
+}
+
+/// A folder around what is written. If it was made for that, and nothing is in it at the end, it is removed.
+pub struct Around {
+    made: Vec<PathBuf>,
+}
+
+impl Around {
+    /// Makes a folder, and those around it, unless they are there.
+    ///
+    /// # Errors
+    ///
+    /// If it is no folder, or cannot be made.
+    pub fn make(path: &Path) -> io::Result<Around> {
+        let mut outputs = outputs_to_begin()?;
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = path.ancestors().take_while(missing);
+        let made: Vec<PathBuf> = made.map(Path::to_path_buf).collect();
+        fs::create_dir_all(path)?;
+        outputs.made.extend_from_slice(&made);
+        Ok(Around { made })
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        remove_empty(&self.made);
     }
 }
 
@@ -353,5 +392,16 @@ mod tests {
         assert_eq!(names(&path), ["a=1", "notes"]);
         drop(NewFolder::create(&dir.path().join("b"), Existing::Keep, is_ours).unwrap());
         assert_eq!(names(dir.path()), ["out"]);
+        // So are those around it, if they were made for it.
+        for (name, left) in [("c/d", "out"), ("out/e", "out"), ("f/g", "f")] {
+            let around = Around::make(&dir.path().join(name)).unwrap();
+            if left == "f" {
+                fs::write(dir.path().join("f/note"), "mine").unwrap();
+            }
+            drop(around);
+            assert!(!dir.path().join(name).exists());
+            assert!(names(dir.path()).contains(&left.to_owned()));
+        }
+        assert_eq!(names(dir.path()), ["f", "out"]);
     }
 }

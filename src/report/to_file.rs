@@ -30,7 +30,7 @@ pub(crate) fn at<T>(done: io::Result<T>, path: &Path) -> Result<T> {
     done.with_context(|| cannot_write(path))
 }
 
-fn cannot_write(path: &Path) -> String {
+pub(crate) fn cannot_write(path: &Path) -> String {
     format!("cannot write '{}'", path.display())
 }
 

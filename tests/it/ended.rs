@@ -62,7 +62,10 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
         ),
     ] {
         let out = dir.path().join("out");
-        fs::create_dir(&out).unwrap();
+        // Of several tables, the folder is made by the export.
+        if name == "Ctrl-C" {
+            fs::create_dir(&out).unwrap();
+        }
         let file = if arguments.len() > 2 || arguments[1].contains(',') {
             out.clone()
         } else {
@@ -87,7 +90,10 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
         let done = format!(" of {LOGS} logs read, nothing was written\n");
         assert!(said.ends_with(&done) && said.lines().count() == 1, "{said}");
         assert_eq!(names(&out), Vec::<String>::new(), "{name}");
-        fs::remove_dir(&out).unwrap();
+        assert_eq!(out.exists(), name == "Ctrl-C");
+        if out.exists() {
+            fs::remove_dir(&out).unwrap();
+        }
     }
 }
 

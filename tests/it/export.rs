@@ -344,7 +344,11 @@ fn a_disk_that_is_full_leaves_nothing() {
             "{format}: {}",
             text(&output.stderr)
         );
-        assert!(text(&output.stderr).contains("ctxgauge: "));
+        let said = text(&output.stderr);
+        assert!(
+            said.contains(&format!("ctxgauge: cannot write '{}': ", file.display())),
+            "{said}"
+        );
         assert_eq!(files(dir.path()), Vec::<String>::new(), "{format}");
     }
 }

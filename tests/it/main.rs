@@ -14,6 +14,8 @@ mod disorder;
 #[cfg(unix)]
 mod ended;
 mod export;
+#[cfg(unix)]
+mod exported;
 mod faces;
 mod faults;
 mod fixtures;

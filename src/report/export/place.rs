@@ -5,9 +5,9 @@ use super::cell::Cell;
 use super::sheet::{Sheet, Target};
 use super::tables::Table;
 use super::{Export, Format};
-use crate::to_file::at;
-use anyhow::{Result, bail};
-use files::output::{Existing, NewFile, NewFolder, is_same};
+use crate::to_file::{at, cannot_write};
+use anyhow::{Error, Result, bail};
+use files::output::{Around, Existing, NewFile, NewFolder, is_same};
 use ingest::log::LogFile;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -67,6 +67,8 @@ pub(super) struct Sheets<'a> {
     format: Format,
     parts: &'a [Part],
     kept: Kept<'a>,
+    /// The folder around it. It goes after what is kept.
+    _around: Option<Around>,
     /// By table and folder.
     open: BTreeMap<(Table, PathBuf), Open<'a>>,
     /// How many files each folder of a table has so far.
@@ -97,21 +99,25 @@ struct Open<'a> {
 impl<'a> Sheets<'a> {
     /// Begins what is to be exported.
     pub(super) fn begin(export: &Export<'a>, out: &'a mut dyn Write) -> Result<Sheets<'a>> {
-        let (kept, parts): (Kept<'a>, &'a [Part]) = match export.place {
+        let (kept, around, parts): (Kept<'a>, _, &'a [Part]) = match export.place {
             Place::Out if export.tables.len() > 1 => {
                 bail!("several tables need a folder: `-o FOLDER`")
             }
-            Place::Out => (Kept::Out(Some(out)), &[]),
+            Place::Out => (Kept::Out(Some(out)), None, &[]),
             Place::Path {
                 path,
                 existing,
                 parts,
-            } => (Kept::begin(export, path, existing, parts)?, parts),
+            } => {
+                let (kept, around) = Kept::begin(export, path, existing, parts)?;
+                (kept, around, parts)
+            }
         };
         let mut sheets = Sheets {
             format: export.format,
             parts,
             kept,
+            _around: around,
             open: BTreeMap::new(),
             files: BTreeMap::new(),
             turn: 0,
@@ -148,7 +154,8 @@ impl<'a> Sheets<'a> {
         }
         if let Some(open) = self.open.get_mut(&key) {
             open.used = used;
-            open.sheet.row(cells)?;
+            let path = self.kept.path(table);
+            open.sheet.row(cells).map_err(|why| of_file(why, path))?;
         }
         self.bound()
     }
@@ -192,8 +199,9 @@ impl<'a> Sheets<'a> {
 
     /// Ends all sheets, and moves files and folders to their places.
     pub(super) fn finish(mut self) -> Result<()> {
-        for (_, open) in std::mem::take(&mut self.open) {
-            open.sheet.finish()?;
+        for ((table, _), open) in std::mem::take(&mut self.open) {
+            let path = self.kept.path(table);
+            open.sheet.finish().map_err(|why| of_file(why, path))?;
         }
         self.kept.finish()
     }
@@ -205,13 +213,13 @@ impl<'a> Kept<'a> {
         path: &'a Path,
         existing: Existing,
         parts: &[Part],
-    ) -> Result<Kept<'a>> {
+    ) -> Result<(Kept<'a>, Option<Around>)> {
         let end = export.format.name();
         if let ([_], []) = (export.tables, parts) {
             let file = at(NewFile::create(path, existing), path)?;
-            return Ok(Kept::File(file, path));
+            return Ok((Kept::File(file, path), None));
         }
-        at(std::fs::create_dir_all(path), path)?;
+        let around = at(Around::make(path), path)?;
         let tables = export.tables.iter().copied();
         if parts.is_empty() {
             let mut files = BTreeMap::new();
@@ -220,7 +228,7 @@ impl<'a> Kept<'a> {
                 let file = at(NewFile::create(&path, existing), &path)?;
                 files.insert(table, (file, path));
             }
-            return Ok(Kept::Files(files));
+            return Ok((Kept::Files(files), Some(around)));
         }
         let mut folders = BTreeMap::new();
         for table in tables {
@@ -228,7 +236,7 @@ impl<'a> Kept<'a> {
             let folder = at(NewFolder::create(&path, existing, is_part), &path)?;
             folders.insert(table, (folder, path));
         }
-        Ok(Kept::Folders(folders))
+        Ok((Kept::Folders(folders), Some(around)))
     }
 
     /// What a file of a table is written to.
@@ -250,6 +258,16 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// Where a table is put; `None`: standard output.
+    fn path(&self, table: Table) -> Option<&Path> {
+        match self {
+            Kept::Out(_) => None,
+            Kept::File(_, path) => Some(path),
+            Kept::Files(files) => files.get(&table).map(|(_, path)| path.as_path()),
+            Kept::Folders(folders) => folders.get(&table).map(|(_, path)| path.as_path()),
+        }
+    }
+
     fn finish(self) -> Result<()> {
         match self {
             Kept::Out(_) => {}
@@ -266,6 +284,14 @@ impl<'a> Kept<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Why a file cannot be written, with its path.
+fn of_file(why: Error, path: Option<&Path>) -> Error {
+    match path {
+        Some(path) => why.context(cannot_write(path)),
+        None => why,
     }
 }
 
