@@ -29,12 +29,11 @@ fn start(mut command: Command) -> Child {
 /// Waits until something in a folder is being written, and ends the program.
 fn end_when_writing(program: &Child, folder: &Path, signal: Signal) {
     wait_for("an unfinished file", || {
-        match names(folder)
-            .iter()
-            .any(|name| name.contains(".unfinished-"))
-        {
-            true => Ok(()),
-            false => Err(format!("{:?}", names(folder))),
+        let names = names(folder);
+        if names.iter().any(|name| name.contains(".unfinished-")) {
+            Ok(())
+        } else {
+            Err(format!("{names:?}"))
         }
     });
     kill_process(Pid::from_child(program), signal).unwrap();
