@@ -7,6 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The most messages that a log grows by.
+const MESSAGES: usize = 20_000;
+
 fn log() -> Vec<u8> {
     let log = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
     fs::read(manifest_folder().join(log)).unwrap()
@@ -37,7 +40,8 @@ fn a_log_that_grows_is_exported_as_it_was() {
         scope.spawn(|| {
             let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
             // Messages, in pieces that end anywhere.
-            for ix in (0..).take_while(|_| !is_over.load(Ordering::SeqCst)) {
+            // Not for ever: a writer that is faster than the reader would never let it end.
+            for ix in (0..MESSAGES).take_while(|_| !is_over.load(Ordering::SeqCst)) {
                 let line = format!(
                     "{{\"type\":\"user\",\"uuid\":\"u{ix}\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\
                     \"content\":\"message {ix}\"}}}}\n"

@@ -10,11 +10,14 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// The screens, and what each shows.
-const SCREENS: [(&str, &str); 6] = [
+const SCREENS: [(&str, &str); 9] = [
     ("overview", "HEADROOM"),
     ("overview-small", "HEADROOM"),
     ("session", "in context"),
+    ("overview-large", "TITLE"),
     ("session-small", "CARRIED"),
+    ("session-large", "CARRIED"),
+    ("search", "searched 8 of 8 sessions"),
     ("replay", "request"),
     ("text", "test import::case_1 ... ok"),
 ];
@@ -127,6 +130,20 @@ fn draw_the_screens() {
     monitor.press("⏎");
     monitor.wait_for_text("CARRIED");
     draw("session-small", &monitor);
+
+    monitor.resize((200, 60));
+    monitor.wait_for_text(" 14.9k ══");
+    draw("session-large", &monitor);
+    monitor.press("⎋");
+    monitor.wait_for("the large list", |s| {
+        s.contains("8 sessions") && s.contains("TITLE")
+    });
+    draw("overview-large", &monitor);
+
+    monitor.resize((120, 18));
+    monitor.press("fcase_9\\d⏎");
+    monitor.wait_for_text("searched 8 of 8 sessions");
+    draw("search", &monitor);
 }
 
 #[test]
