@@ -229,7 +229,10 @@ impl Reader {
             }
             if Instant::now() > until {
                 last_looks += 1;
-                assert!(last_looks < LAST_LOOKS || seen == fresh, "{seen:?}\n{fresh:?}");
+                assert!(
+                    last_looks < LAST_LOOKS || seen == fresh,
+                    "{seen:?}\n{fresh:?}"
+                );
             }
             sleep(Duration::from_millis(10));
         }

@@ -111,7 +111,7 @@ mod tests {
         );
         assert_eq!(
             said(read, &["a\nb", "c"], 2, Printed::Meanwhile),
-            ": 3 of 9 logs read, 'a␊b', 'c' written"
+            ": 3 of 9 logs read, 'a\u{fffd}b', 'c' written"
         );
     }
 }

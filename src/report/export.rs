@@ -148,9 +148,12 @@ pub fn run(
         bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
     }
     export.place.check_is_no_log(&logs)?;
+    // First: a signal that comes before a log is read says of how many, too.
+    let reading = context.progress.begin(&logs);
     let mut sheets = Sheets::begin(export, out)?;
     let done = write(context, export, &logs, &mut sheets, &mut problems)?;
     sheets.finish()?;
+    drop(reading);
     print_problems(&problems, err)?;
     say(&done, err)?;
     context.check(&problems)

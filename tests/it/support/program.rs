@@ -10,10 +10,29 @@ pub fn manifest_folder() -> PathBuf {
 
 /// The program in an empty home: no logs, no configuration, no variable of ours.
 pub fn ctxgauge(home: &Path) -> Command {
+    #[cfg(unix)]
+    restore_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
     command
         .env_clear()
         .env("HOME", home)
         .env("TERM", "xterm-256color");
     command
+}
+
+/// Gives back their effect to signals that the tests were started to ignore, as a shell starts what it runs in the
+/// background, and `nohup` what it runs: the programs that they start would ignore them too. A signal that is handled
+/// here is not ignored there.
+#[cfg(unix)]
+fn restore_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
+    static RESTORED: std::sync::Once = std::sync::Once::new();
+    RESTORED.call_once(|| {
+        let ignored = ctxgauge::files::ignored_signals();
+        for signal in [SIGHUP, SIGINT, SIGQUIT] {
+            if ignored & (1 << (signal - 1)) != 0 {
+                signal_hook::flag::register(signal, Default::default()).unwrap();
+            }
+        }
+    });
 }
