@@ -298,6 +298,7 @@ impl App {
 
     /// Computes what the screen shows, and no more. Call it before drawing.
     pub fn prepare(&mut self, now: Timestamp) {
+        self.notices.begin_frame(now);
         self.catch_up(now);
         self.count_live();
         self.note_current();

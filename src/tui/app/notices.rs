@@ -60,6 +60,8 @@ pub struct Notices {
     numbers: Vec<u64>,
     /// How many were ever added.
     added: u64,
+    /// How many of them were added before the last frame.
+    drawn: u64,
     /// How many the user has seen.
     seen: usize,
 }
@@ -125,6 +127,16 @@ impl Notices {
         self.all.push(notice);
         self.numbers.push(self.added);
         self.added += 1;
+    }
+
+    /// What an action did stays on screen from its first frame on: it may have taken minutes, in which no clock was read.
+    pub(super) fn begin_frame(&mut self, now: Timestamp) {
+        for (notice, number) in self.all.iter_mut().zip(&self.numbers) {
+            if *number >= self.drawn && notice.severity == Severity::Info {
+                notice.at = now;
+            }
+        }
+        self.drawn = self.added;
     }
 
     /// Removes the result of the last action: it is of no use later.
@@ -227,6 +239,24 @@ mod tests {
         assert_eq!(newest(&notices, 11), None);
         let kept: Vec<&str> = notices.all().iter().map(|it| &*it.text).collect();
         assert_eq!(kept, ["broken"]);
+    }
+
+    #[test]
+    fn the_result_of_long_work_is_shown_as_long_as_any_other() {
+        let mut notices = Notices::default();
+        let newest = |notices: &mut Notices, second| {
+            let now = Timestamp::from_second(second).unwrap();
+            notices.begin_frame(now);
+            notices.newest(now).map(|notice| notice.text.clone())
+        };
+        notices.add(notice(Severity::Info, 0, "writing…"));
+        assert_eq!(newest(&mut notices, 0).unwrap(), "writing…");
+        assert_eq!(newest(&mut notices, 6), None);
+        // Nothing was drawn in between.
+        notices.add(notice(Severity::Info, 6, "wrote it"));
+        assert_eq!(newest(&mut notices, 100).unwrap(), "wrote it");
+        assert_eq!(newest(&mut notices, 105).unwrap(), "wrote it");
+        assert_eq!(newest(&mut notices, 106), None);
     }
 
     #[test]
