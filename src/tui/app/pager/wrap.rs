@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use model::event::is_unsafe_to_show;
 use render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
@@ -12,6 +12,8 @@ use render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
 const TAB_COLUMNS: usize = 8;
 /// A cluster of more bytes than this is taken apart: marks could pile up on one cell without end.
 const MOST_CLUSTER_BYTES: usize = 64;
+/// Joins two emoji.
+const JOINER: char = '\u{200d}';
 
 /// One row: a part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub fn shown(part: &str, mut column: usize) -> String {
         match cluster {
             "\t" => out.extend(std::iter::repeat_n(' ', width)),
             _ if cluster.starts_with(is_mark) => out.push(REPLACEMENT),
-            _ => out.extend(cluster.chars().map(visible)),
+            _ => out.extend(without_joiner(cluster).chars().map(visible)),
         }
         column += width;
     }
@@ -114,12 +116,30 @@ fn width(cluster: &str, column: usize) -> usize {
         [b'\t'] => TAB_COLUMNS - column % TAB_COLUMNS,
         [_] => 1,
         _ if cluster.starts_with(is_mark) => 1,
-        _ if cluster.contains(is_unsafe_to_show) => {
+        _ => {
+            let cluster = without_joiner(cluster);
+            if !cluster.contains(is_unsafe_to_show) {
+                return cluster.width();
+            }
             let visible: String = cluster.chars().map(visible).collect();
             visible.width()
         }
-        _ => cluster.width(),
     }
+}
+
+/// An emoji without the joiner to the next one. Terminals differ in the columns of joined emoji, not in those of each.
+fn without_joiner(cluster: &str) -> &str {
+    cluster.strip_suffix(JOINER).unwrap_or(cluster)
+}
+
+/// The bytes of an emoji that is joined to another one, with the joiner.
+fn joined_emoji(cluster: &str) -> Option<usize> {
+    let (emoji, rest) = cluster.split_once(JOINER)?;
+    let next = rest.chars().next()?;
+    let is_safe = emoji.chars().filter(|c| is_mark(*c)).count() <= MOST_MARKS
+        && !emoji.contains(is_unsafe_to_show);
+    let is_joined = emoji.width() == 2 && next.width() == Some(2);
+    (is_safe && is_joined).then_some(emoji.len() + JOINER.len_utf8())
 }
 
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
@@ -147,6 +167,9 @@ fn first_cluster(text: &str) -> &str {
                 return &text[..head.find(|c| !is_mark(c)).unwrap_or(head.len())];
             }
             let cluster = head.graphemes(true).next().unwrap_or_default();
+            if let Some(bytes) = joined_emoji(cluster) {
+                return &text[..bytes];
+            }
             let mut marks = cluster.char_indices().filter(|(_, c)| is_mark(*c));
             let cluster = &cluster[..marks.nth(MOST_MARKS).map_or(cluster.len(), |(at, _)| at)];
             // A replaced character is a cluster by itself.
@@ -234,6 +257,13 @@ mod tests {
     fn what_could_drive_a_terminal_has_a_picture() {
         assert_eq!(rows("a\u{1b}[31mb\u{202e}c\r", 20), ["a␛[31mb\u{fffd}c␍"]);
         assert_eq!(rows("a\tb\t", 20), ["a       b       "]);
+    }
+
+    #[test]
+    fn joined_emoji_are_shown_as_their_parts() {
+        let text = "a👨\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈 🧑🏽\u{200d}💻 b\u{200d}";
+        assert_eq!(rows(text, 40), ["a👨👩👧 🏳\u{fe0f}🌈 🧑🏽💻 b\u{fffd}"]);
+        assert_eq!(columns(text, 0), "a______ ____ ____ b?".len());
     }
 
     #[test]
