@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Joins emoji into one, in terminals that can. In others its columns are those of the parts.
-const JOINER: char = '\u{200d}';
+pub const JOINER: char = '\u{200d}';
 
 /// The text on one line, with one space in the place of any white space. It is not yet safe to show.
 pub fn one_line(text: &str) -> Cow<'_, str> {
@@ -40,15 +40,20 @@ fn without_joiners(text: &str) -> Cow<'_, str> {
     }
     let mut apart = String::with_capacity(text.len());
     for cluster in text.graphemes(true) {
-        let mut parts = cluster.split(JOINER);
-        let is_emoji = |part: &str| part.width() == 2;
-        if cluster.contains(JOINER) && parts.all(is_emoji) {
+        if joined_emoji(cluster).is_some() {
             apart.extend(cluster.split(JOINER));
         } else {
             apart.push_str(cluster);
         }
     }
     Cow::Owned(apart)
+}
+
+/// The first of emoji that are joined in a cluster; `None`: it is none of that.
+pub fn joined_emoji(cluster: &str) -> Option<&str> {
+    let (first, _) = cluster.split_once(JOINER)?;
+    let mut parts = cluster.split(JOINER);
+    parts.all(|part| part.width() == 2).then_some(first)
 }
 
 fn is_inert(text: &str) -> bool {

@@ -3,17 +3,16 @@
 
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use model::event::is_unsafe_to_show;
 use render::inert::{MOST_MARKS, REPLACEMENT, is_mark, visible};
+use render::text::{JOINER, joined_emoji};
 
 /// Columns from one tab stop to the next.
 const TAB_COLUMNS: usize = 8;
 /// A cluster of more bytes than this is taken apart: marks could pile up on one cell without end.
 const MOST_CLUSTER_BYTES: usize = 64;
-/// Joins two emoji.
-const JOINER: char = '\u{200d}';
 
 /// One row: a part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,14 +131,12 @@ fn without_joiner(cluster: &str) -> &str {
     cluster.strip_suffix(JOINER).unwrap_or(cluster)
 }
 
-/// The bytes of an emoji that is joined to another one, with the joiner.
-fn joined_emoji(cluster: &str) -> Option<usize> {
-    let (emoji, rest) = cluster.split_once(JOINER)?;
-    let next = rest.chars().next()?;
-    let is_safe = emoji.chars().filter(|c| is_mark(*c)).count() <= MOST_MARKS
-        && !emoji.contains(is_unsafe_to_show);
-    let is_joined = emoji.width() == 2 && next.width() == Some(2);
-    (is_safe && is_joined).then_some(emoji.len() + JOINER.len_utf8())
+/// The bytes of an emoji that is joined to another one, with the joiner, if it can be shown as it is.
+fn joined_bytes(cluster: &str) -> Option<usize> {
+    let emoji = joined_emoji(cluster)?;
+    let marks = emoji.chars().filter(|c| is_mark(*c)).count();
+    let is_safe = marks <= MOST_MARKS && !emoji.contains(is_unsafe_to_show);
+    is_safe.then_some(emoji.len() + JOINER.len_utf8())
 }
 
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
@@ -167,7 +164,7 @@ fn first_cluster(text: &str) -> &str {
                 return &text[..head.find(|c| !is_mark(c)).unwrap_or(head.len())];
             }
             let cluster = head.graphemes(true).next().unwrap_or_default();
-            if let Some(bytes) = joined_emoji(cluster) {
+            if let Some(bytes) = joined_bytes(cluster) {
                 return &text[..bytes];
             }
             let mut marks = cluster.char_indices().filter(|(_, c)| is_mark(*c));
@@ -261,6 +258,7 @@ mod tests {
 
     #[test]
     fn joined_emoji_are_shown_as_their_parts() {
+        assert_eq!(rows("👩\u{200d}⚕\u{fe0f}.", 40), ["👩⚕\u{fe0f}."]);
         let text = "a👨\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈 🧑🏽\u{200d}💻 b\u{200d}";
         assert_eq!(rows(text, 40), ["a👨👩👧 🏳\u{fe0f}🌈 🧑🏽💻 b\u{fffd}"]);
         assert_eq!(columns(text, 0), "a______ ____ ____ b?".len());
