@@ -125,8 +125,8 @@ fn weight(log: &LogFile) -> u64 {
     log.facts.len.max(1)
 }
 
-/// The time that is left, as fast as it went so far. Logs differ in size by a factor of thousands, so the first ones tell
-/// nothing.
+/// The time that is left, as fast as it went so far. Logs differ in size by a factor of thousands, so the first ones are no
+/// measure.
 fn left(share: f32, elapsed: Duration) -> Option<Duration> {
     (0.05..1.0)
         .contains(&share)

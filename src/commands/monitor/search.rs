@@ -65,7 +65,7 @@ fn search(
             tool: None,
             limit: None,
         };
-        let mut teller = Teller {
+        let mut reporter = Reporter {
             finder,
             sessions,
             is_filtered,
@@ -76,7 +76,7 @@ fn search(
             &search,
             &logs,
             &|| finder.is_wanted(),
-            &mut teller,
+            &mut reporter,
         );
     }
     if finder.is_wanted() {
@@ -89,8 +89,8 @@ fn search(
     ControlFlow::Continue(())
 }
 
-/// Tells the screens what is found.
-struct Teller<'a> {
+/// Sends what is found to the screens.
+struct Reporter<'a> {
     finder: &'a Finder,
     sessions: &'a HashSet<SessionKey>,
     /// Whether only some sessions of a log are wanted.
@@ -99,7 +99,7 @@ struct Teller<'a> {
     left: &'a mut HashMap<FileId, usize>,
 }
 
-impl Taker for Teller<'_> {
+impl Taker for Reporter<'_> {
     fn wants(&self, key: SessionKey) -> bool {
         !self.is_filtered || self.sessions.contains(&key)
     }

@@ -12,12 +12,12 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// How much of what is found may wait for the screens; if there is more, the search waits.
 const WAITING_NEWS: usize = 64;
 
-/// Tells the screens what a search finds, as long as they want to know.
+/// Sends what a search finds to the screens, until they end it.
 #[derive(Debug, Clone)]
 pub struct Finder(Sender<SearchNews>);
 
 impl Finder {
-    /// Tells the screens. It breaks when they do not wait for it any more.
+    /// Sends it to the screens. It breaks when they do not wait for it any more.
     pub fn say(&self, news: SearchNews) -> ControlFlow<()> {
         match self.0.blocking_send(news) {
             Ok(()) => ControlFlow::Continue(()),
