@@ -5,7 +5,9 @@ use super::decoders::named;
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions};
 use super::tail::{append_share, log_file};
-use ctxgauge::ingest::cache::{Cache, LogKey, Part, UnreadCursor, put_away, restore, store};
+use ctxgauge::ingest::cache::{
+    Cache, Kept, LogKey, Part, UnreadCursor, Value, put_away, restore, store,
+};
 use ctxgauge::ingest::lanes::Sessions;
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{Cursor, LogFile, News, Reading};
@@ -94,8 +96,15 @@ impl Life {
             b'T' => {
                 if let Ok(mut sessions) = tail_only(&self.log, &RULES) {
                     let shown = shown(&sessions);
-                    let stored = store(&mut sessions).expect("a small session");
-                    assert_eq!(shown, self::shown(&self.restored(&stored)));
+                    let Value {
+                        shown: stored,
+                        details,
+                    } = store(&mut sessions).expect("a small session");
+                    let kept = Kept {
+                        shown: &stored,
+                        details: Arc::new(details),
+                    };
+                    assert_eq!(shown, self::shown(&self.restored(&kept)));
                 }
             }
             _ => {}
@@ -164,8 +173,8 @@ impl Life {
         }
     }
 
-    fn restored(&self, stored: &[u8]) -> Sessions {
-        restore(stored, &self.log, &RULES).expect("what was stored")
+    fn restored(&self, kept: &Kept<'_>) -> Sessions {
+        restore(kept, &self.log, &RULES).expect("what was stored")
     }
 
     fn begin(&mut self) {
@@ -174,7 +183,7 @@ impl Life {
         let Some(stored) = key.as_ref().and_then(|key| cache.get(key)) else {
             return self.read_again();
         };
-        self.sessions = self.restored(stored);
+        self.sessions = self.restored(&stored);
         self.cursor = Box::new(UnreadCursor::new(&self.log));
         self.is_away = true;
     }

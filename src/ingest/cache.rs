@@ -1,7 +1,7 @@
 //! What was read of logs, kept from run to run: an unchanged log is not read again.
 //!
-//! A cache is one file in the user's cache folder. It maps a log, by its [`LogKey`], to bytes that the caller made
-//! from it. The file begins with a version, a hash of all that its contents depend on (the program, the models
+//! A cache is one file in the user's cache folder. It maps a log, by its [`LogKey`], to a [`Value`] that the caller made
+//! from it; its details stay in the file until somebody looks at one of the log's sessions. The file begins with a version, a hash of all that its contents depend on (the program, the models
 //! table), and a checksum; a file that does not fit is ignored and replaced. It is replaced as a whole, so two
 //! programs at once lose at most what the other has added. Of texts it contains
 //! only what sessions are called.
@@ -10,6 +10,7 @@
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
 //! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
 
+mod details;
 pub mod earlier;
 mod file;
 mod key;
@@ -20,11 +21,13 @@ mod tests;
 pub use key::LogKey;
 pub use sessions::{UnreadCursor, put_away, restore, store};
 
-use file::Contents;
+use file::{Contents, Limits};
+use model::stored::details::Details;
 use model::window::Rules;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a cache holds, each in a file of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
@@ -39,9 +42,28 @@ pub enum Part {
 }
 
 /// The most bytes of a cache. Beyond, the logs that were written longest ago are left out.
-const LARGEST_CACHE: usize = 32 << 20;
+const LARGEST_CACHE: u64 = 128 << 20;
+/// The most bytes of it that are read at the start.
+const LARGEST_INDEX: usize = 32 << 20;
 /// The number of waiting bytes at which they are written.
 const WAITING_BYTES: usize = 4 << 20;
+
+/// What a cache keeps of a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Value {
+    /// What is at hand as soon as the cache is open.
+    pub shown: Vec<u8>,
+    /// What is read from the file only when it is asked for.
+    pub details: Vec<u8>,
+}
+
+/// What was found in a cache of a log.
+pub struct Kept<'c> {
+    /// See [`Value::shown`].
+    pub shown: &'c [u8],
+    /// See [`Value::details`].
+    pub details: Arc<dyn Details>,
+}
 
 /// The cache of one kind of contents.
 pub struct Cache {
@@ -51,9 +73,15 @@ pub struct Cache {
     /// The contents that were found; dropped when all logs were looked up.
     found: Option<Contents>,
     /// What is to be written: by path, the key and the value.
-    fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
+    fresh: HashMap<Box<str>, (LogKey, Value)>,
     waiting: usize,
     has_failed: bool,
+}
+
+impl Value {
+    fn bytes(&self) -> usize {
+        self.shown.len() + self.details.len()
+    }
 }
 
 impl Cache {
@@ -78,7 +106,7 @@ impl Cache {
     }
 
     /// What was kept of a log that has not changed since.
-    pub fn get(&self, key: &LogKey) -> Option<&[u8]> {
+    pub fn get(&self, key: &LogKey) -> Option<Kept<'_>> {
         self.found.as_ref()?.get(key)
     }
 
@@ -95,11 +123,11 @@ impl Cache {
     }
 
     /// Keeps this of a log. The key must be older than the reading.
-    pub fn put(&mut self, key: LogKey, value: Vec<u8>) {
-        self.waiting += value.len();
+    pub fn put(&mut self, key: LogKey, value: Value) {
+        self.waiting += value.bytes();
         let path = key.path().into();
         if let Some((_, old)) = self.fresh.insert(path, (key, value)) {
-            self.waiting -= old.len();
+            self.waiting -= old.bytes();
         }
     }
 
@@ -120,7 +148,13 @@ impl Cache {
         self.waiting = 0;
         let fresh = std::mem::take(&mut self.fresh);
         let old = Contents::read(&self.path, self.version);
-        let saved = file::write(&self.path, self.version, old.as_ref(), fresh, LARGEST_CACHE);
+        let saved = file::write(
+            &self.path,
+            self.version,
+            old.as_ref(),
+            fresh,
+            &Limits::USUAL,
+        );
         self.has_failed = saved.is_err();
         saved
     }

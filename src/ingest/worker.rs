@@ -357,7 +357,12 @@ impl Worker {
                 }
             }
         }
-        new.into_iter().try_for_each(|file| self.check(file))
+        for file in new {
+            self.check(file)?;
+            // With thousands of logs, what is to be written would take as much memory as the sessions.
+            self.save_cache(Instant::now())?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Looks at everything.

@@ -1,35 +1,50 @@
 //! A part of a session that is decoded only when it is needed.
 //!
 //! Lists show a few facts of thousands of sessions. A session that comes from the cache, or that nobody looks at and
-//! nobody writes to, has those, and the bytes of the rest.
+//! nobody writes to, has those, and the bytes of the rest; or these stay in the cache's file.
 
+use super::stored::details::{self, Details};
 use super::stored::with_texts;
-use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::{Arc, OnceLock};
 
 /// A value, or its bytes until it is first used.
 #[derive(Clone)]
 pub(super) struct Lazy<T> {
     value: Option<Box<T>>,
     /// If there is no value: its bytes, and what they decode to.
-    stored: Box<[u8]>,
+    packed: Packed<T>,
     decoded: OnceLock<Box<T>>,
-    /// Whether the bytes contain texts of the log, which must not get into the cache.
-    has_texts: bool,
+}
+
+/// What a value is made of.
+#[derive(Clone, Default)]
+enum Packed<T> {
+    /// Nothing: it is the default one.
+    #[default]
+    Default,
+    /// Nothing, by a function.
+    New(Arc<dyn Fn() -> T + Send + Sync>),
+    /// Bytes.
+    Here {
+        bytes: Box<[u8]>,
+        /// Whether they contain texts of the log, which must not get into the cache.
+        have_texts: bool,
+    },
+    /// Bytes that are a part of the details that the cache keeps of the log.
+    Apart(Arc<dyn Details>, Range<usize>),
 }
 
 impl<T> From<T> for Lazy<T> {
     fn from(value: T) -> Lazy<T> {
         Lazy {
             value: Some(Box::new(value)),
-            stored: Box::default(),
+            packed: Packed::Default,
             decoded: OnceLock::new(),
-            has_texts: false,
         }
     }
 }
@@ -45,26 +60,48 @@ impl<T: Serialize> Lazy<T> {
             }
         };
         // No type in it can fail to be written.
-        if let Some(Ok(stored)) = self.value.as_deref().map(bytes) {
-            *self = Lazy {
-                value: None,
-                stored: stored.into(),
-                decoded: OnceLock::new(),
-                has_texts: texts,
-            };
+        if let Some(Ok(bytes)) = self.value.as_deref().map(bytes) {
+            let bytes = bytes.into();
+            let have_texts = texts;
+            *self = Lazy::packed(Packed::Here { bytes, have_texts });
         }
     }
 }
 
-impl<T: Default> Default for Lazy<T> {
-    fn default() -> Lazy<T> {
-        Lazy::from(T::default())
+impl<T> Lazy<T> {
+    /// The value that a function makes.
+    pub(super) fn by(make: impl Fn() -> T + Send + Sync + 'static) -> Lazy<T> {
+        Lazy::packed(Packed::New(Arc::new(make)))
+    }
+
+    fn packed(packed: Packed<T>) -> Lazy<T> {
+        Lazy {
+            value: None,
+            packed,
+            decoded: OnceLock::new(),
+        }
     }
 }
 
-/// Bytes that are not of this type are read as an empty value; the cache's checksum excludes that.
-fn decode<T: DeserializeOwned + Default>(stored: &[u8]) -> Box<T> {
-    postcard::from_bytes(stored).unwrap_or_default()
+impl<T> Default for Lazy<T> {
+    fn default() -> Lazy<T> {
+        Lazy::packed(Packed::Default)
+    }
+}
+
+/// Bytes that are not of this type are read as an empty value; the cache's checksum excludes that. So are those that
+/// the cache's file does not have any more, until the log is read again.
+fn decode<T: DeserializeOwned + Default>(packed: &Packed<T>) -> Box<T> {
+    let value = match packed {
+        Packed::Default => None,
+        Packed::New(make) => Some(Box::new(make())),
+        Packed::Here { bytes, .. } => postcard::from_bytes(bytes).ok(),
+        Packed::Apart(details, range) => details.bytes().and_then(|bytes| {
+            let part = bytes.get(range.clone())?;
+            postcard::from_bytes(part).ok()
+        }),
+    };
+    value.unwrap_or_default()
 }
 
 impl<T: DeserializeOwned + Default> Deref for Lazy<T> {
@@ -73,17 +110,17 @@ impl<T: DeserializeOwned + Default> Deref for Lazy<T> {
     fn deref(&self) -> &T {
         match &self.value {
             Some(value) => value,
-            None => self.decoded.get_or_init(|| decode(&self.stored)),
+            None => self.decoded.get_or_init(|| decode(&self.packed)),
         }
     }
 }
 
 impl<T: DeserializeOwned + Default> DerefMut for Lazy<T> {
     fn deref_mut(&mut self) -> &mut T {
-        let (stored, decoded) = (&mut self.stored, &mut self.decoded);
+        let (packed, decoded) = (&mut self.packed, &mut self.decoded);
         self.value.get_or_insert_with(|| {
-            let stored = std::mem::take(stored);
-            decoded.take().unwrap_or_else(|| decode(&stored))
+            let packed = std::mem::take(packed);
+            decoded.take().unwrap_or_else(|| decode(&packed))
         })
     }
 }
@@ -96,35 +133,20 @@ impl<T> fmt::Debug for Lazy<T> {
 
 impl<T: Serialize + DeserializeOwned + Default> Serialize for Lazy<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match &self.value {
-            None if !self.has_texts => to.serialize_bytes(&self.stored),
+        let range = match (&self.value, &self.packed) {
+            (None, Packed::Here { bytes, have_texts }) if !have_texts => details::append(bytes),
             _ => {
                 let bytes = postcard::to_stdvec::<T>(self).map_err(S::Error::custom)?;
-                to.serialize_bytes(&bytes)
+                details::append(&bytes)
             }
-        }
+        };
+        range.serialize(to)
     }
 }
 
 impl<'de, T> Deserialize<'de> for Lazy<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Lazy<T>, D::Error> {
-        struct Bytes<T>(PhantomData<T>);
-        impl<T> Visitor<'_> for Bytes<T> {
-            type Value = Lazy<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("bytes")
-            }
-
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Lazy<T>, E> {
-                Ok(Lazy {
-                    value: None,
-                    stored: bytes.into(),
-                    decoded: OnceLock::new(),
-                    has_texts: false,
-                })
-            }
-        }
-        from.deserialize_bytes(Bytes(PhantomData))
+        let range = Range::deserialize(from)?;
+        Ok(Lazy::packed(Packed::Apart(details::current(), range)))
     }
 }

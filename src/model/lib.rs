@@ -65,7 +65,7 @@ pub mod session;
 mod small;
 pub mod spent;
 pub mod state;
-mod stored;
+pub mod stored;
 mod sums;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -30,7 +30,7 @@ pub(super) use report::Reported;
 pub(super) use resets::Summary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What is known of a conversation's context, as its log was read so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -73,9 +73,9 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,
-    #[serde(skip)]
+    #[serde(skip, default = "no_rules")]
     rules: Arc<Rules>,
-    #[serde(skip)]
+    #[serde(skip, default = "no_overrides")]
     overrides: Arc<Overrides>,
     #[serde(skip)]
     set_window: Option<u64>,
@@ -100,14 +100,31 @@ pub struct State {
     folded: Option<Box<Folded>>,
 }
 
+static NO_RULES: LazyLock<Arc<Rules>> = LazyLock::new(Arc::default);
+static NO_OVERRIDES: LazyLock<Arc<Overrides>> = LazyLock::new(Arc::default);
+
+/// The rules of a state that gets others at once.
+fn no_rules() -> Arc<Rules> {
+    Arc::clone(&NO_RULES)
+}
+
+/// The settings of a state whose agent has none, as most.
+fn no_overrides() -> Arc<Overrides> {
+    Arc::clone(&NO_OVERRIDES)
+}
+
 impl State {
     /// The state before anything was read.
     pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
-        let calibrations = Calibrations::new(rules.tokenizer(agent, None));
+        let of_agent = Arc::clone(&rules);
         State {
             agent,
             rules,
-            ledger: Ledger::new(Items::new(calibrations)).into(),
+            overrides: no_overrides(),
+            ledger: Lazy::by(move || {
+                let calibrations = Calibrations::new(of_agent.tokenizer(agent, None));
+                Ledger::new(Items::new(calibrations))
+            }),
             ..State::default()
         }
     }

@@ -1,6 +1,9 @@
 //! How the parts of a session are written to the cache and read from it.
 //!
 //! A stored session is a trimmed one without any text but what it is called: see [`Session::to_stored`](super::session::Session::to_stored).
+//! Its [details] are apart from what lists show of it.
+
+pub mod details;
 
 use std::cell::Cell;
 

@@ -1,24 +1,33 @@
-//! The file of a cache: a head, then entries with their lengths.
+//! The file of a cache: a head, the details of each entry, and the index: entries with the lengths of their parts.
+//!
+//! At the start the head and the index are read. The details are in the order of the entries, so their places follow
+//! from their lengths; each has a checksum of its own.
 
-use super::LogKey;
+use super::details::InFile;
+use super::{Kept, LARGEST_CACHE, LARGEST_INDEX, LogKey, Value};
 use crate::source::CHUNK;
 use files;
+use model::stored::details::Details as _;
 use model::window::Rules;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{self, BufReader, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The first bytes of a cache file. The digits are the version of the format.
-const MAGIC: &[u8; 16] = b"ctxgauge cache 1";
-/// The size of a cache file's head: the magic bytes, the version of the contents, and the checksum of what follows.
-const HEAD_BYTES: usize = 32;
-/// The size of the two lengths before an entry: those of its key and its value.
-const LENGTHS_BYTES: usize = 8;
+const MAGIC: &[u8; 16] = b"ctxgauge cache 2";
+/// The size of a cache file's head: the magic bytes, the version of the contents, where the index begins, and its
+/// checksum.
+const HEAD_BYTES: usize = 40;
+/// The size of what comes before an entry: the lengths of its key, of what is shown and of its details, and the
+/// checksum of the details.
+const LENGTHS_BYTES: usize = 20;
 
 /// A hash of all that the contents depend on besides the logs: the program and the rules.
 pub(super) fn version(rules: &Rules) -> u64 {
@@ -40,102 +49,160 @@ pub(super) fn version(rules: &Rules) -> u64 {
 }
 
 /// The entries of a file.
-pub(super) struct Contents(HashMap<Box<str>, Entry>);
+pub(super) struct Contents {
+    file: Arc<Mutex<File>>,
+    entries: HashMap<Box<str>, Entry>,
+}
 
 struct Entry {
     key: LogKey,
-    /// The lengths, the key and the value.
+    /// The lengths and the checksum, the key, and what is shown.
     all: Box<[u8]>,
-    /// Where the value begins.
-    value: usize,
+    /// Where what is shown begins.
+    shown: usize,
+    details: Place,
+}
+
+/// The place of details in the file.
+#[derive(Clone, Copy)]
+struct Place {
+    at: u64,
+    len: usize,
+    checksum: u64,
 }
 
 impl Contents {
-    /// The contents of the file at a path; `None`: there is none, or it is not whole and of this version.
+    /// The contents of the file at a path; `None`: there is none, or its index is not whole and of this version.
     pub(super) fn read(path: &Path, version: u64) -> Option<Contents> {
-        let file = files::open(path).ok()?;
+        let mut file = files::open(path).ok()?;
         let len = file.metadata().ok()?.len();
-        let mut left = usize::try_from(len).ok()?.checked_sub(HEAD_BYTES)?;
-        if left > super::LARGEST_CACHE {
-            return None;
-        }
-        let mut file = BufReader::with_capacity(CHUNK, file);
         let mut head = [0; HEAD_BYTES];
         file.read_exact(&mut head).ok()?;
-        // Of another version it need not be read to its end.
-        if head[..24] != self::head(version, 0)[..24] {
+        let index_at = number(&head[24..32])?;
+        let mut left = usize::try_from(len.checked_sub(index_at)?).ok()?;
+        if head[..24] != self::head(version, 0, 0)[..24] || left > LARGEST_INDEX {
             return None;
         }
+        file.seek(SeekFrom::Start(index_at)).ok()?;
+        let mut index = BufReader::with_capacity(CHUNK, file);
         let mut checksum = Xxh3::new();
         let mut entries = HashMap::new();
+        let mut at = HEAD_BYTES as u64;
         while left > 0 {
-            let entry = Entry::read(&mut file, left)?;
+            let entry = Entry::read(&mut index, left, at)?;
             left -= entry.all.len();
+            at = at.checked_add(entry.details.len as u64)?;
             checksum.update(&entry.all);
             entries.insert(entry.key.path().into(), entry);
         }
-        (head == self::head(version, checksum.digest())).then_some(Contents(entries))
+        let is_whole = head == self::head(version, index_at, checksum.digest()) && at == index_at;
+        is_whole.then(|| Contents {
+            file: Arc::new(Mutex::new(index.into_inner())),
+            entries,
+        })
     }
 
-    pub(super) fn get(&self, key: &LogKey) -> Option<&[u8]> {
-        let entry = self.0.get(key.path()).filter(|entry| entry.key == *key)?;
-        entry.all.get(entry.value..)
+    pub(super) fn get(&self, key: &LogKey) -> Option<Kept<'_>> {
+        let entry = self.entries.get(key.path());
+        let entry = entry.filter(|entry| entry.key == *key)?;
+        Some(Kept {
+            shown: entry.all.get(entry.shown..)?,
+            details: Arc::new(self.details(entry)),
+        })
+    }
+
+    fn details(&self, entry: &Entry) -> InFile {
+        let Place { at, len, checksum } = entry.details;
+        let file = Arc::clone(&self.file);
+        InFile {
+            file,
+            at,
+            len,
+            checksum,
+        }
     }
 
     /// Forgets the entry of a log.
     pub(super) fn forget(&mut self, key: &LogKey) {
-        self.0.remove(key.path());
+        self.entries.remove(key.path());
     }
 }
 
 impl Entry {
-    /// The next entry of a file with `left` more bytes; `None`: it is not whole.
-    fn read(file: &mut impl Read, left: usize) -> Option<Entry> {
+    /// The next entry of an index with `left` more bytes, whose details begin at `at`; `None`: it is not whole.
+    fn read(index: &mut impl Read, left: usize, at: u64) -> Option<Entry> {
         let mut lengths = [0; LENGTHS_BYTES];
-        file.read_exact(&mut lengths).ok()?;
-        let (key, value) = lengths.split_at(4);
-        let length = |bytes: &[u8]| {
-            let length = u32::from_le_bytes(bytes.try_into().ok()?);
-            usize::try_from(length).ok()
-        };
-        let end_of_key = LENGTHS_BYTES.checked_add(length(key)?)?;
-        let end = end_of_key.checked_add(length(value)?)?;
+        index.read_exact(&mut lengths).ok()?;
+        let length = |bytes: &[u8]| usize::try_from(number(bytes)?).ok();
+        let shown = LENGTHS_BYTES.checked_add(length(&lengths[..4])?)?;
+        let end = shown.checked_add(length(&lengths[4..8])?)?;
         if end > left {
             return None;
         }
         let mut all = vec![0; end];
         all[..LENGTHS_BYTES].copy_from_slice(&lengths);
-        file.read_exact(&mut all[LENGTHS_BYTES..]).ok()?;
+        index.read_exact(&mut all[LENGTHS_BYTES..]).ok()?;
         Some(Entry {
-            key: postcard::from_bytes(all.get(LENGTHS_BYTES..end_of_key)?).ok()?,
+            key: postcard::from_bytes(all.get(LENGTHS_BYTES..shown)?).ok()?,
+            details: Place {
+                at,
+                len: length(&lengths[8..12])?,
+                checksum: number(&lengths[12..])?,
+            },
             all: all.into(),
-            value: end_of_key,
+            shown,
         })
     }
 }
 
-fn head(version: u64, checksum: u64) -> [u8; HEAD_BYTES] {
+/// The number that these bytes are, at most eight of them, the lowest first.
+fn number(bytes: &[u8]) -> Option<u64> {
+    let mut all = [0; 8];
+    all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(all))
+}
+
+fn head(version: u64, index_at: u64, checksum: u64) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     head[..16].copy_from_slice(MAGIC);
-    head[16..24].copy_from_slice(&version.to_le_bytes());
-    head[24..].copy_from_slice(&checksum.to_le_bytes());
+    for (part, number) in head[16..]
+        .chunks_exact_mut(8)
+        .zip([version, index_at, checksum])
+    {
+        part.copy_from_slice(&number.to_le_bytes());
+    }
     head
 }
 
+/// The most bytes of a cache.
+pub(super) struct Limits {
+    pub(super) file: u64,
+    pub(super) index: usize,
+}
+
+impl Limits {
+    pub(super) const USUAL: Limits = Limits {
+        file: LARGEST_CACHE,
+        index: LARGEST_INDEX,
+    };
+}
+
 /// Replaces the file: by the fresh entries, and those of the old file whose logs are still there. The newest logs
-/// first, `most` bytes in all.
+/// first, as many as there is room for.
 pub(super) fn write(
     path: &Path,
     version: u64,
     old: Option<&Contents>,
-    fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
-    most: usize,
+    fresh: HashMap<Box<str>, (LogKey, Value)>,
+    most: &Limits,
 ) -> io::Result<()> {
     let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
     let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();
-    for (path, entry) in old.iter().flat_map(|old| &old.0) {
-        if !paths.contains(&**path) && !entry.key.is_gone() {
-            entries.push((entry.key.stamp().written(), Piece::Old(&entry.all)));
+    if let Some(old) = old {
+        for (path, entry) in &old.entries {
+            if !paths.contains(&**path) && !entry.key.is_gone() {
+                entries.push((entry.key.stamp().written(), Piece::Old(old, entry)));
+            }
         }
     }
     for (key, value) in fresh.values() {
@@ -143,20 +210,28 @@ pub(super) fn write(
     }
     entries.sort_by(|(a, _), (b, _)| b.cmp(a));
     replace(path, |file| {
+        let mut file = BufWriter::with_capacity(CHUNK, file);
         file.write_all(&[0; HEAD_BYTES])?;
-        let mut checksum = Xxh3::new();
-        let mut len = HEAD_BYTES;
+        let (mut index, mut len) = (Vec::new(), HEAD_BYTES as u64);
         for (_, piece) in entries {
-            let bytes = piece.bytes();
-            len += bytes.len();
-            if len > most {
+            // What cannot be read any more is left out.
+            let Some(details) = piece.details() else {
+                continue;
+            };
+            let entry = piece.entry(&details);
+            let new_len = len + details.len() as u64;
+            let new_index = index.len() + entry.len();
+            if new_len + new_index as u64 > most.file || new_index > most.index {
                 break;
             }
-            checksum.update(&bytes);
-            file.write_all(&bytes)?;
+            file.write_all(&details)?;
+            index.extend_from_slice(&entry);
+            len = new_len;
         }
-        io::Seek::rewind(file)?;
-        file.write_all(&head(version, checksum.digest()))
+        file.write_all(&index)?;
+        file.rewind()?;
+        file.write_all(&head(version, len, xxh3_64(&index)))?;
+        file.flush()
     })
 }
 
@@ -196,20 +271,35 @@ fn sweep(folder: &Path) {
 
 /// An entry to be written.
 enum Piece<'e> {
-    Old(&'e [u8]),
-    Fresh(&'e LogKey, &'e [u8]),
+    Old(&'e Contents, &'e Entry),
+    Fresh(&'e LogKey, &'e Value),
 }
 
 impl<'e> Piece<'e> {
-    fn bytes(&self) -> std::borrow::Cow<'e, [u8]> {
-        match self {
-            Piece::Old(bytes) => (*bytes).into(),
+    fn details(&self) -> Option<Cow<'e, [u8]>> {
+        match *self {
+            Piece::Old(contents, entry) => Some(Cow::Owned(contents.details(entry).bytes()?)),
+            Piece::Fresh(_, value) => Some(Cow::Borrowed(&value.details)),
+        }
+    }
+
+    /// What the index has of it.
+    fn entry(&self, details: &[u8]) -> Cow<'e, [u8]> {
+        match *self {
+            Piece::Old(_, entry) => Cow::Borrowed(&entry.all),
             Piece::Fresh(key, value) => {
                 // No type in it can fail to be written.
                 let key = postcard::to_stdvec(key).unwrap_or_default();
-                let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                let lengths = [len(&key), len(value)].map(u32::to_le_bytes);
-                [lengths.as_flattened(), &key, value].concat().into()
+                let lengths = [&key, &*value.shown, details].map(<[u8]>::len);
+                let mut all = Vec::new();
+                for length in lengths {
+                    let length = u32::try_from(length).unwrap_or(u32::MAX);
+                    all.extend_from_slice(&length.to_le_bytes());
+                }
+                all.extend_from_slice(&xxh3_64(details).to_le_bytes());
+                all.extend_from_slice(&key);
+                all.extend_from_slice(&value.shown);
+                Cow::Owned(all)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The sessions of a log as a cache keeps them.
 
 use super::key::{Beside, stamps_beside};
+use super::{Kept, Value};
 use crate::lanes::Sessions;
 use crate::log::{Cursor, End, LogFile, News};
 use model::event::{Lane, Measure};
@@ -12,40 +13,42 @@ use std::sync::Arc;
 /// Items in the context of a log's sessions beyond which they would take most of a cache.
 const MOST_ITEMS: usize = 1 << 18;
 
-/// Trims the sessions of a log, but for those that a text names, which may go; the bytes that a cache keeps of them.
-/// `None`: they are too large for it.
-pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
+/// Trims the sessions of a log, but for those that a text names, which may go; what a cache keeps of them. `None`: they
+/// are too large for it.
+pub fn store(sessions: &mut Sessions) -> Option<Value> {
     if !fit(sessions) {
         return None;
     }
+    let mut details = Vec::new();
     let stored = sessions.iter_mut().map(|(lane, session)| {
         let bytes = if session.is_named_by_text(*lane) {
-            session.clone().to_stored(*lane)
+            session.clone().to_stored(*lane, &mut details)
         } else {
-            session.to_stored(*lane)
+            session.to_stored(*lane, &mut details)
         };
         (*lane, bytes)
     });
     let stored: Vec<(Lane, Vec<u8>)> = stored.collect();
-    Some(written(&stored))
+    Some(value(&stored, details))
 }
 
 /// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.
-pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Vec<u8>> {
-    let store = store && fit(sessions);
+pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Value> {
+    let mut details = (store && fit(sessions)).then(Vec::new);
     let put_away = sessions.iter_mut();
     let stored: Vec<(Lane, Vec<u8>)> = put_away
-        .filter_map(|(lane, session)| Some((*lane, session.put_away(*lane, store)?)))
+        .filter_map(|(lane, session)| Some((*lane, session.put_away(*lane, details.as_mut())?)))
         .collect();
-    store.then(|| written(&stored))
+    details.map(|details| value(&stored, details))
 }
 
-/// The bytes of stored sessions, which wait until those of all logs are written.
-fn written(stored: &[(Lane, Vec<u8>)]) -> Vec<u8> {
+/// What is kept of stored sessions; it waits until that of all logs is written.
+fn value(stored: &[(Lane, Vec<u8>)], mut details: Vec<u8>) -> Value {
     // No type in it can fail to be written.
-    let mut bytes = postcard::to_stdvec(stored).unwrap_or_default();
-    bytes.shrink_to_fit();
-    bytes
+    let mut shown = postcard::to_stdvec(stored).unwrap_or_default();
+    shown.shrink_to_fit();
+    details.shrink_to_fit();
+    Value { shown, details }
 }
 
 /// Whether they are small enough for a cache.
@@ -54,11 +57,12 @@ fn fit(sessions: &Sessions) -> bool {
     items.filter(|item| item.in_context()).count() <= MOST_ITEMS
 }
 
-/// The sessions of a log from the bytes that [`store`] returned. `None`: the bytes are not those of sessions.
-pub fn restore(bytes: &[u8], log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
-    let stored: Vec<(Lane, &[u8])> = postcard::from_bytes(bytes).ok()?;
+/// The sessions of a log from what [`store`] returned. `None`: it is not that of sessions.
+pub fn restore(kept: &Kept<'_>, log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
+    let stored: Vec<(Lane, &[u8])> = postcard::from_bytes(kept.shown).ok()?;
     let sessions = stored.into_iter().map(|(lane, bytes)| {
-        let session = Session::from_stored(bytes, log.format.id, rules)?;
+        let details = Arc::clone(&kept.details);
+        let session = Session::from_stored(bytes, details, log.format.id, rules)?;
         Some((lane, session))
     });
     sessions.collect()

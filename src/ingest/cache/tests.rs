@@ -51,14 +51,30 @@ impl Home {
     /// Keeps this of the log.
     fn save(&self, value: &[u8]) {
         let mut cache = self.open();
-        cache.put(self.key(), value.to_vec());
+        cache.put(self.key(), with_details(value));
         cache.save().unwrap();
     }
 
     /// What is kept of the log as it is now.
     fn found(&self) -> Option<Vec<u8>> {
-        self.open().get(&self.key()).map(<[u8]>::to_vec)
+        found(&self.open(), &self.key())
     }
+}
+
+/// A value whose details are its reverse.
+fn with_details(value: &[u8]) -> Value {
+    Value {
+        shown: value.to_vec(),
+        details: value.iter().rev().copied().collect(),
+    }
+}
+
+/// What is kept under a key, if its details are too.
+fn found(cache: &Cache, key: &LogKey) -> Option<Vec<u8>> {
+    let kept = cache.get(key)?;
+    let details = kept.details.bytes()?;
+    assert_eq!(with_details(kept.shown).details, details);
+    Some(kept.shown.to_vec())
 }
 
 /// Waits until what is written to a file from now on gets another time of change than it has.
@@ -168,7 +184,7 @@ fn a_file_of_another_version_is_empty() {
         ..Rules::default()
     };
     let mut other = Cache::open(&home.folder(), Part::Sessions, &rules);
-    other.put(home.key(), b"value".to_vec());
+    other.put(home.key(), with_details(b"value"));
     other.save().unwrap();
     assert_eq!(home.found(), None);
     assert!(
@@ -183,10 +199,10 @@ fn a_foreign_file_or_folder_in_its_place_is_passed_over() {
     let home = Home::new();
     fs::create_dir_all(home.file()).unwrap();
     let mut cache = home.open();
-    cache.put(home.key(), b"value".to_vec());
+    cache.put(home.key(), with_details(b"value"));
     assert!(cache.save().is_err());
     // It is not tried again and again.
-    cache.put(home.key(), b"value".to_vec());
+    cache.put(home.key(), with_details(b"value"));
     assert!(cache.save().is_ok());
     assert_eq!(home.found(), None);
 }
@@ -196,7 +212,7 @@ fn a_folder_that_cannot_be_made_is_an_error_once() {
     let home = Home::new();
     fs::write(home.dir.path().join("cache"), "a file").unwrap();
     let mut cache = home.open();
-    cache.put(home.key(), b"value".to_vec());
+    cache.put(home.key(), with_details(b"value"));
     assert!(cache.save().is_err());
     assert!(cache.save().is_ok());
 }
@@ -217,11 +233,11 @@ fn two_writers_keep_what_both_have() {
     let homes = [Home::new(), Home::new()];
     let open = || homes[0].open();
     let (mut one, mut two) = (open(), open());
-    one.put(homes[0].key(), b"one".to_vec());
-    two.put(homes[1].key(), b"two".to_vec());
+    one.put(homes[0].key(), with_details(b"one"));
+    two.put(homes[1].key(), with_details(b"two"));
     one.save().unwrap();
     two.save().unwrap();
-    let found = |home: &Home| open().get(&home.key()).map(<[u8]>::to_vec);
+    let found = |home: &Home| found(&open(), &home.key());
     assert_eq!(found(&homes[0]).unwrap(), b"one");
     assert_eq!(found(&homes[1]).unwrap(), b"two");
 
@@ -231,7 +247,7 @@ fn two_writers_keep_what_both_have() {
             scope.spawn(|| {
                 for n in 0_u8..20 {
                     let mut cache = open();
-                    cache.put(home.key(), vec![n; 1000]);
+                    cache.put(home.key(), with_details(&vec![n; 1000]));
                     cache.save().unwrap();
                 }
             });
@@ -260,22 +276,25 @@ fn what_a_killed_writer_has_left_is_removed() {
 fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
     let homes = [Home::new(), Home::new()];
     let path = homes[0].file();
-    let entry = |home: &Home| (home.key().path().into(), (home.key(), vec![1; 1000]));
+    let value = || with_details(&[1; 1000]);
+    let entry = |home: &Home| (home.key().path().into(), (home.key(), value()));
     let fresh: HashMap<_, _> = homes.iter().map(entry).collect();
-    file::write(&path, 7, None, fresh.clone(), 1500).unwrap();
-    let contents = Contents::read(&path, 7).unwrap();
-    let kept = homes
-        .iter()
-        .filter(|home| contents.get(&home.key()).is_some());
-    assert_eq!(kept.count(), 1);
-    let newest = homes.iter().max_by_key(|home| home.key().stamp().written());
-    assert!(contents.get(&newest.unwrap().key()).is_some());
+    for (file, index) in [(3000, 10_000), (10_000, 1500)] {
+        file::write(&path, 7, None, fresh.clone(), &Limits { file, index }).unwrap();
+        let contents = Contents::read(&path, 7).unwrap();
+        let kept = homes
+            .iter()
+            .filter(|home| contents.get(&home.key()).is_some());
+        assert_eq!(kept.count(), 1);
+        let newest = homes.iter().max_by_key(|home| home.key().stamp().written());
+        assert!(contents.get(&newest.unwrap().key()).is_some());
+    }
 
-    file::write(&path, 7, None, fresh, LARGEST_CACHE).unwrap();
+    file::write(&path, 7, None, fresh, &Limits::USUAL).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     let gone = homes[1].key();
     fs::remove_file(&*homes[1].log.facts.path).unwrap();
-    file::write(&path, 7, Some(&contents), HashMap::new(), LARGEST_CACHE).unwrap();
+    file::write(&path, 7, Some(&contents), HashMap::new(), &Limits::USUAL).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     assert!(contents.get(&gone).is_none());
     assert!(contents.get(&homes[0].key()).is_some());
@@ -339,14 +358,48 @@ fn no_text_of_a_log_is_in_it_but_what_its_sessions_are_called() {
         }
         names += named;
         let stored = store(&mut sessions).unwrap();
-        let place = memchr::memmem::find(&stored, b"zebra_marker");
-        assert_eq!(place, None, "{:?}", log.facts.path);
+        for part in [stored.shown, stored.details] {
+            let place = memchr::memmem::find(&part, b"zebra_marker");
+            assert_eq!(place, None, "{:?}", log.facts.path);
+        }
         marked += 1;
     }
     assert!(
         marked > 50 && seen > 100 && names > 50,
         "{marked} logs, {seen} texts, {names} names"
     );
+}
+
+#[test]
+fn details_stay_where_they_are_when_the_file_is_replaced() {
+    let homes = [Home::new(), Home::new()];
+    homes[0].save(b"value");
+    let cache = homes[0].open();
+    let kept = cache.get(&homes[0].key()).unwrap();
+    let mut other = homes[0].open();
+    other.put(homes[1].key(), with_details(b"longer value"));
+    other.save().unwrap();
+    assert_eq!(kept.details.bytes().unwrap(), b"eulav");
+    assert_eq!(homes[0].found().unwrap(), b"value");
+}
+
+#[test]
+fn damaged_details_cost_their_own_entry_alone() {
+    let homes = [Home::new(), Home::new()];
+    homes[0].save(b"value");
+    let mut bytes = fs::read(homes[0].file()).unwrap();
+    let at = memchr::memmem::find(&bytes, b"eulav").unwrap();
+    bytes[at] ^= 1;
+    fs::write(homes[0].file(), bytes).unwrap();
+    let mut cache = homes[0].open();
+    let kept = cache.get(&homes[0].key()).unwrap();
+    assert_eq!(kept.shown, b"value");
+    assert_eq!(kept.details.bytes(), None);
+    cache.put(homes[1].key(), with_details(b"other"));
+    cache.save().unwrap();
+    let cache = homes[0].open();
+    assert!(cache.get(&homes[0].key()).is_none(), "it is not kept on");
+    assert_eq!(found(&cache, &homes[1].key()).unwrap(), b"other");
 }
 
 #[test]

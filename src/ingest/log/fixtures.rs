@@ -363,8 +363,10 @@ fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
 fn store_and_restore(log: &LogFile, sessions: Sessions) {
     for (lane, session) in sessions {
         let mut trimmed = session.clone();
-        let bytes = trimmed.to_stored(lane);
-        let mut restored = Session::from_stored(&bytes, log.format.id, &RULES).unwrap();
+        let mut details = Vec::new();
+        let bytes = trimmed.to_stored(lane, &mut details);
+        let details = Arc::new(details);
+        let mut restored = Session::from_stored(&bytes, details, log.format.id, &RULES).unwrap();
         assert_eq!(row(&restored), row(&session), "{:?}", log.facts.path);
         assert!(restored.lacks_texts());
         let names = |session: &Session| (session.meta.title.clone(), session.meta.prompt.clone());

@@ -23,7 +23,7 @@ impl Worker {
         };
         let key = LogKey::of(&known.log, stamp);
         let stored = key.as_ref().and_then(|key| cache.get(key));
-        let sessions = stored.and_then(|bytes| cache::restore(bytes, &known.log, &self.rules));
+        let sessions = stored.and_then(|kept| cache::restore(&kept, &known.log, &self.rules));
         if let Some(key) = &key {
             cache.forget(key);
         }

@@ -34,7 +34,7 @@ pub(crate) struct Whole {
     pub(crate) sessions: Sessions,
     pub(crate) cursor: Box<dyn Cursor>,
     /// What the cache keeps of it.
-    pub(crate) stored: Option<Vec<u8>>,
+    pub(crate) stored: Option<cache::Value>,
     /// Why its end could not be read.
     pub(crate) end: io::Result<()>,
 }
@@ -79,6 +79,6 @@ impl Whole {
     /// an allocator gives back only what lies above all that is in use.
     fn settle_down(&mut self) {
         self.sessions = self.sessions.clone();
-        self.stored = self.stored.as_deref().map(<[u8]>::to_vec);
+        self.stored = self.stored.clone();
     }
 }

@@ -175,8 +175,9 @@ mod tests {
         says_the_same(&both);
         let mut stored = both[0].clone();
         let rules = Arc::new(stored.rules().clone());
-        let bytes = stored.to_stored(Lane::Main);
-        let restored = Session::from_stored(&bytes, "test", &rules);
+        let mut details = Vec::new();
+        let bytes = stored.to_stored(Lane::Main, &mut details);
+        let restored = Session::from_stored(&bytes, Arc::new(details), "test", &rules);
         assert_eq!(
             restored.map(|session| session.context()),
             Some(both[1].context())

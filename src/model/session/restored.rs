@@ -1,7 +1,7 @@
 //! A session from the cache: trimmed, without any text but what it is called, and with what lists show of it computed beforehand.
 //! A session that was put away is the same, but with its texts.
 //!
-//! The parts that lists do not show stay bytes until they are needed.
+//! The parts that lists do not show, its details, stay bytes until they are needed.
 
 use super::Session;
 use crate::Gone;
@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::event::Lane;
 use crate::history::{Coverage, PastReset};
 use crate::limits::Sizes;
+use crate::stored::details::{self, Details};
 use crate::stored::name::is_kept;
 use crate::window::Rules;
 use serde::{Deserialize, Serialize};
@@ -44,24 +45,24 @@ pub(crate) struct Stored {
 }
 
 impl Session {
-    /// The session as the cache keeps it. It is trimmed.
+    /// The session as the cache keeps it; what lists do not show is appended to the details. It is trimmed.
     ///
     /// Texts are left out: previews, types of records that were passed over, why a line could not be read.
-    pub fn to_stored(&mut self, lane: Lane) -> Vec<u8> {
+    pub fn to_stored(&mut self, lane: Lane, details: &mut Vec<u8>) -> Vec<u8> {
         self.sum_up(lane);
         self.trim();
-        let bytes = self.bytes();
+        let bytes = self.bytes(details);
         self.stored = None;
         bytes
     }
 
     /// Trims the session and keeps what lists do not show as bytes, since nobody looks at it. Returns what
-    /// [`Session::to_stored`] would, if it is to be stored.
-    pub fn put_away(&mut self, lane: Lane, store: bool) -> Option<Vec<u8>> {
+    /// [`Session::to_stored`] would, if there are details to append to: it is to be stored.
+    pub fn put_away(&mut self, lane: Lane, details: Option<&mut Vec<u8>>) -> Option<Vec<u8>> {
         self.sum_up(lane);
         self.trim();
         self.state.pack();
-        let bytes = store.then(|| self.bytes());
+        let bytes = details.map(|details| self.bytes(details));
         self.state.pack_ledger();
         if let Some(stored) = &mut self.stored {
             stored.has_texts = true;
@@ -69,9 +70,9 @@ impl Session {
         bytes
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self, details: &mut Vec<u8>) -> Vec<u8> {
         // No type in it can fail to be written.
-        postcard::to_stdvec(self).unwrap_or_default()
+        details::write_to(details, || postcard::to_stdvec(self).unwrap_or_default())
     }
 
     /// Computes what lists show of it.
@@ -98,8 +99,14 @@ impl Session {
 
     /// The session that [`Session::to_stored`] stored, read by the same agent and the same rules. `None`: these are
     /// not the bytes of one.
-    pub fn from_stored(bytes: &[u8], agent: &'static str, rules: &Arc<Rules>) -> Option<Session> {
-        let session: Session = postcard::from_bytes(bytes).ok()?;
+    pub fn from_stored(
+        bytes: &[u8],
+        details: Arc<dyn Details>,
+        agent: &'static str,
+        rules: &Arc<Rules>,
+    ) -> Option<Session> {
+        let read = details::read_from(details, || postcard::from_bytes::<Session>(bytes));
+        let session = read.ok()?;
         let state = session.state.read_by(agent, Arc::clone(rules));
         Some(Session { state, ..session })
     }
@@ -139,12 +146,10 @@ impl Session {
         }
     }
 
-    /// How many items its size is computed from: none if its size was computed beforehand.
-    pub fn items_to_sum(&self) -> usize {
-        match &self.stored {
-            Some(_) => 0,
-            None => self.items().len(),
-        }
+    /// How many items its size is computed from; `None`: its size was computed beforehand.
+    pub fn items_to_sum(&self) -> Option<usize> {
+        let is_stored = self.stored.is_some();
+        (!is_stored).then(|| self.items().len())
     }
 
     /// Whether it was read from the cache, which has no texts.

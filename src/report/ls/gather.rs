@@ -36,8 +36,8 @@ struct Caches {
 #[derive(Default)]
 struct Fresh {
     key: Option<LogKey>,
-    ends: Option<Vec<u8>>,
-    totals: Option<Vec<u8>>,
+    ends: Option<cache::Value>,
+    totals: Option<cache::Value>,
 }
 
 /// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not
@@ -112,7 +112,7 @@ impl Caches {
         }
         let key = fresh.key.as_ref();
         let is_known = found(&self.ends, key).is_some();
-        let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
+        let ends = found(&self.ends, key).and_then(|kept| cache::restore(&kept, log, rules));
         // The name of a session may be a text that is too long for the cache.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
         let sessions = match ends.filter(is_named) {
@@ -132,13 +132,15 @@ impl Caches {
         };
         let responses = match sums {
             Sums::None => Ok(Responses::default()),
-            Sums::Totals => match found(&self.totals, key).and_then(Responses::restore) {
-                Some(responses) => Ok(responses),
-                None => Responses::read(log).inspect(|responses| {
-                    let key = key.filter(|_| log.store.is_stamped_whole());
-                    fresh.totals = key.and_then(|_| responses.store());
-                }),
-            },
+            Sums::Totals => {
+                match found(&self.totals, key).and_then(|kept| Responses::restore(kept.shown)) {
+                    Some(responses) => Ok(responses),
+                    None => Responses::read(log).inspect(|responses| {
+                        let key = key.filter(|_| log.store.is_stamped_whole());
+                        fresh.totals = key.and_then(|_| responses.store());
+                    }),
+                }
+            }
         };
         Ok(Gathered {
             sessions,
@@ -147,7 +149,7 @@ impl Caches {
     }
 
     fn keep(&mut self, all: Vec<Fresh>) -> Option<(PathBuf, io::Error)> {
-        let put = |cache: &mut Option<Cache>, key: &LogKey, value: Option<Vec<u8>>| {
+        let put = |cache: &mut Option<Cache>, key: &LogKey, value: Option<cache::Value>| {
             if let (Some(cache), Some(value)) = (cache, value) {
                 cache.put(key.clone(), value);
             }
@@ -189,7 +191,7 @@ fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
 }
 
 /// What a cache has of a log.
-fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<&'c [u8]> {
+fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<cache::Kept<'c>> {
     cache.as_ref()?.get(key?)
 }
 

@@ -1,6 +1,7 @@
 //! What the responses of a log cost.
 
 use foldhash::{HashMap, HashSet};
+use ingest::cache::Value;
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use jiff::Timestamp;
@@ -121,13 +122,14 @@ impl Responses {
         u32::try_from(ix).unwrap_or(u32::MAX)
     }
 
-    /// The bytes that a cache keeps of them.
-    pub(crate) fn store(&self) -> Option<Vec<u8>> {
+    /// What a cache keeps of them.
+    pub(crate) fn store(&self) -> Option<Value> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
         let rest = (&self.unbilled, self.compactions, &self.models);
-        let mut bytes = postcard::to_stdvec(&(costs, rest)).ok()?;
-        bytes.shrink_to_fit();
-        Some(bytes)
+        let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
+        shown.shrink_to_fit();
+        let details = Vec::new();
+        Some(Value { shown, details })
     }
 
     /// The responses that were stored.

@@ -15,6 +15,8 @@ use std::sync::Arc;
 const SUMMED_PER_FRAME: usize = 100_000;
 /// A session counts as at least this many items.
 const LEAST_ITEMS: usize = 400;
+/// A session whose size was computed beforehand counts as this many.
+const KNOWN_ITEMS: usize = 40;
 
 /// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
 const SMALL_LIST: usize = 1_000;
@@ -143,9 +145,11 @@ impl Budget {
         if self.0 == 0 {
             return false;
         }
-        self.0 = self
-            .0
-            .saturating_sub(session.items_to_sum().max(LEAST_ITEMS));
+        let items = match session.items_to_sum() {
+            Some(items) => items.max(LEAST_ITEMS),
+            None => KNOWN_ITEMS,
+        };
+        self.0 = self.0.saturating_sub(items);
         true
     }
 }
