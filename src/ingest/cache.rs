@@ -46,7 +46,7 @@ const LARGEST_CACHE: u64 = 128 << 20;
 /// The most bytes of it that are read at the start.
 const LARGEST_INDEX: usize = 32 << 20;
 /// The number of waiting bytes at which they are written.
-const WAITING_BYTES: usize = 4 << 20;
+const WAITING_BYTES: usize = 8 << 20;
 
 /// What a cache keeps of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

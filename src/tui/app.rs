@@ -194,7 +194,8 @@ struct Shown {
     youngest: Option<i64>,
     /// Which sessions match the filter.
     matched: sessions::Matched,
-    summaries: HashMap<SessionKey, Summary>,
+    /// Boxed: there may be ten thousand.
+    summaries: HashMap<SessionKey, Box<Summary>>,
     largest: Option<(SessionKey, Option<SizedItem>)>,
     /// The sessions in the list whose rows read like others on screen.
     alike: HashSet<SessionKey>,
@@ -311,7 +312,8 @@ impl App {
             if let (false, Some(session)) =
                 (self.shown.summaries.contains_key(&key), self.fleet.get(key))
             {
-                self.shown.summaries.insert(key, Summary::of(session));
+                let summary = Box::new(Summary::of(session));
+                self.shown.summaries.insert(key, summary);
             }
         }
         if self.ui.screen == Screen::Overview {
@@ -441,7 +443,7 @@ impl App {
 
     /// The summary of a session on screen.
     pub fn summary(&self, key: SessionKey) -> Option<&Summary> {
-        self.shown.summaries.get(&key)
+        self.shown.summaries.get(&key).map(|summary| &**summary)
     }
 
     /// The session on screen.

@@ -193,12 +193,12 @@ impl Session {
 
     /// Whether anything was said, or any request reported, as far as the log was read.
     pub fn has_begun(&self) -> bool {
-        // What was put away stays packed.
+        // What was put away stays packed, and what was not read has no ledger.
         let requests = || match &self.stored {
             Some(stored) => stored.requests,
             None => self.requests().len(),
         };
-        self.turns > 0 || requests() > 0
+        self.turns > 0 || (self.records > 0 && requests() > 0)
     }
 
     /// Whether the log, read whole, has no usage report: all of its context is estimated.

@@ -256,7 +256,9 @@ impl App {
             return;
         };
         let summaries = &mut self.shown.summaries;
-        let summary = summaries.entry(key).or_insert_with(|| Summary::of(session));
+        let summary = summaries
+            .entry(key)
+            .or_insert_with(|| Box::new(Summary::of(session)));
         let watch = &mut self.watch;
         let reported = watch.reported.entry(key).or_default();
         if reported.compacts(session) {

@@ -237,7 +237,7 @@ impl App {
     fn passes(&self, found: &Candidate<'_>) -> bool {
         let (key, session) = (found.key, found.session);
         let summary = self.shown.summaries.get(&key);
-        let sizes = |is: &dyn Fn(&Summary) -> bool| summary.is_some_and(is);
+        let sizes = |is: &dyn Fn(&Summary) -> bool| summary.is_some_and(|summary| is(summary));
         let mut conditions = self.shown.matched.conditions.iter();
         conditions.all(|condition| match condition {
             Condition::Named(name, value) => self.is_named(key, session, *name, value),
@@ -296,7 +296,7 @@ impl App {
                     self.stale.list = List::Late;
                     break;
                 }
-                place.insert(Summary::of(session));
+                place.insert(Box::new(Summary::of(session)));
             }
         }
     }
@@ -405,7 +405,7 @@ impl App {
             let summary = match self.shown.summaries.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) if budget.allows(session) => {
-                    place.insert(Summary::of(session))
+                    place.insert(Box::new(Summary::of(session)))
                 }
                 Entry::Vacant(_) => {
                     totals.missing += 1;
