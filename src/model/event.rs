@@ -194,8 +194,6 @@ pub enum Event {
         /// Whether later nodes of the same branch leave too.
         rewound: bool,
     },
-    /// This node and all that came after it leave. An unknown key: everything leaves.
-    RewindTo(Key),
     /// The last user turns leave.
     Rollback {
         /// How many turns.

@@ -194,7 +194,6 @@ mod tests {
         let report = Usage::reported(Key::new(5), 9_000);
         for event in [
             below(1_100),
-            Event::RewindTo(Key::new(1_100)),
             Event::Rollback { turns: 100 },
             Event::Usage(Box::new(report)),
         ] {
