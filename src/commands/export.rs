@@ -1,11 +1,10 @@
 //! `ctxgauge export`.
 
 use super::ended::Printed;
-use super::options::{Estimate, Logs, Redact, Shared};
+use super::options::{Estimate, Logs, Redact, Shared, one_of};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use files::output::Existing;
 use report::Charset;
@@ -19,10 +18,10 @@ pub struct Export {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The table, or several with commas between them.
-    #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = table_parser())]
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = one_of(Table::ALL.iter().copied(), Table::name))]
     pub what: Vec<Table>,
     /// The format. Default: by the end of the name of FILE, else ndjson.
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL.iter().copied(), Format::name))]
     pub format: Option<Format>,
     /// Write to this file; several tables, or divided ones, to this folder. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -62,25 +61,9 @@ pub enum By {
     Date,
 }
 
-fn table_parser() -> impl TypedValueParser<Value = Table> {
-    PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name| {
-        let table = Table::ALL.into_iter().find(|table| table.name() == name);
-        table.unwrap_or(Table::Sessions)
-    })
-}
-
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names = Format::ALL
-        .iter()
-        .map(|format| PossibleValue::new(format.name()));
-    PossibleValuesParser::new(names).map(|name| named(&name).unwrap_or(Format::Ndjson))
-}
-
 fn named(name: &str) -> Option<Format> {
-    Format::ALL
-        .iter()
-        .copied()
-        .find(|format| format.name() == name)
+    let mut formats = Format::ALL.iter().copied();
+    formats.find(|format| format.name() == name)
 }
 
 impl Run for Export {
