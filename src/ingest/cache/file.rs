@@ -2,7 +2,6 @@
 
 use super::LogKey;
 use crate::source::CHUNK;
-use files;
 use model::window::Rules;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -166,7 +165,7 @@ pub(super) fn replace(
     write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    create_folder(folder)?;
+    files::create_private_folder(folder)?;
     sweep(folder);
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
     write(&mut file)?;
@@ -213,13 +212,4 @@ impl<'e> Piece<'e> {
             }
         }
     }
-}
-
-/// Creates a folder that only the user may read, as the XDG base directory specification demands.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
