@@ -11,7 +11,6 @@ use super::setup::{LeftOut, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, Followed};
 use model::estimators::Estimator;

@@ -2,7 +2,6 @@
 //! terminal.
 
 use super::locale;
-use files;
 use files::paths;
 use render::inert::{Inert, Written};
 use std::backtrace::{Backtrace, BacktraceStatus};
