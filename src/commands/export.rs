@@ -1,15 +1,16 @@
 //! `ctxgauge export`.
 
 use super::ended::Printed;
-use super::options::{Estimate, Logs, Redact, Shared, one_of};
+use super::options::{Estimate, Logs, Redact, Shared, one_of, with_help};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use files::output::Existing;
 use report::Charset;
 use report::export::{self, Format, Part, Place, Sizes, Table, schema};
 use std::path::{Path, PathBuf};
+use strum::IntoEnumIterator;
 
 /// `ctxgauge export`.
 #[derive(Debug, Args)]
@@ -30,8 +31,8 @@ pub struct Export {
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Divide each table into files by agent, date (UTC) or both, in folders such as items/agent=codex/date=2026-11-22.
-    #[arg(long, value_name = "BY", value_delimiter = ',', requires = "output")]
-    pub partition: Vec<By>,
+    #[arg(long, value_name = "BY", value_delimiter = ',', requires = "output", value_parser = one_of(Part::iter(), with_help))]
+    pub partition: Vec<Part>,
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
@@ -50,15 +51,6 @@ pub struct Export {
     /// How to estimate.
     #[command(flatten)]
     pub estimate: Estimate,
-}
-
-/// What the files of a table are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// The agent.
-    Agent,
-    /// The day of a row.
-    Date,
 }
 
 fn named(name: &str) -> Option<Format> {
@@ -82,14 +74,6 @@ impl Run for Export {
             }
             return Ok(());
         }
-        let parts: Vec<Part> = self
-            .partition
-            .iter()
-            .map(|by| match by {
-                By::Agent => Part::Agent,
-                By::Date => Part::Date,
-            })
-            .collect();
         let format = self.format()?;
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
@@ -107,7 +91,7 @@ impl Run for Export {
                 Some(path) => Place::Path {
                     path,
                     existing: Existing::replaced_if(self.force),
-                    parts: &parts,
+                    parts: &self.partition,
                 },
             },
             sizes: if self.by_length {

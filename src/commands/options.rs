@@ -156,11 +156,7 @@ impl Plain {
 
     /// The characters of a report that is not for this terminal.
     pub(super) fn charset(&self) -> Charset {
-        if self.ascii {
-            Charset::Ascii
-        } else {
-            Charset::Unicode
-        }
+        Charset::ascii_if(self.ascii)
     }
 
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
@@ -170,14 +166,10 @@ impl Plain {
         } else {
             format
         };
-        let charset = if self.ascii || (format.for_people && locale::is_ascii(env)) {
-            Charset::Ascii
-        } else {
-            Charset::Unicode
-        };
+        let is_ascii = self.ascii || (format.for_people && locale::is_ascii(env));
         Style {
             format,
-            charset,
+            charset: Charset::ascii_if(is_ascii),
             columns: locale::columns(env).filter(|_| format.for_people),
         }
     }
