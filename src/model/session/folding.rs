@@ -126,10 +126,7 @@ mod tests {
         }
         for (n, event) in events.into_iter().enumerate() {
             let line = n as u64 + 1;
-            let place = Place {
-                line,
-                ..Place::default()
-            };
+            let place = Place::of_line(line);
             for session in &mut both {
                 session.take_in(Entry {
                     lane: Lane::Main,
