@@ -42,10 +42,7 @@ pub fn read_rows(format: &Format, rows: impl IntoIterator<Item = (u64, String)>)
     let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
     for (line, text) in rows {
-        out.begin(Place {
-            line,
-            ..Place::default()
-        });
+        out.begin(Place::of_line(line));
         decoder.read_line(&text, &mut out);
     }
     out.entries

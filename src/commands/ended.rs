@@ -35,12 +35,8 @@ impl Call<'_> {
         let env = &self.user.env;
         let is_free = printed == Printed::AtTheEnd || !io::stdout().is_terminal();
         if is_free && io::stderr().is_terminal() && locale::has_cursor(env) {
-            let charset = if locale::is_ascii(env) {
-                Charset::Ascii
-            } else {
-                charset
-            };
-            context.progress = Progress::on_terminal(charset);
+            let is_ascii = charset == Charset::Ascii || locale::is_ascii(env);
+            context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
         }
         let progress = context.progress.clone();
         tui::when_ended(move |by| end(by, &progress, printed))

@@ -1,16 +1,16 @@
 //! `ctxgauge export`.
 
 use super::ended::Printed;
-use super::options::{Estimate, Logs, Redact, Shared};
+use super::options::{Estimate, Logs, Redact, Shared, one_of, with_help};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use files::output::Existing;
 use report::Charset;
 use report::export::{self, Format, Part, Place, Sizes, Table, schema};
 use std::path::{Path, PathBuf};
+use strum::IntoEnumIterator;
 
 /// `ctxgauge export`.
 #[derive(Debug, Args)]
@@ -19,10 +19,10 @@ pub struct Export {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The table, or several with commas between them.
-    #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = table_parser())]
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', default_value = "sessions", value_parser = one_of(Table::ALL.iter().copied(), Table::name))]
     pub what: Vec<Table>,
     /// The format. Default: by the end of the name of FILE, else ndjson.
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL.iter().copied(), Format::name))]
     pub format: Option<Format>,
     /// Write to this file; several tables, or divided ones, to this folder. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -31,8 +31,8 @@ pub struct Export {
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Divide each table into files by agent, date (UTC) or both, in folders such as items/agent=codex/date=2026-11-22.
-    #[arg(long, value_name = "BY", value_delimiter = ',', requires = "output")]
-    pub partition: Vec<By>,
+    #[arg(long, value_name = "BY", value_delimiter = ',', requires = "output", value_parser = one_of(Part::iter(), with_help))]
+    pub partition: Vec<Part>,
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
@@ -53,34 +53,9 @@ pub struct Export {
     pub estimate: Estimate,
 }
 
-/// What the files of a table are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// The agent.
-    Agent,
-    /// The day of a row.
-    Date,
-}
-
-fn table_parser() -> impl TypedValueParser<Value = Table> {
-    PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name| {
-        let table = Table::ALL.into_iter().find(|table| table.name() == name);
-        table.unwrap_or(Table::Sessions)
-    })
-}
-
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names = Format::ALL
-        .iter()
-        .map(|format| PossibleValue::new(format.name()));
-    PossibleValuesParser::new(names).map(|name| named(&name).unwrap_or(Format::Ndjson))
-}
-
 fn named(name: &str) -> Option<Format> {
-    Format::ALL
-        .iter()
-        .copied()
-        .find(|format| format.name() == name)
+    let mut formats = Format::ALL.iter().copied();
+    formats.find(|format| format.name() == name)
 }
 
 impl Run for Export {
@@ -99,14 +74,6 @@ impl Run for Export {
             }
             return Ok(());
         }
-        let parts: Vec<Part> = self
-            .partition
-            .iter()
-            .map(|by| match by {
-                By::Agent => Part::Agent,
-                By::Date => Part::Date,
-            })
-            .collect();
         let format = self.format()?;
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
@@ -124,7 +91,7 @@ impl Run for Export {
                 Some(path) => Place::Path {
                     path,
                     existing: Existing::replaced_if(self.force),
-                    parts: &parts,
+                    parts: &self.partition,
                 },
             },
             sizes: if self.by_length {

@@ -1,12 +1,13 @@
 //! `ctxgauge ls`.
 
 use super::ended::Printed;
-use super::options::{All, Shared};
+use super::options::{All, Shared, one_of, with_help};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
-use clap::{Args, ValueEnum};
-use report::ls::{self, Sums, Wanted};
+use clap::Args;
+use report::ls::{self, By, Sort, Sums, Wanted};
+use strum::IntoEnumIterator;
 
 /// `ctxgauge ls`.
 #[derive(Debug, Args)]
@@ -15,7 +16,7 @@ pub struct Ls {
     #[arg(long)]
     pub totals: bool,
     /// With --totals: divide them, too.
-    #[arg(long, value_name = "WHAT", requires = "totals")]
+    #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(By::iter(), with_help))]
     pub by: Option<By>,
     /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01 (UTC); totals of responses since then.
     #[arg(long, value_name = "WHEN")]
@@ -30,41 +31,11 @@ pub struct Ls {
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Which sessions come first.
-    #[arg(long, value_name = "KEY", default_value = "recent")]
+    #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
     /// Which sessions.
     #[command(flatten)]
     pub all: All,
-}
-
-/// What totals are divided by.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum By {
-    /// The day of a response, in UTC.
-    Day,
-    /// Its week, by the Monday, in UTC.
-    Week,
-    /// Its project.
-    Project,
-    /// The model that answered.
-    Model,
-    /// The agent.
-    Agent,
-}
-
-/// The order of the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Sort {
-    /// The newest, with their sub-agents below them.
-    Recent,
-    /// The largest context.
-    Context,
-    /// The one that is nearest to its trigger.
-    Trigger,
-    /// The one that used the most tokens; implies --totals.
-    Usage,
-    /// The dearest; implies --totals.
-    Cost,
 }
 
 impl Run for Ls {
@@ -91,24 +62,12 @@ impl Ls {
             } else {
                 Sums::None
             },
-            by: self.by.map(|by| match by {
-                By::Day => ls::By::Day,
-                By::Week => ls::By::Week,
-                By::Project => ls::By::Project,
-                By::Model => ls::By::Model,
-                By::Agent => ls::By::Agent,
-            }),
+            by: self.by,
             since: self.since.map(|since| since.moment(now)),
             project: self.project.clone(),
             model: self.model.clone(),
             limit: self.limit,
-            sort: match self.sort {
-                Sort::Recent => ls::Sort::Recent,
-                Sort::Context => ls::Sort::Context,
-                Sort::Trigger => ls::Sort::Trigger,
-                Sort::Usage => ls::Sort::Usage,
-                Sort::Cost => ls::Sort::Cost,
-            },
+            sort: self.sort,
         }
     }
 }

@@ -11,16 +11,15 @@ use super::setup::{LeftOut, Setup};
 use crate::config::{self, UserThemes};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, Followed};
 use model::estimators::Estimator;
-use report::ReportContext;
+use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tui::keymap::Keymap;
 use tui::runtime::state::StateFile;
-use tui::theme::{ColourDepth, Glyphs, Themes};
+use tui::theme::{ColourDepth, Themes};
 use tui::{self, Logs, Start};
 
 /// How many updates may wait for the screens; if there are more, the reading of logs waits.
@@ -227,15 +226,11 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<User
             let _ = themes.choose(name);
         }
     }
-    let glyphs = if options.shared.ascii || config.ascii || locale::is_ascii(&setup.user.env) {
-        Glyphs::Ascii
-    } else {
-        Glyphs::Unicode
-    };
+    let is_ascii = options.shared.ascii || config.ascii || locale::is_ascii(&setup.user.env);
     let all = &mut themes.themes;
     all.adapt(
         ColourDepth::of(&|name| setup.user.env.get(name)),
-        glyphs,
+        Charset::ascii_if(is_ascii),
         config.fills,
     );
     Ok(themes)

@@ -8,6 +8,7 @@ use files::paths::Env;
 use model::estimators::Estimator;
 use report::{Charset, FORMATS, OutputFormat, Style};
 use std::path::PathBuf;
+use strum::EnumMessage;
 
 /// Which logs to find.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -80,7 +81,7 @@ impl Estimate {
 #[derive(Debug, Args)]
 pub struct Print {
     /// Output format.
-    #[arg(long, default_value = FORMATS[0].name, value_parser = format_parser())]
+    #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
     /// Which signs to use.
     #[command(flatten)]
@@ -101,11 +102,31 @@ pub struct Plain {
     pub fresh: bool,
 }
 
-fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
-    let names = FORMATS
-        .iter()
-        .map(|format| PossibleValue::new(format.name).help(format.help));
-    PossibleValuesParser::new(names).map(|name| named_format(&name))
+/// A parser of values by their names.
+pub(super) fn one_of<T, N>(
+    values: impl IntoIterator<Item = T>,
+    name: fn(T) -> N,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+    N: Into<PossibleValue>,
+{
+    let values = values.into_iter().map(|value| (name(value).into(), value));
+    let (names, values): (Vec<PossibleValue>, Vec<T>) = values.unzip();
+    PossibleValuesParser::new(names.clone()).map(move |chosen| {
+        let at = names.iter().position(|name| name.get_name() == chosen);
+        values[at.unwrap_or(0)]
+    })
+}
+
+/// A value that has its name and a sentence about it in the program's help.
+pub(super) fn with_help<T: EnumMessage + Into<&'static str>>(value: T) -> PossibleValue {
+    let about = value.get_documentation();
+    PossibleValue::new(value.into()).help(about.map(|about| about.trim_end_matches('.')))
+}
+
+fn format_name(format: &OutputFormat) -> PossibleValue {
+    PossibleValue::new(format.name).help(format.help)
 }
 
 /// The format of this name; the default if there is none.
@@ -135,11 +156,7 @@ impl Plain {
 
     /// The characters of a report that is not for this terminal.
     pub(super) fn charset(&self) -> Charset {
-        if self.ascii {
-            Charset::Ascii
-        } else {
-            Charset::Unicode
-        }
+        Charset::ascii_if(self.ascii)
     }
 
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
@@ -149,14 +166,10 @@ impl Plain {
         } else {
             format
         };
-        let charset = if self.ascii || (format.for_people && locale::is_ascii(env)) {
-            Charset::Ascii
-        } else {
-            Charset::Unicode
-        };
+        let is_ascii = self.ascii || (format.for_people && locale::is_ascii(env));
         Style {
             format,
-            charset,
+            charset: Charset::ascii_if(is_ascii),
             columns: locale::columns(env).filter(|_| format.for_people),
         }
     }

@@ -2,11 +2,11 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
+use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValue;
 use files::output::{Existing, is_same};
 use report::handout;
 use report::session::{self, Asked};
@@ -41,7 +41,7 @@ pub struct Report {
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
     /// Output format. Default: by the end of the name of FILE, else text.
-    #[arg(long, value_parser = form_parser())]
+    #[arg(long, value_parser = one_of(Form::all(), Form::with_help))]
     pub format: Option<Form>,
     /// Write to this file. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -76,11 +76,11 @@ impl Form {
         }
     }
 
-    fn help(self) -> &'static str {
-        match self {
+    fn with_help(self) -> PossibleValue {
+        PossibleValue::new(self.name()).help(match self {
             Form::Usual(format) => format.help,
             Form::ToHandOn(format) => format.help,
-        }
+        })
     }
 
     /// The end of the names of its files.
@@ -90,14 +90,6 @@ impl Form {
             Form::ToHandOn(format) => format.end,
         }
     }
-}
-
-fn form_parser() -> impl TypedValueParser<Value = Form> {
-    let names = Form::all().map(|form| PossibleValue::new(form.name()).help(form.help()));
-    PossibleValuesParser::new(names).map(|name| {
-        let named = Form::all().find(|form| form.name() == name);
-        named.unwrap_or(Form::Usual(&FORMATS[0]))
-    })
 }
 
 impl Run for Report {

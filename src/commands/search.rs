@@ -3,11 +3,10 @@
 use super::ended::Printed;
 use super::exit::Exit;
 use super::locale;
-use super::options::{All, Shared, check_paths};
+use super::options::{All, Shared, check_paths, one_of};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ingest::search::{Case, Matcher, Syntax};
 use model::Role;
@@ -37,7 +36,7 @@ pub struct Search {
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
     /// Only items of this role.
-    #[arg(long, value_name = "ROLE", value_parser = role_parser())]
+    #[arg(long, value_name = "ROLE", value_parser = one_of(Role::ALL, Role::name))]
     pub role: Option<Role>,
     /// Only calls and results of tools with this in their name.
     #[arg(long, value_name = "NAME")]
@@ -63,13 +62,6 @@ pub enum Color {
     Always,
     /// Never.
     Never,
-}
-
-fn role_parser() -> impl TypedValueParser<Value = Role> {
-    PossibleValuesParser::new(Role::ALL.map(Role::name)).map(|name| {
-        let role = Role::ALL.into_iter().find(|role| role.name() == name);
-        role.unwrap_or(Role::User)
-    })
 }
 
 impl Run for Search {

@@ -4,7 +4,6 @@ use super::exit::Exit;
 use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, Loaded, UserFile, Variable};
 use crate::nearest::nearest;
-use agents;
 use agents::custom::Mapping;
 use anyhow::{Context, Result, bail};
 use files::paths::User;

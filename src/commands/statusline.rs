@@ -180,11 +180,7 @@ impl Looks {
             colours,
             fill: Fill { high, full },
             columns: columns.filter(|columns| *columns > 0),
-            charset: if config.ascii || locale::is_ascii(env) {
-                Charset::Ascii
-            } else {
-                Charset::Unicode
-            },
+            charset: Charset::ascii_if(config.ascii || locale::is_ascii(env)),
             oversized: config.oversized.unwrap_or(OVERSIZED),
         };
         (look, wrong)

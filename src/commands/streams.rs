@@ -2,9 +2,9 @@
 //! terminal.
 
 use super::locale;
-use files;
 use files::paths;
-use render::inert::{Inert, Written};
+use render::ascii::Charset;
+use render::inert::Inert;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
 use std::io::{self, BufWriter, LineWriter, Stderr, StdoutLock, Write};
@@ -81,12 +81,8 @@ pub struct Messages(LineWriter<Inert<Stderr>>);
 
 /// Standard error.
 pub fn stderr() -> Messages {
-    let written = if locale::is_ascii(&paths::Env::from(paths::env)) {
-        Written::Ascii
-    } else {
-        Written::Unicode
-    };
-    Messages(LineWriter::new(Inert::of(io::stderr(), written)))
+    let charset = Charset::ascii_if(locale::is_ascii(&paths::Env::from(paths::env)));
+    Messages(LineWriter::new(Inert::of(io::stderr(), charset)))
 }
 
 impl Write for Messages {

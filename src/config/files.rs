@@ -1,7 +1,6 @@
 //! Reads the user's files: the configuration, and small files in folders next to it.
 
 use anyhow::{Context, Result};
-use files;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes: configurations, mappings, themes and models tables have kilobytes.

@@ -19,8 +19,6 @@ pub struct Key {
     pub unset: Unset,
     /// A value, as TOML.
     pub example: &'static str,
-    /// The option of the command line that comes before it.
-    pub option: Option<&'static str>,
 }
 
 /// Which values a key can have.
@@ -101,20 +99,12 @@ const fn key(name: &'static str, kind: Kind, unset: Unset, about: &'static str) 
             Unset::Default(value) => value,
             Unset::Means(_) | Unset::Required => "",
         },
-        option: None,
     }
 }
 
 impl Key {
     const fn like(self, example: &'static str) -> Key {
         Key { example, ..self }
-    }
-
-    const fn option(self, option: &'static str) -> Key {
-        Key {
-            option: Some(option),
-            ..self
-        }
     }
 
     const fn alias(self, alias: &'static str) -> Key {
@@ -152,8 +142,7 @@ pub const ALL: &[Key] = &[
         Default("[]"),
         "Folders to search besides the agents' own.",
     )
-    .like(r#"["/srv/agents/logs"]"#)
-    .option("--root"),
+    .like(r#"["/srv/agents/logs"]"#),
     key(
         "models",
         Text,
@@ -167,8 +156,7 @@ pub const ALL: &[Key] = &[
         Default(r#""terminal""#),
         "The theme: terminal, dark, light, colour-blind, monochrome, or one of your own.",
     )
-    .like(r#""dark""#)
-    .option("--theme"),
+    .like(r#""dark""#),
     key(
         "fills",
         Choice(&["solid", "by-role"]),
@@ -188,8 +176,7 @@ pub const ALL: &[Key] = &[
         Flag,
         Default("false"),
         "Use ASCII characters only.",
-    )
-    .option("--ascii"),
+    ),
     key(
         "no_color",
         Flag,

@@ -59,6 +59,19 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(open(path)?, limit)
 }
 
+/// Creates a folder that only the user may read, as the XDG base directory specification demands.
+///
+/// # Errors
+///
+/// If it cannot be created.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 /// The bytes of an open file, at most `limit`.
 ///
 /// # Errors

@@ -273,11 +273,6 @@ impl NewFolder {
         })
     }
 
-    /// Where it is until it is finished.
-    pub fn path(&self) -> &Path {
-        &self.guard.path
-    }
-
     /// Begins a file in it, and the folders around that.
     ///
     /// # Errors

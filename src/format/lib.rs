@@ -13,7 +13,6 @@ mod stores;
 mod tier;
 
 pub use claim::{Claim, about_agent, is_uuid, names};
-pub use database::DatabaseSpec;
 pub use decoder::{Decoder, StateUpdate};
 pub use facts::Facts;
 pub use registry::{Registry, RegistryEntry};

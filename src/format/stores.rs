@@ -1,6 +1,6 @@
 //! What logs are kept in.
 
-use super::database::DatabaseSpec;
+use super::database::{DatabaseSpec, MAGIC};
 use std::path::{Path, PathBuf};
 
 /// What a log is kept in.
@@ -21,6 +21,11 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
+    /// A database of an agent's, if these are the first bytes of one.
+    pub fn database(spec: &'static DatabaseSpec, head: &[u8]) -> Option<StoreKind> {
+        head.starts_with(MAGIC).then_some(StoreKind::Database(spec))
+    }
+
     /// Whether the path of such a log is that of a folder.
     pub fn is_folder(self) -> bool {
         matches!(self, StoreKind::Folder(_))

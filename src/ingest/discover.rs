@@ -19,7 +19,6 @@ use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat}
 use crate::source::tree::Owners;
 use crate::source::{self, Stamp, head};
 use copies::keep_one_copy;
-use files;
 use files::paths::Env;
 use format::database::MAGIC;
 use format::{Claim, Format, StoreKind, facts};

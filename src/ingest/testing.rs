@@ -160,10 +160,7 @@ impl Decoder for ToyDecoder {
         match serde_json::from_str::<Vec<Value>>(document) {
             Ok(list) => {
                 for (n, value) in list.iter().enumerate() {
-                    let place = Place {
-                        line: n as u64 + 1,
-                        ..Place::default()
-                    };
+                    let place = Place::of_line(n as u64 + 1);
                     self.record(value, place, out);
                 }
             }

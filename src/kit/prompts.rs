@@ -9,7 +9,7 @@ mod conversation;
 mod held;
 
 pub use block::{Block, Content, passages};
-pub use conversation::{Conversation, Losses, Prompt, Step, front_of};
+pub use conversation::{Conversation, Losses, Prompt, Step, front_of, hash};
 pub use held::Mark;
 use model::Role;
 

@@ -26,6 +26,11 @@ fn time(raw: Raw<'_>) -> Option<Timestamp> {
     Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
 }
 
+/// A time; in UTC where it has no zone.
+pub fn time_or_civil(text: &str) -> Option<Timestamp> {
+    text.parse().ok().or_else(|| civil(text))
+}
+
 /// Python writes times without a zone; they are taken for UTC.
 pub fn civil(text: &str) -> Option<Timestamp> {
     let civil: jiff::civil::DateTime = text.parse().ok()?;

@@ -344,11 +344,6 @@ impl Chain {
         (!change.left.is_empty() || !change.joined.is_empty()).then_some(change)
     }
 
-    /// The position of this key's record on the live branch.
-    pub(super) fn position(&self, key: Key) -> Option<NodeIx> {
-        self.path.binary_search(&short(self.find(key)?)).ok()
-    }
-
     /// Where on the live branch the n-th user turn from the end begins, with what the harness put in
     /// just above it.
     pub(super) fn turn_from_end(&self, turns: u64) -> usize {

@@ -94,6 +94,14 @@ pub struct Place {
 }
 
 impl Place {
+    /// The place of a line of which no more than its number is known.
+    pub fn of_line(line: u64) -> Place {
+        Place {
+            line,
+            ..Default::default()
+        }
+    }
+
     /// A number that no other record of the log has, however much of the log was read.
     pub fn id(self) -> u64 {
         match self.len {
@@ -194,8 +202,6 @@ pub enum Event {
         /// Whether later nodes of the same branch leave too.
         rewound: bool,
     },
-    /// This node and all that came after it leave. An unknown key: everything leaves.
-    RewindTo(Key),
     /// The last user turns leave.
     Rollback {
         /// How many turns.

@@ -44,7 +44,7 @@ impl Folded {
                 let mut keys = node.key.iter().chain(&node.request);
                 is_below || keys.any(is_forgotten)
             }
-            Event::Leaf { key, .. } | Event::RewindTo(key) => is_forgotten(key),
+            Event::Leaf { key, .. } => is_forgotten(key),
             Event::Meta(meta) => meta.model.is_some() && meta.model.as_deref() != model,
             Event::Usage(_)
             | Event::Reset(_)

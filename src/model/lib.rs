@@ -79,7 +79,7 @@ pub mod whatif;
 pub mod window;
 
 use serde::{Deserialize, Serialize};
-use strum::{FromRepr, IntoStaticStr};
+use strum::{FromRepr, IntoStaticStr, VariantArray};
 
 /// Who put an item into the context.
 #[derive(
@@ -146,6 +146,7 @@ impl Role {
     Deserialize,
     FromRepr,
     IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -164,13 +165,7 @@ pub enum Source {
 
 impl Source {
     /// All sources, those that are known first.
-    pub const ALL: [Source; 5] = [
-        Source::Reported,
-        Source::Derived,
-        Source::Shared,
-        Source::Agent,
-        Source::Estimated,
-    ];
+    pub const ALL: &'static [Source] = Source::VARIANTS;
 
     /// Whether the number, or the sum that it is part of, came from the provider.
     pub const fn is_known(self) -> bool {

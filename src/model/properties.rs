@@ -193,7 +193,6 @@ fn upheaval() -> impl Strategy<Value = Event> {
             key: Key::new(key),
             rewound,
         }),
-        (0u64..30).prop_map(|key| Event::RewindTo(Key::new(key))),
         (0u64..4).prop_map(|turns| Event::Rollback { turns }),
         (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
         (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),

@@ -331,6 +331,19 @@ impl<'a, T: Row> RowRef<'a, T> {
     pub(crate) fn form(&self) -> &Form<'a, T> {
         &self.form
     }
+
+    /// A part of it, from the whole row or out of its block.
+    #[inline]
+    pub(crate) fn read<A>(
+        &self,
+        whole: impl FnOnce(&'a T) -> A,
+        packed: impl FnOnce(&'a T::Block, usize) -> A,
+    ) -> A {
+        match self.form {
+            Form::Whole(row) => whole(row),
+            Form::Packed(block, at, _) => packed(block, at),
+        }
+    }
 }
 
 impl<T: Row> Deref for RowRef<'_, T> {

@@ -110,7 +110,6 @@ impl Session {
             Event::Reset(reset) => self.reset(&reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),
-            Event::RewindTo(key) => state.rewind_to(key),
             Event::Rollback { turns } => state.roll_back(turns),
             Event::Summarised => state.note_summary(),
             Event::BeginningMissing => state.lacks_beginning(),

@@ -1,5 +1,26 @@
 //! ASCII characters that replace glyphs.
 
+/// Which characters may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Charset {
+    /// All that are safe.
+    #[default]
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+impl Charset {
+    /// ASCII only if this is so, else all.
+    pub const fn ascii_if(is_ascii: bool) -> Charset {
+        if is_ascii {
+            Charset::Ascii
+        } else {
+            Charset::Unicode
+        }
+    }
+}
+
 /// Replaces a character that has no stand-in, such as one from a log.
 pub const UNKNOWN: char = '?';
 

@@ -1,7 +1,7 @@
 //! Text as it is shown: characters that control a terminal, reorder a line or pile up in one cell are replaced by
 //! visible ones.
 
-use super::ascii;
+use super::ascii::{self, Charset};
 use model::event::is_unsafe_to_show;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
@@ -64,21 +64,11 @@ impl Marks {
     }
 }
 
-/// Which characters are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Written {
-    /// All that are safe.
-    #[default]
-    Unicode,
-    /// ASCII only.
-    Ascii,
-}
-
 /// Writes text with control characters made visible, except tabs and newlines. Bytes that are not UTF-8 are replaced.
 #[derive(Debug)]
 pub struct Inert<W: Write> {
     out: W,
-    written: Written,
+    charset: Charset,
     marks: Marks,
     /// The start of a character whose rest was not written yet.
     rest: Vec<u8>,
@@ -87,14 +77,14 @@ pub struct Inert<W: Write> {
 impl<W: Write> Inert<W> {
     /// A writer of all characters that are safe.
     pub fn new(out: W) -> Inert<W> {
-        Inert::of(out, Written::default())
+        Inert::of(out, Charset::default())
     }
 
     /// A writer of these characters.
-    pub fn of(out: W, written: Written) -> Inert<W> {
+    pub fn of(out: W, charset: Charset) -> Inert<W> {
         Inert {
             out,
-            written,
+            charset,
             marks: Marks::default(),
             rest: Vec::new(),
         }
@@ -122,9 +112,9 @@ impl<W: Write> Inert<W> {
             let Some(shown) = self.marks.pass(shown) else {
                 continue;
             };
-            match self.written {
-                Written::Ascii if is_mark(shown) => {}
-                Written::Ascii if !shown.is_ascii() => ascii::push(shown, 1, &mut safe),
+            match self.charset {
+                Charset::Ascii if is_mark(shown) => {}
+                Charset::Ascii if !shown.is_ascii() => ascii::push(shown, 1, &mut safe),
                 _ => safe.push(shown),
             }
         }
@@ -165,8 +155,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn written(bytes: &[u8], chunk: usize, written: Written) -> String {
-        let mut inert = Inert::of(Vec::new(), written);
+    fn written(bytes: &[u8], chunk: usize, charset: Charset) -> String {
+        let mut inert = Inert::of(Vec::new(), charset);
         for part in bytes.chunks(chunk) {
             inert.write_all(part).unwrap();
         }
@@ -184,10 +174,10 @@ mod tests {
             let mut marks = Marks::default();
             let lossy = String::from_utf8_lossy(&bytes);
             let whole: String = lossy.chars().filter_map(|c| marks.pass(picture(c))).collect();
-            let safe = written(&bytes, chunk, Written::Unicode);
+            let safe = written(&bytes, chunk, Charset::Unicode);
             prop_assert!(!safe.contains(|c| !matches!(c, '\n' | '\t') && is_unsafe_to_show(c)));
             prop_assert_eq!(safe, whole);
-            let ascii = written(&bytes, chunk, Written::Ascii);
+            let ascii = written(&bytes, chunk, Charset::Ascii);
             prop_assert!(ascii.chars().all(|c| matches!(c, '\n' | '\t' | ' '..='~')), "{ascii:?}");
         }
     }
@@ -196,7 +186,7 @@ mod tests {
     fn marks_beyond_a_few_are_one_replacement() {
         let pile = format!("a{}b", "\u{301}".repeat(500));
         let few = format!("a{}\u{fffd}b", "\u{301}".repeat(MOST_MARKS));
-        assert_eq!(written(pile.as_bytes(), 3, Written::Unicode), few);
+        assert_eq!(written(pile.as_bytes(), 3, Charset::Unicode), few);
         assert_eq!(visible_text(&pile), few);
         assert_eq!(visible_text(&few), few, "it is made visible once");
     }

@@ -1,6 +1,7 @@
 //! The agent's own count in words, where it differs from the size of the context.
 
 use super::number;
+use super::text::capitalised;
 use model::context::Context;
 
 /// The largest difference between the agent's count and the context that is not mentioned, as a share of the context.
@@ -28,10 +29,4 @@ pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option
     };
     let (agent, counted) = (capitalised(label), number::short(own.tokens));
     Some(format!("{agent} counts {counted}{of}{why}"))
-}
-
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
 }

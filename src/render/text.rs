@@ -19,6 +19,13 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     words.join(" ").into()
 }
 
+/// The text as the beginning of a sentence.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
 /// The text without characters that control a terminal, reorder a line or pile up in one cell. All text of
 /// logs and file names goes through here before it is shown.
 pub fn inert(text: &str) -> Cow<'_, str> {

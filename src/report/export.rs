@@ -33,6 +33,7 @@ use place::Sheets;
 use sheet::{Sheet, Target};
 use std::io::Write;
 use std::path::PathBuf;
+use strum::{IntoStaticStr, VariantArray};
 use tables::{OfLog, OfSession};
 
 /// How many logs are read ahead of the one that is written.
@@ -42,7 +43,8 @@ const NO_PARQUET: &str = "this program was built without Parquet: \
     `cargo install --locked --path . --features parquet` adds it";
 
 /// A format of tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Format {
     /// A JSON object a line.
     Ndjson,
@@ -54,15 +56,11 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: &'static [Format] = &[Format::Ndjson, Format::Csv, Format::Parquet];
+    pub const ALL: &'static [Format] = Format::VARIANTS;
 
     /// Its name, which is the end of the names of its files too.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Ndjson => "ndjson",
-            Format::Csv => "csv",
-            Format::Parquet => "parquet",
-        }
+        self.into()
     }
 
     /// Fails for a format that this program was built without.

@@ -13,6 +13,7 @@ pub(crate) use chart::{Chart, Gauge, Steps, Trigger};
 
 use super::Charset;
 use anyhow::Result;
+use derive_more::From;
 use model::Role;
 use render::NONE;
 use render::ascii::in_ascii;
@@ -104,41 +105,19 @@ impl Section {
 }
 
 /// A part of a section.
-#[derive(Debug)]
+#[derive(Debug, From)]
 pub(crate) enum Block {
     /// A result, to be seen first.
+    #[from(skip)]
     Headline(Line),
     /// A sentence.
     Sentence(Line),
     /// How the numbers of this section are to be read.
+    #[from(skip)]
     Note(Line),
     Gauge(Gauge),
     Chart(Chart),
     Table(Table),
-}
-
-impl From<Line> for Block {
-    fn from(sentence: Line) -> Block {
-        Block::Sentence(sentence)
-    }
-}
-
-impl From<Gauge> for Block {
-    fn from(gauge: Gauge) -> Block {
-        Block::Gauge(gauge)
-    }
-}
-
-impl From<Chart> for Block {
-    fn from(chart: Chart) -> Block {
-        Block::Chart(chart)
-    }
-}
-
-impl From<Table> for Block {
-    fn from(table: Table) -> Block {
-        Block::Table(table)
-    }
 }
 
 /// A table.

@@ -41,6 +41,7 @@ use model::window::Rules;
 use patience::{BUSY, Patience};
 use progress::Progress;
 use redact::{LeftOut, Redactor};
+pub use render::ascii::Charset;
 use render::ascii::in_ascii;
 use render::text::inert;
 use std::borrow::Cow;
@@ -97,15 +98,6 @@ pub static FORMATS: [OutputFormat; 2] = [
         ascii: json::ascii,
     },
 ];
-
-/// Which characters a report may contain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charset {
-    /// All.
-    Unicode,
-    /// ASCII only.
-    Ascii,
-}
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy)]

@@ -153,7 +153,7 @@ impl Records {
             Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
             Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
-            Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
+            Event::Leaf { .. } | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())
             }
             Event::Sent { .. } => ("request", "holds other items than the records".to_owned()),

@@ -10,13 +10,13 @@ mod themes;
 
 pub use colour_depth::ColourDepth;
 pub use file::ThemeError;
-pub use glyphs::Glyphs;
 pub use themes::{Themes, UnknownTheme};
 
 use crate::paint::Tone;
 use model::Role;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
+use render::ascii::Charset;
 use render::item::letter;
 use serde::Deserialize;
 use strum::EnumCount;
@@ -35,8 +35,8 @@ pub enum Fills {
 /// How things look. Read from a theme file by [`Themes`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// Which glyphs may be used.
-    pub glyphs: Glyphs,
+    /// Which characters may be used.
+    pub charset: Charset,
     /// What fills the bars.
     pub fills: Fills,
     styles: [Style; Tone::COUNT],
@@ -61,7 +61,7 @@ pub fn fill_colours(cell: &mut Cell, fg: Option<Color>, bg: Option<Color>) {
 impl Theme {
     /// No styles at all.
     const PLAIN: Theme = Theme {
-        glyphs: Glyphs::Unicode,
+        charset: Charset::Unicode,
         fills: Fills::ByRole,
         styles: [Style::new(); Tone::COUNT],
     };
@@ -74,7 +74,7 @@ impl Theme {
     /// With ASCII characters only.
     pub fn in_ascii(self) -> Theme {
         Theme {
-            glyphs: Glyphs::Ascii,
+            charset: Charset::Ascii,
             ..self
         }
     }
@@ -99,8 +99,8 @@ impl Theme {
 
     /// What fills a gauge with known tokens of a role.
     pub fn fill(self, role: Role) -> char {
-        match (self.glyphs, self.fills) {
-            (Glyphs::Ascii, _) => letter(role),
+        match (self.charset, self.fills) {
+            (Charset::Ascii, _) => letter(role),
             (_, Fills::Solid) => '█',
             (_, Fills::ByRole) => match role {
                 Role::System => '▒',
@@ -122,7 +122,7 @@ impl Theme {
 
     /// Whether a cell can be split between two roles, by a block and two colours.
     pub fn splits_cells(self) -> bool {
-        self.fills == Fills::Solid && self.glyphs == Glyphs::Unicode
+        self.fills == Fills::Solid && self.charset == Charset::Unicode
     }
 
     /// Gives cells without colours those of the text, and replaces glyphs that may not be used. The last step
@@ -134,7 +134,7 @@ impl Theme {
                 fill_colours(cell, fg, bg);
             }
         }
-        if self.glyphs == Glyphs::Ascii {
+        if self.charset == Charset::Ascii {
             glyphs::to_ascii(buffer);
         }
     }

@@ -58,7 +58,7 @@ fn columns(table: Table) -> String {
 
 #[test]
 fn the_columns_are_documented() {
-    for table in Table::ALL {
+    for &table in Table::ALL {
         let columns = columns(table);
         let name = table.schema();
         assert!(
@@ -70,7 +70,7 @@ fn the_columns_are_documented() {
 
 #[test]
 fn the_schemas_are_those_of_the_program_and_of_its_rows() {
-    for table in Table::ALL {
+    for &table in Table::ALL {
         let file = format!("{}-1.json", table.name());
         let schema = json_schema(table);
         let kept = fs::read_to_string(manifest_folder().join("assets/schemas").join(&file));
@@ -376,10 +376,8 @@ fn texts_that_imitate_a_format_stay_texts() {
     let log = dir.path().join("log.jsonl");
     fs::write(&log, lines.join("\n")).unwrap();
     for what in ["items", "sessions"] {
-        let table = Table::ALL
-            .into_iter()
-            .find(|table| table.name() == what)
-            .unwrap();
+        let mut tables = Table::ALL.iter().copied();
+        let table = tables.find(|table| table.name() == what).unwrap();
         let columns = table.columns().len();
         let csv = text(&export(&["--what", what, "--format", "csv"], &[&log]).stdout);
         assert!(!csv.contains(['\u{1b}', '\u{202e}', '\r']), "{csv:?}");

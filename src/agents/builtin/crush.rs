@@ -15,7 +15,7 @@
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
 //!   sub-agent names its parent.
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings, SettingsFile};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
@@ -54,10 +54,7 @@ pub static CRUSH: Format = Format {
     tier: Tier::Read,
     claims: &|path| (path.file_name()? == "crush.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<CrushDecoder>,
-    store: &|head| {
-        head.starts_with(MAGIC)
-            .then_some(StoreKind::Database(&STORE))
-    },
+    store: &|head| StoreKind::database(&STORE, head),
     terms: &[("input", |b| b.input), ("output", |b| b.output)],
     settings: Some(&Settings::new(
         &[

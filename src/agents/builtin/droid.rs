@@ -315,10 +315,7 @@ mod tests {
                     decoder.read_state(settings.as_bytes(), &mut out);
                 }
                 None => {
-                    out.begin(Place {
-                        line,
-                        ..Place::default()
-                    });
+                    out.begin(Place::of_line(line));
                     decoder.read_line(moment, &mut out);
                 }
             }

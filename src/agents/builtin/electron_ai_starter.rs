@@ -11,7 +11,7 @@
 //! * It compacts at 0.95 of the window by o200k's count of its messages, tools not included, and keeps 2,000
 //!   tokens. `compression:…` in `settings` changes that, which is not read.
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::lenient::{self, Millis, Reported, Text, record};
@@ -40,10 +40,7 @@ pub static ELECTRON_AI_STARTER: Format = Format {
     },
     claims: &|path| (path.file_name()? == "app.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<ElectronDecoder>,
-    store: &|head| {
-        head.starts_with(MAGIC)
-            .then_some(StoreKind::Database(&STORE))
-    },
+    store: &|head| StoreKind::database(&STORE, head),
     terms: &[("input", |b| b.input), ("output", |b| b.output)],
     ..Format::DEFAULT
 };

@@ -15,7 +15,7 @@
 //!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
 //! * The system prompt, the tools and a reminder at the end of each prompt are not logged.
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::settings::{Layers, Settings};
 use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE, decoder};
 use jiff::Timestamp;
@@ -51,10 +51,7 @@ pub static GOOSE: Format = Format {
     tier: Tier::Read,
     claims: &|path| (path.file_name()? == "sessions.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<GooseDecoder>,
-    store: &|head| {
-        head.starts_with(MAGIC)
-            .then_some(StoreKind::Database(&STORE))
-    },
+    store: &|head| StoreKind::database(&STORE, head),
     terms: WITH_CACHE,
     settings: Some(&Settings {
         files: &[],

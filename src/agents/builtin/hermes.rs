@@ -13,7 +13,7 @@
 //! * The system prompt is in `sessions`, the tools are nowhere.
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::settings::{Settings, SettingsFile, tokens_of};
 use format::{Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
 use jiff::Timestamp;
@@ -44,10 +44,7 @@ pub static HERMES: Format = Format {
     },
     claims: &|path| (path.file_name()? == "state.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<HermesDecoder>,
-    store: &|head| {
-        head.starts_with(MAGIC)
-            .then_some(StoreKind::Database(&STORE))
-    },
+    store: &|head| StoreKind::database(&STORE, head),
     settings: Some(&Settings::new(
         &[SettingsFile::Agent("config.yaml")],
         overrides,

@@ -184,10 +184,7 @@ impl HpdAgentDecoder {
         }
         let mut thread = Thread::new(Key::of("hpd history"));
         for (line, message) in (1..).zip(messages) {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
+            out.begin(Place::of_line(line));
             out.set_time(message.created_at.time());
             thread.message(Key::of_number("hpd message", line), message, out);
         }

@@ -173,10 +173,7 @@ impl Decoder for OtelGenAiDecoder {
         match serde_json::from_str::<Value>(document) {
             Ok(Value::Array(list)) => {
                 for (line, one) in (1..).zip(&list) {
-                    out.begin(Place {
-                        line,
-                        ..Place::default()
-                    });
+                    out.begin(Place::of_line(line));
                     self.value(one, &lost, out);
                 }
             }

@@ -154,10 +154,7 @@ impl OuroDecoder {
 
 /// Begins the message of this number.
 fn begin(line: u64, out: &mut Sink<'_>) {
-    out.begin(Place {
-        line,
-        ..Place::default()
-    });
+    out.begin(Place::of_line(line));
 }
 
 fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {

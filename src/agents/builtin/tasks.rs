@@ -231,10 +231,7 @@ impl Decoder for TaskDecoder {
         };
         out.meta(meta.changes(&mut self.meta));
         for (line, message) in (1..).zip(messages) {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
+            out.begin(Place::of_line(line));
             if let Some(message) = lenient::object::<Message<'_>>(message.get(), out) {
                 self.message(&message, out);
             } else {

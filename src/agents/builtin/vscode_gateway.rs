@@ -112,10 +112,7 @@ impl Decoder for VscodeGatewayDecoder {
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
         *self = VscodeGatewayDecoder::default();
-        out.begin(Place {
-            line: 1,
-            ..Place::default()
-        });
+        out.begin(Place::of_line(1));
         self.read_line(document, out);
     }
 }

@@ -13,7 +13,7 @@
 //! * What is mentioned in a message is sent with it. The system prompt and the tools are not logged.
 //! * Documents of other versions, up to 2025, are not read.
 
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use kit::anthropic::ToolNames;
 use kit::image;
@@ -46,10 +46,7 @@ pub static ZED: Format = Format {
     },
     claims: &|path| (path.file_name()? == "threads.db").then(|| Claim::database(&STORE)),
     decoder: &decoder::<ZedDecoder>,
-    store: &|head| {
-        head.starts_with(MAGIC)
-            .then_some(StoreKind::Database(&STORE))
-    },
+    store: &|head| StoreKind::database(&STORE, head),
     terms: ANTHROPIC,
     harmless: "Resume",
     cached: Cached::Beside,

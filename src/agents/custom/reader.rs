@@ -118,10 +118,7 @@ impl CustomDecoder {
         let session = self.sessions.entry(Lane::Main).or_default();
         session.emit_meta(self.mapping, value, out);
         for (line, record) in (1..).zip(list) {
-            out.begin(Place {
-                line,
-                ..Place::default()
-            });
+            out.begin(Place::of_line(line));
             self.record(record, out);
         }
     }

@@ -445,10 +445,7 @@ fn a_document_is_a_list_of_records() {
     let around = document.replace(&records.join(",\n"), "");
     decoder.read_document(&around, &mut apart);
     for (line, record) in (1..).zip(&records) {
-        let place = Place {
-            line,
-            ..Place::default()
-        };
+        let place = Place::of_line(line);
         apart.begin(place);
         decoder.read_line(record, &mut apart);
     }

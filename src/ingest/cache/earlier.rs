@@ -1,7 +1,6 @@
 //! The file of what earlier sessions have shown. It is small and written by every program that reads a session whole.
 
 use super::file::replace;
-use files;
 use model::earlier::{Earlier, Facts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,6 @@
 use super::details::InFile;
 use super::{Kept, LARGEST_CACHE, LARGEST_INDEX, LogKey, Value};
 use crate::source::CHUNK;
-use files;
 use model::stored::details::Details as _;
 use model::window::Rules;
 use std::borrow::Cow;
@@ -241,7 +240,7 @@ pub(super) fn replace(
     write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    create_folder(folder)?;
+    files::create_private_folder(folder)?;
     sweep(folder);
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
     write(&mut file)?;
@@ -303,13 +302,4 @@ impl<'e> Piece<'e> {
             }
         }
     }
-}
-
-/// Creates a folder that only the user may read, as the XDG base directory specification demands.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

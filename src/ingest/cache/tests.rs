@@ -8,7 +8,6 @@ use crate::reader::read_whole;
 use crate::source::Stamp;
 use crate::source::file_system::Location;
 use crate::testing::toy_log;
-use agents;
 use files::waiting::wait_for;
 use model::event::ByLength;
 use proptest::prelude::*;

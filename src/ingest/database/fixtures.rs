@@ -7,7 +7,6 @@ use crate::lanes::Sessions;
 use crate::lines::Progress;
 use crate::log::{Cursor, LogFile, News, Reading};
 use crate::reader::{read_whole, tail_only};
-use agents;
 use files::waiting::wait_for;
 use model::event::{ByLength, Entry};
 use model::fleet::FileId;

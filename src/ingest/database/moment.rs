@@ -12,7 +12,6 @@
 
 use crate::patience::busy;
 use crate::source::Stamp;
-use files;
 use format::database::MAGIC;
 use jiff::Timestamp;
 use std::ffi::OsString;

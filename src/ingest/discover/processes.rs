@@ -3,7 +3,6 @@
 
 use super::registry::session_of;
 use super::roots::{SearchRoot, agent_folders};
-use files;
 use files::paths::User;
 use format::Format;
 use std::collections::{HashSet, VecDeque};
@@ -52,12 +51,6 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// Those that are shown in this folder.
-    pub fn shown_in(folder: impl Into<PathBuf>) -> Processes {
-        let folder = folder.into();
-        Processes { folder }
-    }
-
     fn of(&self, pid: u32) -> PathBuf {
         self.folder.join(pid.to_string())
     }
@@ -236,7 +229,7 @@ mod tests {
         let formats = agents::ALL.to_vec();
         let user = user(&home);
         let roots = usual(&formats, &user);
-        let processes = Processes::shown_in(&proc);
+        let processes = Processes { folder: proc };
         let of = |pid| {
             let agent = processes.agent_below(pid, &formats, &user, &roots);
             agent.map(|agent| (agent.pid, agent.format.id, agent.trace))
@@ -256,7 +249,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         process(dir.path(), 10, "bash", "11", dir.path());
         process(dir.path(), 11, "bash", "10 11", dir.path());
-        let processes = Processes::shown_in(dir.path());
+        let folder = dir.path().to_owned();
+        let processes = Processes { folder };
         assert!(
             processes
                 .agent_below(10, agents::ALL, &User::default(), &[])

@@ -4,7 +4,6 @@
 
 use super::settings::agent_folder;
 use crate::log::LogFile;
-use files;
 use format::{Registry, RegistryEntry};
 use model::running::Running;
 use std::collections::HashMap;

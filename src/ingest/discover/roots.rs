@@ -2,7 +2,6 @@
 
 use crate::log::LogFile;
 use crate::source::file_system::{FileSystem, Local};
-use files;
 use files::paths::{Folders, User};
 use format::{Base, Format, Root};
 use std::ffi::OsString;

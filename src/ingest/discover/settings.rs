@@ -10,7 +10,6 @@ use clients::kept::{self, Kept, KeptCompaction};
 use clients::line::logged_model;
 use clients::noted::{self, Noted, NotedCompaction};
 use clients::store;
-use files;
 use files::paths::{self, Env, User};
 use format::settings::SettingsFile;
 use format::{Format, Settings};

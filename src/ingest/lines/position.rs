@@ -64,11 +64,6 @@ impl Position {
         }
     }
 
-    /// The first byte that was not delivered.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// Whether the file ended, when it was last read, in a line without its newline.
     pub fn is_inside_line(&self) -> bool {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.bytes() > self.offset)

@@ -9,7 +9,6 @@ use crate::reader::{each_usage, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
 use crate::testing::usage::Usage;
 use crate::{source, store};
-use agents;
 use format::database::MAGIC;
 use format::{Format, StoreKind};
 use model::event::ByLength;

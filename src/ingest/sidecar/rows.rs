@@ -4,7 +4,6 @@ use super::Extent;
 use crate::database::Database;
 use crate::source::Stamp;
 use crate::sync::lock;
-use files;
 use format::{SidecarDatabase, SidecarRecord};
 use std::collections::HashMap;
 use std::io;

@@ -15,7 +15,6 @@
 //! [root]: crate::discover::roots::SearchRoot::In
 
 use super::{Bytes, Open, Stamp};
-use files;
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
 use std::io;

@@ -413,10 +413,7 @@ fn decode_with(
 
 /// The place of an element: its number, counted from 1.
 fn place(element: usize) -> Place {
-    Place {
-        line: element as u64,
-        ..Place::default()
-    }
+    Place::of_line(element as u64)
 }
 
 /// The bytes from here to the end, about `len` of them.

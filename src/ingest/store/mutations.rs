@@ -8,7 +8,6 @@ mod nested;
 mod usage;
 
 use super::document;
-use agents;
 use format::Format;
 use model::event::{ByLength, Entry, Event, Place, Sink};
 use serde_json::value::RawValue;

@@ -196,10 +196,7 @@ impl RowCursor {
     fn decode_rows(&mut self, out: &mut Sink<'_>, pause: &mut dyn FnMut(u64) -> bool) -> bool {
         while let Some(line) = self.read.pop_front() {
             self.decoded += 1;
-            let place = Place {
-                line: self.decoded,
-                ..Place::default()
-            };
+            let place = Place::of_line(self.decoded);
             match &line.text {
                 Ok(Some(text)) => self.decode(place, text, out),
                 Ok(None) => {

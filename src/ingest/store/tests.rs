@@ -57,10 +57,7 @@ impl Memory {
 }
 
 fn place(row: usize) -> Place {
-    Place {
-        line: row as u64 + 1,
-        ..Place::default()
-    }
+    Place::of_line(row as u64 + 1)
 }
 
 impl Store for Memory {

@@ -422,7 +422,8 @@ fn next_name(counts: &mut HashMap<u64, u32>, fingerprint: u64) -> Name {
     (fingerprint, *count)
 }
 
-fn hash(value: &impl Hash) -> u64 {
+/// The same number for the same value, in one run of the program.
+pub fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

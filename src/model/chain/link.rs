@@ -4,7 +4,7 @@ use super::NodeIx;
 use crate::event::{Key, Part};
 use crate::history::ItemIx;
 use crate::names::Names;
-use crate::rows::{Form, FormMut, Numbers, Row, RowRef, Rows};
+use crate::rows::{FormMut, Numbers, Row, RowRef, Rows};
 use crate::small::{MaybeIx, short};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -156,46 +156,34 @@ impl Row for Link {
 
 impl RowRef<'_, Link> {
     pub(super) fn key(&self) -> Option<Key> {
-        match self.form() {
-            Form::Whole(link) => link.key,
-            Form::Packed(block, at, _) => block.key(*at),
-        }
+        self.read(|link| link.key, LinkBlock::key)
     }
 
     pub(super) fn parent(&self) -> Option<NodeIx> {
-        match self.form() {
-            Form::Whole(link) => link.parent.get(),
-            Form::Packed(block, at, _) => block.ix(Column::Parent, *at).get(),
-        }
+        self.read(
+            |link| link.parent.get(),
+            |block, at| block.ix(Column::Parent, at).get(),
+        )
     }
 
     /// The response whose output it is, by its index.
     pub(super) fn response(&self) -> Option<usize> {
-        match self.form() {
-            Form::Whole(link) => link.response.get(),
-            Form::Packed(block, at, _) => block.ix(Column::Response, *at).get(),
-        }
+        self.read(
+            |link| link.response.get(),
+            |block, at| block.ix(Column::Response, at).get(),
+        )
     }
 
     pub(super) fn part(&self) -> Part {
-        match self.form() {
-            Form::Whole(link) => link.part,
-            Form::Packed(block, at, _) => block.part(*at),
-        }
+        self.read(|link| link.part, LinkBlock::part)
     }
 
     pub(super) fn is_live(&self) -> bool {
-        match self.form() {
-            Form::Whole(link) => link.live,
-            Form::Packed(block, at, _) => block.is_live(*at),
-        }
+        self.read(|link| link.live, LinkBlock::is_live)
     }
 
     fn held(&self) -> Held {
-        match self.form() {
-            Form::Whole(link) => link.held,
-            Form::Packed(block, at, _) => block.held(*at),
-        }
+        self.read(|link| link.held, LinkBlock::held)
     }
 }
 

@@ -314,7 +314,7 @@ mod tests {
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     lane: Lane::Main,
-                    place: Place { line, ..Place::default() },
+                    place: Place::of_line(line),
                     at: None,
                     event,
                 });

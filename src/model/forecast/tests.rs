@@ -246,10 +246,7 @@ impl Log {
         self.line += 1;
         self.session.apply(Entry {
             lane: Lane::Main,
-            place: Place {
-                line: self.line,
-                ..Place::default()
-            },
+            place: Place::of_line(self.line),
             at: Some(self.now()),
             event,
         });

@@ -1,5 +1,6 @@
 //! What is asked of an item of a list: of a packed one, no more is unpacked than that.
 
+use super::item_row::ItemBlock;
 use super::presence::Presence;
 use super::{Item, ItemIx, Left, PreviousSize, RequestIx};
 use crate::event::{Key, Place, Size};
@@ -17,34 +18,22 @@ pub type ItemRef<'a> = RowRef<'a, Item>;
 impl<'a> RowRef<'a, Item> {
     /// Its place in the log.
     pub fn place(&self) -> Place {
-        match self.form() {
-            Form::Whole(item) => item.place,
-            Form::Packed(block, at, _) => block.place(*at),
-        }
+        self.read(|item| item.place, ItemBlock::place)
     }
 
     /// When it was written.
     pub fn at(&self) -> Option<Timestamp> {
-        match self.form() {
-            Form::Whole(item) => item.at(),
-            Form::Packed(block, at, _) => block.time(*at).get(),
-        }
+        self.read(Item::at, |block, at| block.time(at).get())
     }
 
     /// Who added it.
     pub fn role(&self) -> Role {
-        match self.form() {
-            Form::Whole(item) => item.role,
-            Form::Packed(block, at, _) => block.role(*at),
-        }
+        self.read(|item| item.role, ItemBlock::role)
     }
 
     /// What it is.
     pub fn kind(&self) -> Kind {
-        match self.form() {
-            Form::Whole(item) => item.kind,
-            Form::Packed(block, at, _) => block.kind(*at),
-        }
+        self.read(|item| item.kind, ItemBlock::kind)
     }
 
     /// The tool, for calls and results.
@@ -57,98 +46,62 @@ impl<'a> RowRef<'a, Item> {
 
     /// The tool call's id, for calls and results.
     pub fn call(&self) -> Option<Key> {
-        match self.form() {
-            Form::Whole(item) => item.call,
-            Form::Packed(block, at, _) => block.call(*at),
-        }
+        self.read(|item| item.call, ItemBlock::call)
     }
 
     /// How large it is.
     pub fn size(&self) -> Size {
-        match self.form() {
-            Form::Whole(item) => item.size,
-            Form::Packed(block, at, _) => block.size(*at),
-        }
+        self.read(|item| item.size, ItemBlock::size)
     }
 
     /// Whether its preview was left in the log, so that it is empty here.
     pub fn leaves_preview(&self) -> bool {
-        match self.form() {
-            Form::Whole(_) => false,
-            Form::Packed(block, at, _) => block.leaves_preview(*at),
-        }
+        self.read(|_| false, ItemBlock::leaves_preview)
     }
 
     /// Its beginning.
     pub fn preview(&self) -> &'a str {
-        match self.form() {
-            Form::Whole(item) => &item.logged.preview,
-            Form::Packed(block, at, _) => block.preview(*at),
-        }
+        self.read(|item| &item.logged.preview, ItemBlock::preview)
     }
 
     /// A hash of its text.
     pub fn hash(&self) -> u64 {
-        match self.form() {
-            Form::Whole(item) => item.hash,
-            Form::Packed(block, at, _) => block.hash(*at),
-        }
+        self.read(|item| item.hash, ItemBlock::hash)
     }
 
     /// Its index among the items of its record.
     pub fn nth(&self) -> u32 {
-        match self.form() {
-            Form::Whole(item) => item.nth,
-            Form::Packed(block, at, _) => block.nth(*at),
-        }
+        self.read(|item| item.nth, ItemBlock::nth)
     }
 
     /// Whether it leaves at the end of its turn.
     pub(crate) fn is_ephemeral(&self) -> bool {
-        match self.form() {
-            Form::Whole(item) => item.ephemeral,
-            Form::Packed(block, at, _) => block.is_ephemeral(*at),
-        }
+        self.read(|item| item.ephemeral, ItemBlock::is_ephemeral)
     }
 
     /// Its size in tokens, once a usage report has settled it.
     pub fn settled(&self) -> Option<(u64, Source)> {
-        match self.form() {
-            Form::Whole(item) => item.settled,
-            Form::Packed(block, at, _) => block.settled(*at),
-        }
+        self.read(|item| item.settled, ItemBlock::settled)
     }
 
     /// The request whose output it is.
     pub fn output_of(&self) -> Option<Key> {
-        match self.form() {
-            Form::Whole(item) => item.output_of,
-            Form::Packed(block, at, _) => block.output_of(*at),
-        }
+        self.read(|item| item.output_of, ItemBlock::output_of)
     }
 
     /// The first request whose prompt held it; `None`: not sent yet.
     pub fn entered(&self) -> Option<RequestIx> {
-        match self.form() {
-            Form::Whole(item) => item.entered(),
-            Form::Packed(block, at, _) => block.entered(*at).get(),
-        }
+        self.read(Item::entered, |block, at| block.entered(at).get())
     }
 
     /// When and why it left; `None`: it is in the context.
     pub fn left(&self) -> Option<Left> {
-        match self.form() {
-            Form::Whole(item) => item.left,
-            Form::Packed(block, at, _) => block.left(*at),
-        }
+        self.read(|item| item.left, ItemBlock::left)
     }
 
     /// Whether it is in the context now.
     pub fn in_context(&self) -> bool {
-        match self.form() {
-            Form::Whole(item) => item.in_context(),
-            Form::Packed(block, at, _) => block.is_in_context(*at),
-        }
+        self.read(Item::in_context, ItemBlock::is_in_context)
     }
 
     /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
@@ -158,35 +111,22 @@ impl<'a> RowRef<'a, Item> {
 
     /// Its node in the chain.
     pub(crate) fn node(&self) -> usize {
-        let node = match self.form() {
-            Form::Whole(item) => item.node,
-            Form::Packed(block, at, _) => block.node(*at),
-        };
-        node as usize
+        self.read(|item| item.node, ItemBlock::node) as usize
     }
 
     /// Its size before the last change of its size.
     pub(crate) fn previous(&self) -> Option<PreviousSize> {
-        match self.form() {
-            Form::Whole(item) => item.previous,
-            Form::Packed(block, at, _) => block.previous(*at),
-        }
+        self.read(|item| item.previous, ItemBlock::previous)
     }
 
     /// The record that added it, counted from 1.
     pub(crate) fn record(&self) -> u32 {
-        match self.form() {
-            Form::Whole(item) => item.record,
-            Form::Packed(block, at, _) => block.record(*at),
-        }
+        self.read(|item| item.record, ItemBlock::record)
     }
 
     /// When it was in the context.
     pub fn presence(&self) -> Presence<'a> {
-        match self.form() {
-            Form::Whole(item) => item.presence(),
-            Form::Packed(block, at, _) => block.presence(*at),
-        }
+        self.read(Item::presence, ItemBlock::presence)
     }
 }
 

@@ -328,82 +328,61 @@ impl<'a> RowRef<'a, Request> {
 
     /// All input, cached or not.
     pub fn prompt(&self) -> u64 {
-        match self.form() {
-            Form::Whole(request) => request.prompt,
-            Form::Packed(block, at, _) => block.prompt(*at),
-        }
+        self.read(|request| request.prompt, RequestBlock::prompt)
     }
 
     /// Its identity in the log.
     pub fn key(&self) -> Key {
-        match self.form() {
-            Form::Whole(request) => request.key,
-            Form::Packed(block, at, _) => block.key(*at),
-        }
+        self.read(|request| request.key, RequestBlock::key)
     }
 
     /// The output; `None`: the log's number is a placeholder.
     pub fn output(&self) -> Option<u64> {
-        match self.form() {
-            Form::Whole(request) => request.output,
-            Form::Packed(block, at, _) => block.output(*at),
-        }
+        self.read(|request| request.output, RequestBlock::output)
     }
 
     /// The thinking in it, where the provider reports it.
     pub fn reasoning(&self) -> Option<u64> {
-        match self.form() {
-            Form::Whole(request) => request.reasoning,
-            Form::Packed(block, at, _) => block.reasoning(*at),
-        }
+        self.read(|request| request.reasoning, RequestBlock::reasoning)
     }
 
     /// The part of the prompt that no logged item explains: the system role.
     pub fn system(&self) -> u64 {
-        match self.form() {
-            Form::Whole(request) => request.system,
-            Form::Packed(block, at, _) => block.number(Column::System, *at),
-        }
+        self.read(
+            |request| request.system,
+            |block, at| block.number(Column::System, at),
+        )
     }
 
     /// The user turn it belongs to, counted from 1.
     pub fn turn(&self) -> u32 {
-        match self.form() {
-            Form::Whole(request) => request.turn,
-            Form::Packed(block, at, _) => block.turn(*at),
-        }
+        self.read(|request| request.turn, RequestBlock::turn)
     }
 
     /// When its first line was written.
     pub fn at(&self) -> Option<Timestamp> {
-        match self.form() {
-            Form::Whole(request) => request.at,
-            Form::Packed(block, at, _) => block.time(*at).get(),
-        }
+        self.read(|request| request.at, |block, at| block.time(at).get())
     }
 
     /// Whether it settled what its prompt held.
     pub(crate) fn is_settled(&self) -> bool {
-        match self.form() {
-            Form::Whole(request) => request.generation.is_some(),
-            Form::Packed(block, at, _) => block.is_settled(*at),
-        }
+        self.read(
+            |request| request.generation.is_some(),
+            RequestBlock::is_settled,
+        )
     }
 
     /// The node from which on items are no longer in its prompt.
     pub(crate) fn start(&self) -> usize {
-        match self.form() {
-            Form::Whole(request) => request.start,
-            Form::Packed(block, at, _) => block.number(Column::Start, *at) as usize,
-        }
+        self.read(
+            |request| request.start,
+            |block, at| block.number(Column::Start, at) as usize,
+        )
     }
 
     /// The report it was settled against; `None`: the first after a reset.
     pub(crate) fn previous(&self) -> Option<RequestIx> {
-        match self.form() {
-            Form::Whole(request) => request.previous.get(),
-            Form::Packed(block, at, _) => block.previous(*at),
-        }
+        self.read(|request| request.previous.get(), RequestBlock::previous)
     }
 }
 

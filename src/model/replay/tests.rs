@@ -15,10 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 fn entries(events: Vec<Event>) -> Vec<Entry> {
     let entry = |(n, event)| Entry {
         lane: Lane::Main,
-        place: Place {
-            line: 1 + n as u64 / 2,
-            ..Place::default()
-        },
+        place: Place::of_line(1 + n as u64 / 2),
         at: Timestamp::from_second(n as i64).ok(),
         event,
     };
@@ -228,10 +225,7 @@ fn says(events: Vec<Event>) -> (Session, Timeline) {
     for (line, event) in (1..).zip(events) {
         session.apply(Entry {
             lane: Lane::Main,
-            place: Place {
-                line,
-                ..Place::default()
-            },
+            place: Place::of_line(line),
             at: None,
             event,
         });
@@ -330,10 +324,7 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
         for event in events {
             session.apply(Entry {
                 lane: Lane::Main,
-                place: Place {
-                    line,
-                    ..Place::default()
-                },
+                place: Place::of_line(line),
                 at: None,
                 event,
             });

@@ -126,10 +126,7 @@ mod tests {
         }
         for (n, event) in events.into_iter().enumerate() {
             let line = n as u64 + 1;
-            let place = Place {
-                line,
-                ..Place::default()
-            };
+            let place = Place::of_line(line);
             for session in &mut both {
                 session.take_in(Entry {
                     lane: Lane::Main,
@@ -195,7 +192,6 @@ mod tests {
         let report = Usage::reported(Key::new(5), 9_000);
         for event in [
             below(1_100),
-            Event::RewindTo(Key::new(1_100)),
             Event::Rollback { turns: 100 },
             Event::Usage(Box::new(report)),
         ] {

@@ -38,11 +38,6 @@ impl State {
         }
     }
 
-    /// The conversation goes on before this record.
-    pub(crate) fn rewind_to(&mut self, key: Key) {
-        self.cut_from(self.chain.position(key).unwrap_or(0));
-    }
-
     /// The newest user turns are taken back.
     pub(crate) fn roll_back(&mut self, turns: u64) {
         self.cut_from(self.chain.turn_from_end(turns));

@@ -30,7 +30,7 @@ impl State {
             // What leaves with a turn is not all there.
             Event::TurnEnded => !self.ledger.has_turn_of_anchor(),
             Event::BeginningMissing => true,
-            Event::Leaf { key, .. } | Event::RewindTo(key) => is_unread(key),
+            Event::Leaf { key, .. } => is_unread(key),
             Event::Rollback { turns } => u64::from(self.turns) < *turns,
             Event::Cleared { nodes, calls } => {
                 let items = self.ledger.items_mut();

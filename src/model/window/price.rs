@@ -44,14 +44,7 @@ pub struct Prices {
 }
 
 impl Rules {
-    /// US dollars for a million tokens that a model reads from its cache with a prompt of `prompt`
-    /// tokens, by the provider's list; `None`: not known. Subscriptions are not considered.
-    pub fn cached_read_price(&self, model: &str, prompt: u64) -> Option<f64> {
-        let row = self.price_of(model)?;
-        Some(row.cached_read(prompt))
-    }
-
-    /// The price row of a model.
+    /// The price row of a model, by the provider's list; `None`: not known. Subscriptions are not considered.
     pub fn price_of(&self, model: &str) -> Option<&PriceRow> {
         let mut rows = self.price.iter();
         rows.find(|row| row.ids.iter().any(|pattern| matches_model(pattern, model)))
@@ -167,10 +160,14 @@ mod tests {
         toml::from_str(assets::MODELS).unwrap()
     }
 
+    fn cached_read(rules: &Rules, model: &str, prompt: u64) -> Option<f64> {
+        rules.price_of(model).map(|row| row.cached_read(prompt))
+    }
+
     #[test]
     fn models_with_similar_names_have_prices_of_their_own() {
         let rules = built_in();
-        let of = |model, prompt| rules.cached_read_price(model, prompt);
+        let of = |model, prompt| cached_read(&rules, model, prompt);
         assert_eq!(of("claude-opus-4-5-20251101", 1), Some(0.5));
         assert_eq!(of("claude-opus-4-8[1m]", 900_000), Some(0.5));
         assert_eq!(of("claude-opus-4-1-20250805", 1), Some(1.5));
@@ -185,7 +182,7 @@ mod tests {
     #[test]
     fn long_prompts_may_cost_more() {
         let rules = built_in();
-        let of = |prompt| rules.cached_read_price("gemini-2.5-pro", prompt);
+        let of = |prompt| cached_read(&rules, "gemini-2.5-pro", prompt);
         assert_eq!((of(200_000), of(200_001)), (Some(0.125), Some(0.25)));
     }
 
@@ -229,7 +226,7 @@ mod tests {
             "qwen3-max",
             "",
         ] {
-            assert_eq!(rules.cached_read_price(model, 1), None, "{model}");
+            assert_eq!(cached_read(&rules, model, 1), None, "{model}");
         }
     }
 
@@ -250,7 +247,7 @@ mod tests {
         let own: Rules =
             toml::from_str("[[price]]\nids = [\"gpt-5.5\"]\ncached_read = 0.1").unwrap();
         let rules = built_in().with_custom(own).unwrap();
-        assert_eq!(rules.cached_read_price("gpt-5.5", 1), Some(0.1));
+        assert_eq!(cached_read(&rules, "gpt-5.5", 1), Some(0.1));
         for row in [
             "cached_read = -1.0",
             "cached_read = nan",

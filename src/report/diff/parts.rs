@@ -3,6 +3,7 @@
 use super::Side;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// What a part is of: it is the same on both sides if all of this is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +60,8 @@ pub struct Row {
 }
 
 /// How a part has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Changed {
     /// There was nothing of it.
     New,
@@ -75,13 +77,7 @@ pub enum Changed {
 
 impl Changed {
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Changed::New => "new",
-            Changed::Gone => "gone",
-            Changed::Grew => "grew",
-            Changed::Shrank => "shrank",
-            Changed::Same => "same",
-        }
+        self.into()
     }
 }
 

@@ -14,6 +14,7 @@ use jiff::tz::Offset;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
 /// The most files that are open at once.
 const MOST_OPEN: usize = 48;
@@ -51,11 +52,12 @@ impl Place<'_> {
 }
 
 /// What the files of a table are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Part {
     /// The agent.
     Agent,
-    /// The day, in UTC.
+    /// The day of a row.
     Date,
 }
 

@@ -16,6 +16,7 @@ use model::event::{Key, Lane};
 use model::fleet::{FileFacts, Fleet, SessionKey};
 use model::session::Session;
 use std::collections::HashMap;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Defines a table by its columns, each with its type, its value and what it is: `COLUMNS`, and `cells` that gives the
 /// cells of a row.
@@ -36,7 +37,8 @@ macro_rules! table {
 use table;
 
 /// A table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Table {
     /// A row for each session.
     Sessions,
@@ -53,21 +55,11 @@ pub(super) type Take<'t> = dyn FnMut(Option<Timestamp>, &[Cell<'_>]) -> Result<(
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 4] = [
-        Table::Sessions,
-        Table::Requests,
-        Table::Items,
-        Table::Compactions,
-    ];
+    pub const ALL: &'static [Table] = Table::VARIANTS;
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Table::Sessions => "sessions",
-            Table::Requests => "requests",
-            Table::Items => "items",
-            Table::Compactions => "compactions",
-        }
+        self.into()
     }
 
     /// Its name with the version of its columns. It changes when a column goes away or gets another meaning.
@@ -193,7 +185,7 @@ mod tests {
 
     #[test]
     fn columns_have_names_that_every_program_takes() {
-        for table in Table::ALL {
+        for &table in Table::ALL {
             let mut names = BTreeSet::new();
             for column in table.columns() {
                 let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';

@@ -7,6 +7,7 @@ use model::fleet::{Families, Fleet, Row, SessionKey, contains};
 use model::session::Session;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
 /// What the user wants to be listed.
 #[derive(Debug, Clone, Default)]
@@ -27,14 +28,15 @@ pub struct Wanted {
     pub sort: Sort,
 }
 
-/// What totals are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What totals are divided by. What is said of each is shown in the program's help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum By {
-    /// The day of the response, in UTC.
+    /// The day of a response, in UTC.
     Day,
-    /// The Monday that begins the week of the response, in UTC.
+    /// Its week, by the Monday, in UTC.
     Week,
-    /// The project.
+    /// Its project.
     Project,
     /// The model that answered.
     Model,
@@ -42,32 +44,27 @@ pub enum By {
     Agent,
 }
 
-/// The order of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The order of sessions. What is said of each is shown in the program's help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumMessage, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Sort {
-    /// The newest first, sub-agents below their parents.
+    /// The newest, with their sub-agents below them.
     #[default]
     Recent,
-    /// The largest context first.
+    /// The largest context.
     Context,
-    /// The one that is nearest to its trigger first.
+    /// The one that is nearest to its trigger.
     Trigger,
-    /// The one that used the most tokens first.
+    /// The one that used the most tokens; implies --totals.
     Usage,
-    /// The dearest first.
+    /// The dearest; implies --totals.
     Cost,
 }
 
 impl By {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            By::Day => "day",
-            By::Week => "week",
-            By::Project => "project",
-            By::Model => "model",
-            By::Agent => "agent",
-        }
+        self.into()
     }
 }
 

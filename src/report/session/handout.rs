@@ -17,7 +17,7 @@ use model::session::Session;
 use model::window::Limits;
 use render::number::counted;
 use render::own_count::own_count;
-use render::text::short_model;
+use render::text::{capitalised, short_model};
 use std::io;
 
 /// What the audit of the session has found.
@@ -150,13 +150,6 @@ fn trigger(context: &Context, limits: &Limits) -> Option<Trigger> {
         size,
         here: context.trigger_here(size),
     })
-}
-
-/// A sentence that stands alone.
-fn capitalised(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
 }
 
 fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<Section> {

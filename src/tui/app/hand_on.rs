@@ -5,9 +5,10 @@ use crate::keymap::{Action, KeyPress};
 use model::fleet::{FileId, SessionKey};
 use std::path::PathBuf;
 use std::sync::Arc;
+use strum::VariantArray;
 
 /// What can be made of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum HandOut {
     /// A page to hand on, as a file.
     Html,
@@ -21,12 +22,7 @@ pub enum HandOut {
 
 impl HandOut {
     /// All of them, in the order of the menu.
-    pub const ALL: [HandOut; 4] = [
-        HandOut::Html,
-        HandOut::Markdown,
-        HandOut::Copy,
-        HandOut::Items,
-    ];
+    pub const ALL: &'static [HandOut] = HandOut::VARIANTS;
 
     /// The key that chooses it in the menu.
     pub const fn key(self) -> char {
@@ -90,7 +86,7 @@ impl App {
     pub(super) fn choose(&mut self, key: SessionKey, pressed: KeyPress) -> Effect {
         let action = self.keymap.action(self.scope(), pressed);
         let by_key = |kind: &HandOut| pressed == KeyPress::Char(kind.key());
-        let chosen = HandOut::ALL.into_iter().find(by_key);
+        let chosen = HandOut::ALL.iter().copied().find(by_key);
         let last = HandOut::ALL.len() - 1;
         let row = self.ui.menu_row.min(last);
         match (chosen, pressed, action) {

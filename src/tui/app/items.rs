@@ -119,7 +119,7 @@ impl App {
     pub(super) fn values_of_items(&self, name: Name) -> Vec<String> {
         let names: Vec<&str> = match name {
             Name::Role => Role::ALL.into_iter().map(Role::name).collect(),
-            Name::Source => Source::ALL.into_iter().map(Source::name).collect(),
+            Name::Source => Source::ALL.iter().copied().map(Source::name).collect(),
             Name::In => vec!["context"],
             _ => {
                 let session = self.page().and_then(|page| self.fleet.get(page.key));

@@ -188,7 +188,7 @@ impl Legend {
     }
 
     fn sources(&mut self, sources: &[Source]) {
-        for source in Source::ALL {
+        for &source in Source::ALL {
             let means = match source {
                 Source::Reported => "reported by the provider",
                 Source::Derived => "derived: what a report leaves for the only new item",

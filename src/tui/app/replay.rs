@@ -4,7 +4,7 @@ use super::{App, Pace};
 use jiff::Timestamp;
 use model::event::Place;
 use model::fleet::contains;
-use model::replay::{Snapshot, Step, Timeline, What};
+use model::replay::{Step, Timeline, What};
 use std::time::Duration;
 
 /// The longest pause between two records that is replayed, in seconds of the log's time.
@@ -313,10 +313,5 @@ impl App {
                 Some((next, 1.0 / n))
             }
         }
-    }
-
-    /// The session on screen as of the moment on screen.
-    pub fn state(&self) -> Option<&Snapshot> {
-        self.shown.page.as_ref().map(|page| &page.state)
     }
 }

@@ -1,7 +1,6 @@
 //! The state of the screens that is saved from run to run, in a file of its own.
 
 use crate::app::Remembered;
-use files;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -111,22 +110,13 @@ impl StateFile {
         let text = toml::to_string(&state).map_err(io::Error::other)?;
         let path = files::target(&self.path)?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        create_folder(folder)?;
+        files::create_private_folder(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
         write!(file, "{FIRST_LINE}{text}")?;
         file.persist(&path)?;
         self.saved = Some(state);
         Ok(())
     }
-}
-
-/// Creates a folder that only the user may read, as the XDG base directory specification demands.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

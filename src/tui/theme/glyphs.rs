@@ -3,16 +3,6 @@
 use ratatui::buffer::Buffer;
 use render::ascii::{UNKNOWN, stand_in};
 
-/// Which glyphs may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Glyphs {
-    /// Blocks, arrows, lines.
-    #[default]
-    Unicode,
-    /// ASCII only.
-    Ascii,
-}
-
 /// Replaces every glyph by ASCII. `±` takes the cell before it too: `+-`.
 pub(super) fn to_ascii(buffer: &mut Buffer) {
     let mut is_space = false;

@@ -1,6 +1,6 @@
 //! The themes to choose from, and the chosen one.
 
-use super::{ColourDepth, Fills, Glyphs, Theme, file};
+use super::{Charset, ColourDepth, Fills, Theme, file};
 
 /// The themes to choose from, and the chosen one.
 #[derive(Debug, Clone)]
@@ -85,10 +85,10 @@ impl Themes {
     }
 
     /// Restricts all themes to what the terminal and the user allow. Without `fills` each theme keeps its own.
-    pub fn adapt(&mut self, depth: ColourDepth, glyphs: Glyphs, fills: Option<Fills>) {
+    pub fn adapt(&mut self, depth: ColourDepth, charset: Charset, fills: Option<Fills>) {
         for (_, theme) in &mut self.all {
             *theme = theme.at(depth);
-            theme.glyphs = glyphs;
+            theme.charset = charset;
             theme.fills = fills.unwrap_or(theme.fills);
         }
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_terminal_of_256_colours_gets_no_others() {
         let mut themes = Themes::default();
-        themes.adapt(ColourDepth::Indexed, Glyphs::Unicode, None);
+        themes.adapt(ColourDepth::Indexed, Charset::Unicode, None);
         for _ in 0..themes.all.len() {
             let theme = themes.theme();
             for style in theme.styles {

@@ -13,10 +13,9 @@
 use super::events::Numbers;
 use format::database::{DatabaseSpec, Schema};
 use format::{SidecarDatabase, SidecarRecord};
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use kit::lenient::{self, Count, Text, record};
+use kit::time::time_or_civil;
 use model::event::{ByLength, Key, Lane, Sink};
 use std::collections::HashMap;
 use std::path::Path;
@@ -68,7 +67,8 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let row: Row<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
     let session = row.session.boxed()?;
     let is_compaction = row.initiator.get() == Some("compaction");
-    let at = time(row.at.get()?).filter(|_| !is_compaction)?;
+    // Of its writer, or of SQLite's `datetime('now')`.
+    let at = time_or_civil(row.at.get()?).filter(|_| !is_compaction)?;
     let request = Key::of_parts(&["copilot row", &session, row.id.or_empty()]);
     let of_agent = [row.agent, row.call].into_iter();
     let mut keys: Vec<Key> = of_agent
@@ -86,13 +86,6 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         about: None,
         usage: row.usage.usage(request)?,
     })
-}
-
-/// A row's time: of its writer, or of SQLite's `datetime('now')`.
-fn time(text: &str) -> Option<Timestamp> {
-    let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok();
-    let plain = || in_utc(text.parse().ok()?).map(|zoned| zoned.timestamp());
-    text.parse().ok().or_else(plain)
 }
 
 /// The key of a conversation in rows.

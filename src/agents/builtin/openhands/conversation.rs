@@ -8,6 +8,7 @@ use super::wire::{Record, State, Stats};
 use format::{Decoder, StateUpdate};
 use jiff::Timestamp;
 use kit::lenient::{self, Lost, Raw, Text};
+use kit::time::civil;
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
@@ -104,9 +105,7 @@ impl Decoder for OpenHandsDecoder {
 
 /// Python writes times without a zone.
 fn time(text: &Text<'_>) -> Option<Timestamp> {
-    let civil = || text.get()?.parse::<jiff::civil::DateTime>().ok();
-    let utc = || civil()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-    text.time().or_else(|| Some(utc()?.timestamp()))
+    text.time().or_else(|| civil(text.get()?))
 }
 
 impl OpenHandsDecoder {

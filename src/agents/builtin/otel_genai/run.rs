@@ -15,10 +15,9 @@
 use super::call::{Call, Record};
 use super::content;
 use super::tools::tool_list;
-use jiff::Timestamp;
 use kit::bodies::{Numbers, first, object_if, string};
 use kit::lenient::{Lost, Raw, Text, model_name, record};
-use kit::time::civil;
+use kit::time::time_or_civil;
 use model::Kind;
 use model::event::Key;
 use serde_json::Value;
@@ -137,7 +136,7 @@ fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
         &about.model,
         &parameters.model,
     ]);
-    let begun = run.begun.get().and_then(time);
+    let begun = run.begun.get().and_then(time_or_civil);
     let usage = [answer.usage, account.usage, fields.usage, Some(raw)];
     let usage = usage.into_iter().flatten();
     let mut usage = usage.map(|usage| Numbers::read(usage, lost.at("usage")));
@@ -148,7 +147,7 @@ fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
         trace: owned(&[&run.trace, &run.id]),
         model: model.map(|model| model_name(&model).to_owned()),
         begun,
-        at: run.ended.get().and_then(time).or(begun),
+        at: run.ended.get().and_then(time_or_civil).or(begun),
         numbers: usage.filter(is_usable).unwrap_or_default(),
         ..Call::default()
     };
@@ -208,9 +207,4 @@ pub(super) fn answered(message: Raw<'_>, lost: &Lost) -> Call {
 /// Whether all of a report can be read; one that cannot was noted.
 fn is_usable(numbers: &Numbers) -> bool {
     !numbers.is_unreadable
-}
-
-/// A time, in UTC where it has no zone.
-fn time(text: &str) -> Option<Timestamp> {
-    text.parse().ok().or_else(|| civil(text))
 }

@@ -131,10 +131,7 @@ fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
             .lines()
             .enumerate()
             .for_each(|(n, line)| {
-                out.begin(Place {
-                    line: n as u64 + 1,
-                    ..Place::default()
-                });
+                out.begin(Place::of_line(n as u64 + 1));
                 decoder.read_line(line, &mut out);
             });
         let mut session = Session::new("qwen-code", Arc::default());

@@ -13,11 +13,10 @@
 
 use super::thread::{Thread, fingerprint};
 use kit::bodies::{Request, Response, request::Base};
-use kit::prompts::{Block, Mark, Step};
+use kit::prompts::{Block, Mark, Step, hash};
 use model::event::{Key, Lane, Meta, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A request that offers at least this many tools is an agent's. A single tool is often the schema of a response.
 const MIN_AGENT_TOOLS: usize = 2;
@@ -389,10 +388,4 @@ fn seed(scope: Option<Key>, trace: Option<&str>) -> u64 {
 
 fn roll(history: u64, block: u64) -> u64 {
     hash(&(history, block))
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -2,7 +2,6 @@ use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::lanes::Sessions;
-use agents;
 use model::event::ByLength;
 use model::session::Session;
 use proptest::prelude::*;

@@ -37,10 +37,7 @@ fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
     let mut conversation = Conversation::new(losses);
     let mut out = Sink::new(&ByLength);
     for (line, (carried, answered, is_late)) in (1..).zip(requests) {
-        out.begin(Place {
-            line,
-            ..Place::default()
-        });
+        out.begin(Place::of_line(line));
         let request = Key::new(line);
         let usage = [usage(request, 100 * line)];
         if *is_late {

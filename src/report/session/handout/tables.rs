@@ -323,9 +323,9 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
         }
     }
     let rows = Source::ALL
-        .into_iter()
+        .iter()
         .zip(sums)
-        .map(|(source, (size, items))| {
+        .map(|(&source, (size, items))| {
             let about = match source {
                 Source::Reported => "the provider reported this item's size",
                 Source::Derived => {
