@@ -39,16 +39,6 @@ enum Packed<T> {
     Apart(Arc<dyn Details>, Range<usize>),
 }
 
-impl<T> From<T> for Lazy<T> {
-    fn from(value: T) -> Lazy<T> {
-        Lazy {
-            value: Some(Box::new(value)),
-            packed: Packed::Default,
-            decoded: OnceLock::new(),
-        }
-    }
-}
-
 impl<T: Serialize> Lazy<T> {
     /// Keeps the bytes in the place of the value: a fifth of the memory.
     pub(super) fn pack(&mut self, texts: bool) {

@@ -75,14 +75,18 @@ impl Console for Tty {
     }
 
     async fn enter(&mut self) -> io::Result<Option<EndedBy>> {
-        let mut was_stopped = false;
+        let (mut was_stopped, mut was_resumed) = (false, false);
         while !signals::has_terminal() {
             match self.signals.next_soon().await {
                 Some(Signal::End(by) | Signal::Interrupt(by)) => return Ok(Some(by)),
-                None if was_stopped => break,
-                _ => signals::stop(),
+                // What ends the program may follow though it was sent before: another thread may have received it.
+                Some(_) => was_resumed = true,
+                None if was_stopped && !was_resumed => break,
+                None => {
+                    signals::stop();
+                    (was_stopped, was_resumed) = (true, false);
+                }
             }
-            was_stopped = true;
         }
         match &self.terminal {
             Some(terminal) => terminal.enter()?,
