@@ -6,7 +6,7 @@ use super::first_line;
 use super::sessions::{RULES, check as check_sessions};
 use super::tail::{append_share, log_file};
 use ctxgauge::ingest::cache::{
-    Cache, Kept, LogKey, Part, UnreadCursor, Value, put_away, restore, store,
+    Cache, LogKey, Part, UnreadCursor, Value, ValueRef, put_away, restore, store,
 };
 use ctxgauge::ingest::lanes::Sessions;
 use ctxgauge::ingest::lines::Progress;
@@ -100,7 +100,7 @@ impl Life {
                         shown: stored,
                         details,
                     } = store(&mut sessions).expect("a small session");
-                    let kept = Kept {
+                    let kept = ValueRef {
                         shown: &stored,
                         details: Arc::new(details),
                     };
@@ -173,7 +173,7 @@ impl Life {
         }
     }
 
-    fn restored(&self, kept: &Kept<'_>) -> Sessions {
+    fn restored(&self, kept: &ValueRef<'_>) -> Sessions {
         restore(kept, &self.log, &RULES).expect("what was stored")
     }
 

@@ -1,10 +1,10 @@
 //! What was read of logs, kept from run to run: an unchanged log is not read again.
 //!
 //! A cache is one file in the user's cache folder. It maps a log, by its [`LogKey`], to a [`Value`] that the caller made
-//! from it; its details stay in the file until somebody looks at one of the log's sessions. The file begins with a version, a hash of all that its contents depend on (the program, the models
-//! table), and a checksum; a file that does not fit is ignored and replaced. It is replaced as a whole, so two
-//! programs at once lose at most what the other has added. Of texts it contains
-//! only what sessions are called.
+//! from it; its details stay in the file until somebody looks at one of the log's sessions. The file begins with a
+//! version, a hash of all that its contents depend on (the program, the models table), and the checksum of its index;
+//! a file that does not fit is ignored and replaced. It is replaced as a whole, so two programs at once lose at most
+//! what the other has added. Of texts it contains only what sessions are called.
 //!
 //! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
@@ -21,7 +21,7 @@ mod tests;
 pub use key::LogKey;
 pub use sessions::{UnreadCursor, put_away, restore, store};
 
-use file::{Contents, Limits};
+use file::{Capacity, Contents};
 use model::stored::details::Details;
 use model::window::Rules;
 use std::collections::HashMap;
@@ -57,8 +57,8 @@ pub struct Value {
     pub details: Vec<u8>,
 }
 
-/// What was found in a cache of a log.
-pub struct Kept<'c> {
+/// A [`Value`] that was found in a cache.
+pub struct ValueRef<'c> {
     /// See [`Value::shown`].
     pub shown: &'c [u8],
     /// See [`Value::details`].
@@ -106,7 +106,7 @@ impl Cache {
     }
 
     /// What was kept of a log that has not changed since.
-    pub fn get(&self, key: &LogKey) -> Option<Kept<'_>> {
+    pub fn get(&self, key: &LogKey) -> Option<ValueRef<'_>> {
         self.found.as_ref()?.get(key)
     }
 
@@ -153,7 +153,7 @@ impl Cache {
             self.version,
             old.as_ref(),
             fresh,
-            &Limits::USUAL,
+            &Capacity::USUAL,
         );
         self.has_failed = saved.is_err();
         saved

@@ -113,8 +113,6 @@ pub struct Fleet {
     /// The files that were written to since they were found.
     written: BTreeSet<FileId>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
-    /// The settings of files that have none.
-    unset: Arc<Overrides>,
     /// The windows that the user has set on screen.
     windows: SetWindows,
     running: BTreeMap<FileId, Running>,
@@ -317,8 +315,8 @@ impl Fleet {
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {
-        let set = self.settings.get(&file);
-        set.map_or_else(|| Arc::clone(&self.unset), Arc::clone)
+        let set = self.settings.get(&file).cloned();
+        set.unwrap_or_else(Overrides::none)
     }
 
     /// Whether a session matches a filter: its agent, folder, model, title, id, path or user messages

@@ -75,7 +75,7 @@ pub struct State {
     pub turns: u32,
     #[serde(skip, default = "no_rules")]
     rules: Arc<Rules>,
-    #[serde(skip, default = "no_overrides")]
+    #[serde(skip, default = "Overrides::none")]
     overrides: Arc<Overrides>,
     #[serde(skip)]
     set_window: Option<u64>,
@@ -101,16 +101,10 @@ pub struct State {
 }
 
 static NO_RULES: LazyLock<Arc<Rules>> = LazyLock::new(Arc::default);
-static NO_OVERRIDES: LazyLock<Arc<Overrides>> = LazyLock::new(Arc::default);
 
 /// The rules of a state that gets others at once.
 fn no_rules() -> Arc<Rules> {
     Arc::clone(&NO_RULES)
-}
-
-/// The settings of a state whose agent has none, as most.
-fn no_overrides() -> Arc<Overrides> {
-    Arc::clone(&NO_OVERRIDES)
 }
 
 impl State {
@@ -120,7 +114,7 @@ impl State {
         State {
             agent,
             rules,
-            overrides: no_overrides(),
+            overrides: Overrides::none(),
             ledger: Lazy::by(move || {
                 let calibrations = Calibrations::new(of_agent.tokenizer(agent, None));
                 Ledger::new(Items::new(calibrations))

@@ -3,8 +3,8 @@
 //! At the start the head and the index are read. The details are in the order of the entries, so their places follow
 //! from their lengths; each has a checksum of its own.
 
-use super::details::InFile;
-use super::{Kept, LARGEST_CACHE, LARGEST_INDEX, LogKey, Value};
+use super::details::{InFile, Span};
+use super::{LARGEST_CACHE, LARGEST_INDEX, LogKey, Value, ValueRef};
 use crate::source::CHUNK;
 use model::stored::details::Details as _;
 use model::window::Rules;
@@ -59,15 +59,7 @@ struct Entry {
     all: Box<[u8]>,
     /// Where what is shown begins.
     shown: usize,
-    details: Place,
-}
-
-/// The place of details in the file.
-#[derive(Clone, Copy)]
-struct Place {
-    at: u64,
-    len: usize,
-    checksum: u64,
+    details: Span,
 }
 
 impl Contents {
@@ -101,23 +93,19 @@ impl Contents {
         })
     }
 
-    pub(super) fn get(&self, key: &LogKey) -> Option<Kept<'_>> {
+    pub(super) fn get(&self, key: &LogKey) -> Option<ValueRef<'_>> {
         let entry = self.entries.get(key.path());
         let entry = entry.filter(|entry| entry.key == *key)?;
-        Some(Kept {
+        Some(ValueRef {
             shown: entry.all.get(entry.shown..)?,
             details: Arc::new(self.details(entry)),
         })
     }
 
     fn details(&self, entry: &Entry) -> InFile {
-        let Place { at, len, checksum } = entry.details;
-        let file = Arc::clone(&self.file);
         InFile {
-            file,
-            at,
-            len,
-            checksum,
+            file: Arc::clone(&self.file),
+            span: entry.details,
         }
     }
 
@@ -143,7 +131,7 @@ impl Entry {
         index.read_exact(&mut all[LENGTHS_BYTES..]).ok()?;
         Some(Entry {
             key: postcard::from_bytes(all.get(LENGTHS_BYTES..shown)?).ok()?,
-            details: Place {
+            details: Span {
                 at,
                 len: length(&lengths[8..12])?,
                 checksum: number(&lengths[12..])?,
@@ -174,13 +162,13 @@ fn head(version: u64, index_at: u64, checksum: u64) -> [u8; HEAD_BYTES] {
 }
 
 /// The most bytes of a cache.
-pub(super) struct Limits {
+pub(super) struct Capacity {
     pub(super) file: u64,
     pub(super) index: usize,
 }
 
-impl Limits {
-    pub(super) const USUAL: Limits = Limits {
+impl Capacity {
+    pub(super) const USUAL: Capacity = Capacity {
         file: LARGEST_CACHE,
         index: LARGEST_INDEX,
     };
@@ -193,7 +181,7 @@ pub(super) fn write(
     version: u64,
     old: Option<&Contents>,
     fresh: HashMap<Box<str>, (LogKey, Value)>,
-    most: &Limits,
+    most: &Capacity,
 ) -> io::Result<()> {
     let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
     let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();

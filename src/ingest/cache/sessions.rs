@@ -1,7 +1,7 @@
 //! The sessions of a log as a cache keeps them.
 
 use super::key::{Beside, stamps_beside};
-use super::{Kept, Value};
+use super::{Value, ValueRef};
 use crate::lanes::Sessions;
 use crate::log::{Cursor, End, LogFile, News};
 use model::event::{Lane, Measure};
@@ -58,7 +58,7 @@ fn fit(sessions: &Sessions) -> bool {
 }
 
 /// The sessions of a log from what [`store`] returned. `None`: it is not that of sessions.
-pub fn restore(kept: &Kept<'_>, log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
+pub fn restore(kept: &ValueRef<'_>, log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
     let stored: Vec<(Lane, &[u8])> = postcard::from_bytes(kept.shown).ok()?;
     let sessions = stored.into_iter().map(|(lane, bytes)| {
         let details = Arc::clone(&kept.details);

@@ -279,7 +279,7 @@ fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
     let entry = |home: &Home| (home.key().path().into(), (home.key(), value()));
     let fresh: HashMap<_, _> = homes.iter().map(entry).collect();
     for (file, index) in [(3000, 10_000), (10_000, 1500)] {
-        file::write(&path, 7, None, fresh.clone(), &Limits { file, index }).unwrap();
+        file::write(&path, 7, None, fresh.clone(), &Capacity { file, index }).unwrap();
         let contents = Contents::read(&path, 7).unwrap();
         let kept = homes
             .iter()
@@ -289,11 +289,11 @@ fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
         assert!(contents.get(&newest.unwrap().key()).is_some());
     }
 
-    file::write(&path, 7, None, fresh, &Limits::USUAL).unwrap();
+    file::write(&path, 7, None, fresh, &Capacity::USUAL).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     let gone = homes[1].key();
     fs::remove_file(&*homes[1].log.facts.path).unwrap();
-    file::write(&path, 7, Some(&contents), HashMap::new(), &Limits::USUAL).unwrap();
+    file::write(&path, 7, Some(&contents), HashMap::new(), &Capacity::USUAL).unwrap();
     let contents = Contents::read(&path, 7).unwrap();
     assert!(contents.get(&gone).is_none());
     assert!(contents.get(&homes[0].key()).is_some());

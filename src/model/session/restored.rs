@@ -148,8 +148,8 @@ impl Session {
 
     /// How many items its size is computed from; `None`: its size was computed beforehand.
     pub fn items_to_sum(&self) -> Option<usize> {
-        let is_stored = self.stored.is_some();
-        (!is_stored).then(|| self.items().len())
+        let is_summed = self.stored.is_some();
+        (!is_summed).then(|| self.items().len())
     }
 
     /// Whether it was read from the cache, which has no texts.

@@ -5,6 +5,7 @@ use super::said::Said;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
 /// numbers are tokens.
@@ -48,6 +49,15 @@ pub struct Overrides {
     pub said: Option<Said>,
     /// The compactions that its hooks noted, oldest first.
     pub hooked: Vec<HookedCompaction>,
+}
+
+static NONE: LazyLock<Arc<Overrides>> = LazyLock::new(Arc::default);
+
+impl Overrides {
+    /// The settings of an agent that has none: one object for thousands of sessions.
+    pub fn none() -> Arc<Overrides> {
+        Arc::clone(&NONE)
+    }
 }
 
 /// The window of a model in an agent's settings.

@@ -191,7 +191,7 @@ fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
 }
 
 /// What a cache has of a log.
-fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<cache::Kept<'c>> {
+fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<cache::ValueRef<'c>> {
     cache.as_ref()?.get(key?)
 }
 

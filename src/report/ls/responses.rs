@@ -128,8 +128,10 @@ impl Responses {
         let rest = (&self.unbilled, self.compactions, &self.models);
         let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
         shown.shrink_to_fit();
-        let details = Vec::new();
-        Some(Value { shown, details })
+        Some(Value {
+            shown,
+            ..Value::default()
+        })
     }
 
     /// The responses that were stored.

@@ -93,7 +93,7 @@ pub enum SearchNews {
 
 /// How far a search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum SearchState {
     /// It goes on.
     Running,
     /// All was searched.
@@ -110,7 +110,7 @@ pub struct Search {
     /// What is searched for, and where.
     pub request: SearchRequest,
     /// How far it is.
-    pub stage: Stage,
+    pub state: SearchState,
     /// How many sessions were searched.
     pub searched: usize,
     /// How many could not be searched, and why the first of them could not.
@@ -128,7 +128,7 @@ impl Search {
     fn new(request: SearchRequest, pattern: Arc<dyn Pattern>) -> Search {
         Search {
             request,
-            stage: Stage::Running,
+            state: SearchState::Running,
             searched: 0,
             unread: (0, String::new()),
             found: Vec::new(),
@@ -220,13 +220,13 @@ impl App {
             }
             _ => {}
         }
-        let running = |search: &&mut Search| search.stage == Stage::Running;
+        let running = |search: &&mut Search| search.state == SearchState::Running;
         let Some(search) = self.search.as_mut().filter(running) else {
             return Effect::None;
         };
         match news {
             SearchNews::Found(_) if search.found.len() >= MOST_FOUND => {
-                search.stage = Stage::Full;
+                search.state = SearchState::Full;
                 return Effect::EndSearch;
             }
             SearchNews::Found(found) => {
@@ -241,7 +241,7 @@ impl App {
                 }
                 search.unread.0 += sessions;
             }
-            _ => search.stage = Stage::Done,
+            _ => search.state = SearchState::Done,
         }
         Effect::None
     }
@@ -330,9 +330,9 @@ impl App {
     pub(super) fn leave_results(&mut self) -> Effect {
         self.ui.screen = Screen::Overview;
         if let Some(search) = &mut self.search
-            && search.stage == Stage::Running
+            && search.state == SearchState::Running
         {
-            search.stage = Stage::Left;
+            search.state = SearchState::Left;
         }
         Effect::EndSearch
     }

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::app::layout::Fold;
-use crate::app::search::{MOST_FOUND, Stage};
+use crate::app::search::{MOST_FOUND, SearchState};
 use crate::app::{App, FoundItem, Search, wrapped};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
@@ -98,13 +98,13 @@ fn header(search: &Search, area: Area, canvas: &mut Canvas<'_>) {
         (searched, all) if narrow => format!("{searched} of {all}"),
         (searched, all) => format!("{searched} of {}", sessions(all)),
     };
-    let state = match search.stage {
-        Stage::Running => vec![
+    let state = match search.state {
+        SearchState::Running => vec![
             piece("searching", Tone::Live),
             plain(format!(" {searched} ")),
         ],
-        Stage::Left | Stage::Full => vec![quiet(format!("ended after {searched} "))],
-        Stage::Done => vec![quiet(format!("searched {searched} "))],
+        SearchState::Left | SearchState::Full => vec![quiet(format!("ended after {searched} "))],
+        SearchState::Done => vec![quiet(format!("searched {searched} "))],
     };
     let found = match search.found.len() {
         0 => String::new(),
@@ -176,10 +176,10 @@ fn rows(app: &App, search: &Search, columns: &Columns, area: Area, canvas: &mut 
 /// Why there is nothing in the list.
 fn empty(app: &App, search: &Search) -> Vec<Piece> {
     let key = |action| app.keymap.key_text(Scope::Results, action);
-    match search.stage {
-        Stage::Running => return vec![quiet("nothing found so far")],
-        Stage::Left => return vec![quiet("nothing was found until the search was ended")],
-        Stage::Done | Stage::Full => {}
+    match search.state {
+        SearchState::Running => return vec![quiet("nothing found so far")],
+        SearchState::Left => return vec![quiet("nothing was found until the search was ended")],
+        SearchState::Done | SearchState::Full => {}
     }
     let pattern = &search.request.pattern;
     let mut lines = vec![plain(format!("nothing matches '{pattern}'"))];
@@ -206,7 +206,7 @@ fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     };
     let room = usize::from(area.width).saturating_sub(text::width(&at) + 8);
     let (unread, why) = &search.unread;
-    let problem = if search.stage == Stage::Full {
+    let problem = if search.state == SearchState::Full {
         Some(format!("the first {MOST_FOUND} items only"))
     } else if *unread > 0 {
         Some(format!("{unread} not searched: {}", text::one_line(why)))

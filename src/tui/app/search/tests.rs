@@ -90,14 +90,14 @@ fn only_so_many_items_are_kept() {
             Effect::None
         );
     }
-    assert_eq!(searching(&app).stage, Stage::Running);
+    assert_eq!(searching(&app).state, SearchState::Running);
     let more = SearchNews::Found(Box::new(item));
     assert_eq!(app.update(Msg::Search(more)), Effect::EndSearch);
     app.update(Msg::Search(SearchNews::Searched(7)));
     let search = searching(&app);
     assert_eq!(
-        (search.stage, search.found.len(), search.searched),
-        (Stage::Full, MOST_FOUND, 0)
+        (search.state, search.found.len(), search.searched),
+        (SearchState::Full, MOST_FOUND, 0)
     );
 }
 
@@ -135,10 +135,10 @@ fn back_leads_from_a_text_to_the_results_and_to_the_list() {
     press(&mut app, KeyPress::Esc);
     assert_eq!(app.ui.screen, Screen::Results);
 
-    assert_eq!(searching(&app).stage, Stage::Running);
+    assert_eq!(searching(&app).state, SearchState::Running);
     assert_eq!(press(&mut app, KeyPress::Esc), Effect::EndSearch);
     assert_eq!(app.ui.screen, Screen::Overview);
-    assert_eq!(searching(&app).stage, Stage::Left);
+    assert_eq!(searching(&app).state, SearchState::Left);
 
     // Nothing typed: what was found.
     type_keys(&mut app, "f⏎");
