@@ -18,7 +18,7 @@ mod export;
 mod follow;
 mod help;
 mod hook;
-mod locale;
+pub mod locale;
 mod ls;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -26,6 +26,7 @@ pub mod mistakes;
 mod models;
 mod monitor;
 mod options;
+pub mod program;
 mod report;
 mod search;
 mod setup;
@@ -39,6 +40,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use exit::Exit;
 use files::paths::User;
+use locale::Terminals;
 use monitor::{Monitor, Plan};
 use options::{Print, Shared};
 use setup::{LeftOut, Setup};
@@ -157,6 +159,8 @@ struct Call<'a> {
     /// The configuration file that the user names.
     config: Option<PathBuf>,
     user: &'a User,
+    /// Which streams a person looks at.
+    terminals: Terminals,
     /// Reports.
     out: &'a mut dyn Write,
     /// Problems that do not end the command.
@@ -187,7 +191,13 @@ impl Call<'_> {
 
     /// How to write a report.
     fn style(&self, print: &Print) -> Style {
-        print.style(&self.user.env)
+        print.style(self)
+    }
+
+    /// The columns of the terminal that reports are written to; `None`: they are written to a pipe or a file.
+    fn columns(&self) -> Option<usize> {
+        let columns = || locale::columns(&self.user.env);
+        self.terminals.stdout.then(columns).flatten()
     }
 }
 
@@ -197,7 +207,13 @@ impl Call<'_> {
 /// # Errors
 ///
 /// If options contradict each other, the configuration is wrong, or the command fails.
-pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+fn run(
+    cli: Cli,
+    user: &User,
+    terminals: Terminals,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
     let mut options = cli.monitor;
     let Some(mut command) = cli.command else {
         files::check_room(FILES_FOR_SCREENS)?;
@@ -214,6 +230,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     command.run(&mut Call {
         config: cli.config,
         user,
+        terminals,
         out,
         err,
     })

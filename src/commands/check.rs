@@ -109,8 +109,8 @@ impl Check {
         };
         let form = match self.format {
             Format::Github if !self.plain.json => Form::Annotations,
-            Format::Json => Form::Report(self.plain.style(named_format("json"), &call.user.env)),
-            _ => Form::Report(self.plain.style(named_format("text"), &call.user.env)),
+            Format::Json => Form::Report(self.plain.style(named_format("json"), call)),
+            _ => Form::Report(self.plain.style(named_format("text"), call)),
         };
         check::run(&context, &self.bounds(), which, form, call.out, call.err)
     }

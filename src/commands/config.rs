@@ -12,7 +12,6 @@ use files::output::Existing;
 use render::text::inert;
 use report::to_file;
 use show::Show;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// `ctxgauge config`.
@@ -62,7 +61,7 @@ impl Run for Config {
             What::Check => check::run(call),
             What::Path => {
                 let path = file(call)?;
-                if io::stdout().is_terminal() {
+                if call.terminals.stdout {
                     writeln!(call.out, "{}", inert(&path.to_string_lossy()))?;
                 } else {
                     // For scripts: exact.

@@ -80,7 +80,7 @@ impl Run for Diff {
             moment(&self.before, &paths[0], self.from),
             moment(after, &paths[1], self.to),
         ];
-        let style = |name| self.plain.style(named_format(name), &call.user.env);
+        let style = |name| self.plain.style(named_format(name), call);
         let form = match self.format {
             Format::Markdown if !self.plain.json => Form::Markdown,
             Format::Json => Form::Report(style("json")),

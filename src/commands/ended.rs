@@ -7,13 +7,23 @@ use files::output::{Written, remove_unfinished};
 use render::text::inert;
 use report::progress::Progress;
 use report::{Charset, ReportContext};
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tui::EndedBy;
 
 /// How long a terminal that takes no output is waited for when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(50);
+
+/// The work that a signal ends: what was begun last.
+static WORK: Mutex<Option<Work>> = Mutex::new(None);
+
+/// Work that may take long.
+struct Work {
+    progress: Progress,
+    printed: Printed,
+}
 
 /// When a command writes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +43,26 @@ impl Call<'_> {
         charset: Charset,
     ) -> Result<()> {
         let env = &self.user.env;
-        let is_free = printed == Printed::AtTheEnd || !io::stdout().is_terminal();
-        if is_free && io::stderr().is_terminal() && locale::has_cursor(env) {
+        let is_free = printed == Printed::AtTheEnd || !self.terminals.stdout;
+        if is_free && self.terminals.stderr && locale::has_cursor(env) {
             let is_ascii = charset == Charset::Ascii || locale::is_ascii(env);
             context.progress = Progress::on_terminal(Charset::ascii_if(is_ascii));
         }
-        let progress = context.progress.clone();
-        tui::when_ended(move |by| end(by, &progress, printed))
-            .context("could not listen for signals")
+        let work = Work {
+            progress: context.progress.clone(),
+            printed,
+        };
+        let mut last = WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        // One thread listens, however much work is done in this process.
+        if last.replace(work).is_none() {
+            tui::when_ended(end).context("could not listen for signals")?;
+        }
+        Ok(())
     }
 }
 
 /// Ends the program, and says what was done.
-fn end(by: EndedBy, progress: &Progress, printed: Printed) {
+fn end(by: EndedBy) {
     let code = by.exit_code().into();
     let end_soon = move || {
         thread::sleep(LAST_WAIT);
@@ -53,8 +70,11 @@ fn end(by: EndedBy, progress: &Progress, printed: Printed) {
     };
     drop(thread::Builder::new().spawn(end_soon));
     let written = remove_unfinished();
-    progress.clear();
-    let done = done(&progress.to_string(), &written, printed);
+    let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let done = work.map_or_else(String::new, |Work { progress, printed }| {
+        progress.clear();
+        done(&progress.to_string(), &written, printed)
+    });
     let mut err = streams::stderr();
     let _ = writeln!(err, "ctxgauge: ended by {}{done}", by.name());
     by.end_program();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 
 /// The exit code when a command fails.
-const FAILURE: u8 = 1;
+pub const FAILURE: u8 = 1;
 /// The exit code when the command line is wrong, as clap has it.
 pub const WRONG_USAGE: u8 = 2;
 /// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.

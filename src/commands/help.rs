@@ -12,11 +12,9 @@ use anyhow::{Result, bail};
 use assets::PAGES;
 use clap::builder::Styles;
 use clap::{Args, CommandFactory};
-use files::paths::Env;
 use markdown::{Emphasis, rendered};
 use render::ascii;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal};
 
 /// The columns of a page in a pipe or a file.
 const PIPE_COLUMNS: usize = 100;
@@ -40,14 +38,17 @@ impl Run for Help {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let env = &call.user.env;
-        let columns = locale::columns(env)
-            .unwrap_or(PIPE_COLUMNS)
-            .min(MOST_COLUMNS);
-        let mut text = self.text(columns, emphasis(env))?;
+        let columns = call.columns().unwrap_or(PIPE_COLUMNS).min(MOST_COLUMNS);
+        let emphasis = if locale::has_styles(env, call.terminals) {
+            Emphasis::Styled
+        } else {
+            Emphasis::Plain
+        };
+        let mut text = self.text(columns, emphasis)?;
         if self.ascii || locale::is_ascii(env) {
             text = ascii::in_ascii(&text, |c, out| ascii::push(c, 1, out));
         }
-        if !pager::show(&text, env) {
+        if !(locale::takes_escapes(env, call.terminals) && pager::show(&text, env)) {
             call.out.write_all(text.as_bytes())?;
         }
         Ok(())
@@ -117,21 +118,6 @@ fn no_topic(topic: &str) -> Exit {
         None => "`ctxgauge help` lists the commands and topics".to_owned(),
     };
     Exit::WrongUsage(format!("no command and no topic '{topic}'; {advice}"))
-}
-
-/// Styles are for terminals that have them, and for those who want them.
-fn emphasis(env: &Env) -> Emphasis {
-    if is_capable(env) && env.get("NO_COLOR").is_none() {
-        Emphasis::Styled
-    } else {
-        Emphasis::Plain
-    }
-}
-
-/// Whether standard output is a terminal that takes escape sequences.
-fn is_capable(env: &Env) -> bool {
-    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
-    io::stdout().is_terminal() && !is_dumb
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::statusline::{configuration, read_standard_input};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use clients::hook::{answer, read};
+use clients::NoInput;
+use clients::hook::{Event, answer, read};
 use files::paths::User;
 use model::threshold::Threshold;
 use report::hook::{Duties, Warnings, respond};
@@ -41,7 +42,11 @@ impl Run for Hook {
         let until = Instant::now() + Duration::from_millis(self.within);
         let (send, receive) = mpsc::sync_channel(1);
         let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
-        let respond = move || send.send(respond_to_input(config, &user, block_at));
+        let terminals = call.terminals;
+        let respond = move || {
+            let input = read_standard_input(terminals).and_then(|bytes| read(&bytes));
+            send.send(respond_to(input, config, &user, block_at))
+        };
         thread::Builder::new().spawn(respond)?;
         // What goes on in the thread ends with the process.
         let left = until.saturating_duration_since(Instant::now());
@@ -59,13 +64,14 @@ impl Run for Hook {
     }
 }
 
-/// Reads standard input and does what it is about.
-fn respond_to_input(
+/// Does what the input is about.
+fn respond_to(
+    input: Result<Option<Event>, NoInput>,
     config: Option<PathBuf>,
     user: &User,
     block_at: Option<Threshold>,
 ) -> Result<Printed> {
-    let event = match read_standard_input().and_then(|bytes| read(&bytes)) {
+    let event = match input {
         Ok(Some(event)) => event,
         Ok(None) => {
             let sentence = "the input is not that of a hook of an agent that is known here";

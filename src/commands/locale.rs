@@ -5,6 +5,28 @@ use anyhow::{Result, bail};
 use files::paths::Env;
 use std::io::{self, IsTerminal};
 
+/// Which of the standard streams are terminals.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminals {
+    /// Nobody passes anything on standard input.
+    pub stdin: bool,
+    /// A person reads standard output.
+    pub stdout: bool,
+    /// A person reads standard error.
+    pub stderr: bool,
+}
+
+impl Terminals {
+    /// Those of the process.
+    pub fn of_process() -> Terminals {
+        Terminals {
+            stdin: io::stdin().is_terminal(),
+            stdout: io::stdout().is_terminal(),
+            stderr: io::stderr().is_terminal(),
+        }
+    }
+}
+
 /// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
 /// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
 /// containers and remote shells, the terminal is assumed to use UTF-8.
@@ -19,12 +41,8 @@ pub(super) fn is_ascii(env: &Env) -> bool {
         })
 }
 
-/// The columns of the terminal that reports are written to: what `COLUMNS` says, else what the terminal says. `None`:
-/// they are written to a pipe or a file.
+/// The columns of the terminal: what `COLUMNS` says, else what the terminal says.
 pub(super) fn columns(env: &Env) -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
     let set = env.get("COLUMNS");
     let set = set.and_then(|columns| columns.to_str()?.parse().ok());
     let of_terminal = || {
@@ -39,6 +57,17 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
 pub(super) fn is_plain(env: &Env, config: &Config) -> bool {
     let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
     env.get("NO_COLOR").is_some() || is_dumb || config.no_color
+}
+
+/// Whether standard output is a terminal that takes escape sequences.
+pub(super) fn takes_escapes(env: &Env, terminals: Terminals) -> bool {
+    let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
+    terminals.stdout && !is_dumb
+}
+
+/// Whether what is printed has styles: the terminal has them, and the user has not turned them off.
+pub(super) fn has_styles(env: &Env, terminals: Terminals) -> bool {
+    takes_escapes(env, terminals) && env.get("NO_COLOR").is_none()
 }
 
 /// Whether the terminal has a cursor to move.

@@ -6,7 +6,7 @@ use ::mcp::Texts;
 use anyhow::Result;
 use clap::Args;
 use ingest::discover::registry;
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// `ctxgauge mcp`.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl Run for Mcp {
         let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
         // Nothing is written.
         context.cache = None;
-        if io::stdin().is_terminal() {
+        if call.terminals.stdin {
             writeln!(
                 call.err,
                 "this is a server for an agent, which starts it by itself: see assets/docs/mcp.md. It reads requests \

@@ -17,9 +17,9 @@ const SYNONYMS: [(&str, &str); 4] = [
 /// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.
 ///
 /// `arguments` are those of the process, the program's own name first.
-pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<String> {
+pub fn unknown_command(arguments: &[OsString]) -> Option<String> {
     let command = Cli::command();
-    let word = first_word(&command, arguments.into_iter().skip(1))?;
+    let word = first_word(&command, arguments.iter().skip(1))?;
     let word = word.to_str().filter(|word| is_name(word))?;
     let names = command.get_subcommands().map(clap::Command::get_name);
     let names: Vec<&str> = names.collect();
@@ -38,8 +38,8 @@ pub fn unknown_command(arguments: impl IntoIterator<Item = OsString>) -> Option<
 /// Whether a hook was meant to be run.
 ///
 /// `arguments` are those of the process, the program's own name first.
-pub fn is_hook(arguments: impl IntoIterator<Item = OsString>) -> bool {
-    let word = first_word(&Cli::command(), arguments.into_iter().skip(1));
+pub fn is_hook(arguments: &[OsString]) -> bool {
+    let word = first_word(&Cli::command(), arguments.iter().skip(1));
     word.is_some_and(|word| word == "hook")
 }
 
@@ -50,10 +50,10 @@ fn is_name(word: &str) -> bool {
 }
 
 /// The first argument that is neither an option nor the value of one.
-fn first_word(
+fn first_word<'a>(
     command: &clap::Command,
-    mut arguments: impl Iterator<Item = OsString>,
-) -> Option<OsString> {
+    mut arguments: impl Iterator<Item = &'a OsString>,
+) -> Option<&'a OsString> {
     let takes_value = |option: &OsStr| {
         let name = option.to_str().and_then(|option| option.strip_prefix("--"));
         let mut options = command.get_arguments();
@@ -81,7 +81,8 @@ mod tests {
     use super::*;
 
     fn message(line: &str) -> Option<String> {
-        unknown_command(line.split_whitespace().map(OsString::from))
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        unknown_command(&arguments)
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Options that several commands have.
 
-use super::locale;
+use super::{Call, locale};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use files::paths::Env;
 use model::estimators::Estimator;
 use report::{Charset, FORMATS, OutputFormat, Style};
 use std::path::PathBuf;
@@ -142,8 +141,8 @@ impl Print {
     }
 
     /// The style that was asked for.
-    pub(super) fn style(&self, env: &Env) -> Style {
-        self.plain.style(self.format, env)
+    pub(super) fn style(&self, call: &Call<'_>) -> Style {
+        self.plain.style(self.format, call)
     }
 }
 
@@ -160,17 +159,17 @@ impl Plain {
     }
 
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
-    pub(super) fn style(&self, format: &'static OutputFormat, env: &Env) -> Style {
+    pub(super) fn style(&self, format: &'static OutputFormat, call: &Call<'_>) -> Style {
         let format = if self.json {
             named_format("json")
         } else {
             format
         };
-        let is_ascii = self.ascii || (format.for_people && locale::is_ascii(env));
+        let is_ascii = self.ascii || (format.for_people && locale::is_ascii(&call.user.env));
         Style {
             format,
             charset: Charset::ascii_if(is_ascii),
-            columns: locale::columns(env).filter(|_| format.for_people),
+            columns: call.columns().filter(|_| format.for_people),
         }
     }
 }

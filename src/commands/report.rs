@@ -124,7 +124,7 @@ impl Run for Report {
             here: &setup.user.working_folder(),
             window: None,
         };
-        let mut style = self.plain.style(self.usual(form), &call.user.env);
+        let mut style = self.plain.style(self.usual(form), call);
         if self.follow {
             return session::follow(&context, &asked, style, call.out, call.err);
         }

@@ -11,7 +11,6 @@ use clap::{Args, ValueEnum};
 use ingest::search::{Case, Matcher, Syntax};
 use model::Role;
 use report::search::{self, Colours, Verdict};
-use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 
 /// `ctxgauge search`.
@@ -88,7 +87,7 @@ impl Search {
         let style = call.style(&self.all.print);
         let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {
-            Color::Auto if io::stdout().is_terminal() && !is_plain() => Colours::On,
+            Color::Auto if call.terminals.stdout && !is_plain() => Colours::On,
             Color::Always => Colours::On,
             _ => Colours::Off,
         };

@@ -4,7 +4,7 @@
 //! wrong is a word in the line and a sentence on standard error.
 
 use super::chained::Chained;
-use super::locale;
+use super::locale::{self, Terminals};
 use super::setup::Setup;
 use super::{Call, Run};
 use anyhow::Result;
@@ -16,7 +16,7 @@ use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
 use report::{Charset, ReportContext};
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let bytes = read_standard_input();
+        let bytes = read_standard_input(call.terminals);
         let input = bytes.as_deref().map_err(|no| *no).and_then(read);
         // It runs meanwhile.
         let agent = input.as_ref().ok().and_then(|input| input.agent);
@@ -105,13 +105,12 @@ impl Run for StatusLine {
 }
 
 /// What an agent passes on standard input.
-pub(super) fn read_standard_input() -> Result<Vec<u8>, NoInput> {
-    let stdin = io::stdin();
+pub(super) fn read_standard_input(terminals: Terminals) -> Result<Vec<u8>, NoInput> {
     // Nobody will pass anything.
-    if stdin.is_terminal() {
+    if terminals.stdin {
         return Err(NoInput::Empty);
     }
-    let bytes = files::read_at_most(stdin.lock(), 0, LARGEST_INPUT);
+    let bytes = files::read_at_most(io::stdin().lock(), 0, LARGEST_INPUT);
     bytes.map_err(|_| NoInput::Other)
 }
 

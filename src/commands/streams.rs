@@ -77,15 +77,22 @@ impl<W: Write> Write for Output<W> {
 
 /// Standard error of a command. All text is made safe to print: messages contain arguments, paths and lines of
 /// files. What cannot be written is dropped: a report does not end because nobody reads its warnings.
-pub struct Messages(LineWriter<Inert<Stderr>>);
+pub struct Messages<W: Write>(LineWriter<Inert<W>>);
 
 /// Standard error.
-pub fn stderr() -> Messages {
-    let charset = Charset::ascii_if(locale::is_ascii(&paths::Env::from(paths::env)));
-    Messages(LineWriter::new(Inert::of(io::stderr(), charset)))
+pub fn stderr() -> Messages<Stderr> {
+    Messages::new(io::stderr(), &paths::Env::from(paths::env))
 }
 
-impl Write for Messages {
+impl<W: Write> Messages<W> {
+    /// Messages that are printed by this writer, in the characters of this environment's locale.
+    pub fn new(err: W, env: &paths::Env) -> Messages<W> {
+        let charset = Charset::ascii_if(locale::is_ascii(env));
+        Messages(LineWriter::new(Inert::of(err, charset)))
+    }
+}
+
+impl<W: Write> Write for Messages<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _ = self.0.write_all(bytes);
         Ok(bytes.len())

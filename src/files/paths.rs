@@ -5,6 +5,7 @@
 //! `%APPDATA%` on Windows.
 
 use etcetera::{BaseStrategy, base_strategy::Xdg, choose_base_strategy};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ type LookUp = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 #[derive(Clone)]
 pub struct Env {
     look_up: Arc<LookUp>,
-    names: fn() -> Vec<String>,
+    names: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
 }
 
 impl Env {
@@ -33,10 +34,10 @@ impl Env {
     pub fn of_process() -> Env {
         Env {
             look_up: Arc::new(env),
-            names: || {
+            names: Arc::new(|| {
                 let names = std::env::vars_os().map(|(name, _)| name.into_string());
                 names.filter_map(Result::ok).collect()
-            },
+            }),
         }
     }
 
@@ -56,7 +57,19 @@ impl<F: Fn(&str) -> Option<OsString> + Send + Sync + 'static> From<F> for Env {
     fn from(look_up: F) -> Env {
         Env {
             look_up: Arc::new(look_up),
-            names: Vec::new,
+            names: Arc::new(Vec::new),
+        }
+    }
+}
+
+/// These variables are set.
+impl From<HashMap<String, OsString>> for Env {
+    fn from(set: HashMap<String, OsString>) -> Env {
+        let set = Arc::new(set);
+        let named = Arc::clone(&set);
+        Env {
+            look_up: Arc::new(move |name| set.get(name).cloned()),
+            names: Arc::new(move || named.keys().cloned().collect()),
         }
     }
 }

@@ -25,7 +25,7 @@ const ESTIMATORS: [&str; 13] = [
 fn run(arguments: &[&str], paths: &[&Path]) -> String {
     let home = tempfile::tempdir().unwrap();
     let mut command = ctxgauge(home.path());
-    let output = command.args(arguments).args(paths).output().unwrap();
+    let output = command.args(arguments).args(paths).output();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{err}");
     String::from_utf8(output.stdout).unwrap()
@@ -333,8 +333,7 @@ fn a_report_by_another_estimator() {
     let home = tempfile::tempdir().unwrap();
     let output = ctxgauge(home.path())
         .args(["ls", "--estimator", "o300k"])
-        .output()
-        .unwrap();
+        .output();
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(
         !output.status.success() && err.contains("o200k-tools"),
@@ -352,7 +351,7 @@ fn history_from_before_the_log_is_gone_after_a_compaction_wherever_it_is_shown()
     fs::copy(manifest_folder().join(case), &log).unwrap();
     let report = json_report(&log)["context"].clone();
     let listed = ctxgauge(home.path()).args(["ls", "--json"]).output();
-    let listed: Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let listed = &listed["sessions"][0]["context"];
     let number = |context: &Value, name: &str| context[name].as_u64().unwrap();
     // The summary and the usual prefix, not the 151,000 of which the log has next to nothing.
@@ -389,10 +388,7 @@ fn tools_on_offer_count_though_none_is_called() {
 #[test]
 fn nothing_to_audit_is_said() {
     let home = tempfile::tempdir().unwrap();
-    let output = ctxgauge(home.path())
-        .args(["audit", "--json"])
-        .output()
-        .unwrap();
+    let output = ctxgauge(home.path()).args(["audit", "--json"]).output();
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && err.contains("no log"), "{err}");
 }
@@ -405,11 +401,7 @@ fn models_lists_its_tables_and_ones_own() {
     let own = "[[model]]\nids = [\"mine-*\"]\nwindow = 77_000\ntokenizer = \"o200k\"\n";
     fs::write(folder.join("models.toml"), own).unwrap();
     let list = |arguments: &[&str]| {
-        let output = ctxgauge(home.path())
-            .arg("models")
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output = ctxgauge(home.path()).arg("models").args(arguments).output();
         assert!(
             output.status.success(),
             "{}",

@@ -13,7 +13,7 @@ fn fixture(path: &str) -> PathBuf {
 fn check(home: &Path, arguments: &[&str], paths: &[&Path]) -> Output {
     let mut command = ctxgauge(home);
     command.arg("check").args(arguments).args(paths);
-    command.output().unwrap()
+    command.output()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -250,7 +250,7 @@ fn run(home: &Path, text: &str, arguments: &[&str], variables: &[(&str, &str)]) 
     std::fs::write(folder.join("config.toml"), text).unwrap();
     let mut command = ctxgauge(home);
     command.args(arguments).envs(variables.iter().copied());
-    command.output().unwrap()
+    command.output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -363,7 +363,7 @@ fn the_variables_of_an_alert_set_nothing_for_its_command() {
 fn init_writes_a_file_once() {
     let home = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {
-        let output = ctxgauge(home.path()).args(arguments).output().unwrap();
+        let output = ctxgauge(home.path()).args(arguments).output();
         (
             output.status.code().unwrap(),
             text(&output.stdout),

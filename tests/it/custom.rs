@@ -10,7 +10,7 @@ use std::process::Output;
 
 fn run(home: &Path, arguments: &[&str], path: &Path) -> Output {
     let mut command = ctxgauge(home);
-    command.args(arguments).arg(path).output().unwrap()
+    command.args(arguments).arg(path).output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -86,7 +86,7 @@ fn agents_are_listed_with_what_is_found() {
     let name = "2026-05-12T01-02-27-657Z_5e55.jsonl";
     renamed(&folder, "pi/usage/log.jsonl", name);
     let mut command = ctxgauge(home.path());
-    let list = json(&command.args(["agents", "--json"]).output().unwrap());
+    let list = json(&command.args(["agents", "--json"]).output());
     assert_eq!(list["schema"], "ctxgauge.agents/1");
     let agents = list["agents"].as_array().unwrap();
     let pi = agents.iter().find(|agent| agent["id"] == "pi").unwrap();
@@ -97,17 +97,14 @@ fn agents_are_listed_with_what_is_found() {
     let codex = agents.iter().find(|agent| agent["id"] == "codex").unwrap();
     assert_eq!(codex["sessions"], 0);
     assert_eq!(codex["roots"][0]["exists"], false);
-    let told = ctxgauge(home.path()).arg("agents").output().unwrap();
+    let told = ctxgauge(home.path()).arg("agents").output();
     let told = text(&told.stdout);
     assert!(told.starts_with("pi · 1 session, 2"), "{told}");
     assert!(told.contains("~/.pi/agent/sessions (1)\n"), "{told}");
     let codex = told.lines().find(|line| line.starts_with("  codex "));
     assert!(codex.is_some_and(|line| line.contains("  ~/.codex/sessions, ")));
     let mut command = ctxgauge(home.path());
-    let told = command
-        .args(["agents", "--agent", "codex"])
-        .output()
-        .unwrap();
+    let told = command.args(["agents", "--agent", "codex"]).output();
     let told = text(&told.stdout);
     assert!(told.starts_with("codex · no sessions\n"), "{told}");
     assert!(told.contains("logs         ~/.codex/sessions, "), "{told}");
@@ -139,7 +136,7 @@ fn a_mapping_has_another_name_than_a_built_in_agent() {
     let (home, _, _) = home_with_the_example(5);
     let mappings = home.path().join(".config/ctxgauge/agents");
     fs::rename(mappings.join("my-agent.toml"), mappings.join("pi.toml")).unwrap();
-    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+    let output = ctxgauge(home.path()).arg("ls").output();
     let said = String::from_utf8(output.stderr).unwrap();
     let why = "'pi' is the name of a built-in agent: rename the file";
     assert!(said.contains(why), "{said}");
@@ -168,15 +165,10 @@ fn the_mapping_that_is_shown_reads_the_log_that_is_shown() {
             "tool tool_result ls",
         ]
     );
-    let list = json(
-        &ctxgauge(home.path())
-            .args(["ls", "--json"])
-            .output()
-            .unwrap(),
-    );
+    let list = json(&ctxgauge(home.path()).args(["ls", "--json"]).output());
     assert_eq!(list["sessions"][0]["agent"], "my-agent");
     let mut command = ctxgauge(home.path());
-    let agents = json(&command.args(["agents", "--json"]).output().unwrap());
+    let agents = json(&command.args(["agents", "--json"]).output());
     assert_eq!(agents["agents"][0]["id"], "my-agent");
     assert_eq!(agents["agents"][0]["sessions"], 1);
 }
@@ -246,18 +238,13 @@ fn a_broken_mapping_is_left_out_with_a_message_and_a_row_for_one_is_no_error() {
     let config = home.path().join(".config/ctxgauge/config.toml");
     let row = "[[window]]\nagent = \"my-agent\"\ntokens = 50_000\n";
     fs::write(config, row).unwrap();
-    let list = json(
-        &ctxgauge(home.path())
-            .args(["ls", "--json"])
-            .output()
-            .unwrap(),
-    );
+    let list = json(&ctxgauge(home.path()).args(["ls", "--json"]).output());
     assert_eq!(list["sessions"][0]["context"]["window"], 50_000);
     let path = home.path().join(".config/ctxgauge/agents/pi.toml");
     fs::write(path, shown("mapping")).unwrap();
     let log = list["sessions"][0]["path"].as_str().unwrap();
     for (command, is_checked) in [(&["ls"][..], false), (&["agents", "check", log], true)] {
-        let output = ctxgauge(home.path()).args(command).output().unwrap();
+        let output = ctxgauge(home.path()).args(command).output();
         let error = text(&output.stderr);
         assert_eq!(output.status.success(), !is_checked, "{error}");
         assert!(
@@ -278,13 +265,13 @@ fn a_mistyped_command_gets_the_nearest_one_and_an_agent_goes_by_its_name() {
         (&["reprot", "x", "--json"], "did you mean `report`?"),
         (&["ls", "--agent", "clade"], "did you mean 'claude'?"),
     ] {
-        let output = ctxgauge(home.path()).args(arguments).output().unwrap();
+        let output = ctxgauge(home.path()).args(arguments).output();
         let error = text(&output.stderr);
         assert!(!output.status.success() && error.contains(meant), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
     let mut command = ctxgauge(home.path());
-    let named = command.args(["agents", "Claude"]).output().unwrap();
+    let named = command.args(["agents", "Claude"]).output();
     assert!(text(&named.stdout).starts_with("claude-code · no sessions"));
 }
 

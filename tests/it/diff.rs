@@ -9,7 +9,7 @@ use std::process::Output;
 fn run(arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut command = ctxgauge(home.path());
-    command.arg("diff").args(arguments).output().unwrap()
+    command.arg("diff").args(arguments).output()
 }
 
 fn text(arguments: &[&str]) -> String {
@@ -167,7 +167,7 @@ fn a_session_is_found_by_its_id() {
     fs::rename(&with, folder.join("5e55.jsonl")).unwrap();
     fs::rename(&without, folder.join("77aa.jsonl")).unwrap();
     let mut command = ctxgauge(home.path());
-    let output = command.args(["diff", "5e55", "77aa"]).output().unwrap();
+    let output = command.args(["diff", "5e55", "77aa"]).output();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.starts_with("First request: 520, then 397"), "{shown}");
 }

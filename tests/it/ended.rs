@@ -1,6 +1,6 @@
 //! A signal ends long work at once: nothing half written is left, and it is said what was done.
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{in_a_shell, manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -70,7 +70,7 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
         } else {
             out.join("items.csv")
         };
-        let mut export = ctxgauge(dir.path());
+        let mut export = process(dir.path());
         export
             .arg("export")
             .args(arguments)
@@ -103,18 +103,12 @@ fn a_signal_that_is_ignored_ends_nothing() {
     let (logs, out) = (dir.path().join("logs"), dir.path().join("out"));
     make_logs(&logs, 300);
     fs::create_dir(&out).unwrap();
-    let export = ctxgauge(dir.path());
-    let mut nohup = Command::new("sh");
-    nohup.args([
-        "-c",
-        "trap '' HUP; exec \"$0\" export --what items -o \"$1\" \"$2\"",
-    ]);
-    nohup
-        .arg(export.get_program())
+    let mut export = process(dir.path());
+    export
+        .args(["export", "--what", "items", "-o"])
         .arg(out.join("items.csv"))
         .arg(&logs);
-    nohup.env_clear().env("HOME", dir.path());
-    let export = start(nohup);
+    let export = start(in_a_shell("trap '' HUP; exec \"$0\" \"$@\"", &export));
     end_when_writing(&export, &out, Signal::HUP);
     let output = export.wait_with_output().unwrap();
     assert!(output.status.success(), "{:?}", output.status);

@@ -1,13 +1,15 @@
 //! `ctxgauge export`: the tables are those that are documented, in each format, and nothing is left of half a file.
 
 use crate::support::{ctxgauge, documentation, manifest_folder, schema};
+#[cfg(unix)]
+use crate::support::{in_a_shell, process};
 use ctxgauge::report::export::{Table, schema::json_schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The names of the formats that this program writes.
 const FORMATS: &[&str] = if cfg!(feature = "parquet") {
@@ -20,15 +22,10 @@ fn fixtures() -> PathBuf {
     manifest_folder().join("tests/fixtures")
 }
 
-fn command(arguments: &[&str], paths: &[&Path]) -> Command {
+fn export(arguments: &[&str], paths: &[&Path]) -> Output {
     let home = std::env::temp_dir().join("no such home");
     let mut command = ctxgauge(&home);
-    command.arg("export").args(arguments).args(paths);
-    command
-}
-
-fn export(arguments: &[&str], paths: &[&Path]) -> Output {
-    command(arguments, paths).output().unwrap()
+    command.arg("export").args(arguments).args(paths).output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -129,7 +126,7 @@ fn rows_that_are_no_repeats_add_up_to_the_totals() {
     let mut list = ctxgauge(home.path());
     list.args(["ls", "--totals", "--by", "agent", "--json"])
         .arg(fixtures());
-    let list: Value = serde_json::from_slice(&list.output().unwrap().stdout).unwrap();
+    let list: Value = serde_json::from_slice(&list.output().stdout).unwrap();
     let rows = rows(Table::Requests, &[], &fixtures());
     assert!(rows.iter().any(|row| row["repeated"] == true));
     let parts = ["input", "cache_read", "cache_write", "output"];
@@ -328,15 +325,13 @@ fn a_disk_that_is_full_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     for format in FORMATS {
         let file = dir.path().join(format!("out.{format}"));
-        let export = command(
-            &["--what", "items", "-o", file.to_str().unwrap()],
-            &[&fixtures()],
-        );
+        let mut export = process(dir.path());
+        export
+            .args(["export", "--what", "items", "-o"])
+            .arg(&file)
+            .arg(fixtures());
         // 64 blocks of 512 or 1,024 bytes are less than all items.
-        let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -f 64; exec \"$0\" \"$@\""]);
-        limited.arg(export.get_program()).args(export.get_args());
-        limited.env_clear().env("HOME", dir.path());
+        let mut limited = in_a_shell("ulimit -f 64; exec \"$0\" \"$@\"", &export);
         let output = limited.output().unwrap();
         assert_eq!(
             output.status.code(),

@@ -1,10 +1,10 @@
 //! `ctxgauge export` of logs that change meanwhile, of many logs, and to places that take nothing.
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{ctxgauge, in_a_shell, manifest_folder, process};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most messages that a log grows by.
@@ -18,7 +18,7 @@ fn log() -> Vec<u8> {
 fn export(home: &Path, arguments: &[&str], logs: &Path) -> Output {
     let mut export = ctxgauge(home);
     export.arg("export").args(arguments).arg(logs);
-    export.output().unwrap()
+    export.output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -81,14 +81,11 @@ fn thousands_of_sessions_are_exported_with_few_open_files() {
         fs::write(logs.join(format!("{ix}.jsonl")), log).unwrap();
     }
     let out = dir.path().join("out");
-    let export = ctxgauge(dir.path());
-    let mut limited = Command::new("sh");
-    limited.args([
-        "-c",
-        "ulimit -n 96; exec \"$0\" export --what sessions --partition date -o \"$1\" \"$2\"",
-    ]);
-    limited.arg(export.get_program()).arg(&out).arg(&logs);
-    limited.env_clear().env("HOME", dir.path());
+    let mut export = process(dir.path());
+    export
+        .args(["export", "--what", "sessions", "--partition", "date", "-o"])
+        .args([&out, &logs]);
+    let mut limited = in_a_shell("ulimit -n 96; exec \"$0\" \"$@\"", &export);
     let output = limited.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(fs::read_dir(out.join("sessions")).unwrap().count(), 200);

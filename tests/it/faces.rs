@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 /// Runs the program and reads what it prints.
 fn printed(home: &Path, arguments: &[&str], log: &Path) -> Value {
     let mut command = ctxgauge(home);
-    let output = command.args(arguments).arg(log).output().unwrap();
+    let output = command.args(arguments).arg(log).output();
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -127,7 +127,7 @@ fn the_screen_shows_after_each_line_what_a_report_says_then() {
         let mut file = File::options().append(true).open(&log).unwrap();
         file.write_all(line.as_bytes()).unwrap();
         let report = ctxgauge(home.path()).arg("report").arg(&log).output();
-        let report = String::from_utf8(report.unwrap().stdout).unwrap();
+        let report = String::from_utf8(report.stdout).unwrap();
         let gauge = report.lines().find(|line| line.contains(" known"));
         let gauge = gauge.and_then(|line| line.split(" · ").next()).unwrap();
         let gauge = match gauge.split_once(" + ") {

@@ -1,7 +1,7 @@
 //! `ctxgauge follow` through the whole program.
 #![cfg(unix)]
 
-use crate::support::{ctxgauge, manifest_folder, schema};
+use crate::support::{ctxgauge, manifest_folder, process, schema};
 use ctxgauge::files::waiting::wait_for;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -23,7 +23,7 @@ struct Following {
 impl Following {
     fn start(folder: &Path, options: &[&str]) -> Following {
         let home = tempfile::tempdir().unwrap();
-        let mut command = ctxgauge(home.path());
+        let mut command = process(home.path());
         command.arg("follow").arg(folder).args(options);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -92,11 +92,7 @@ fn changes_of_sessions_are_lines_until_a_signal_ends_it() {
     log.write_all(lines[2..].concat().as_bytes()).unwrap();
     let listed = || {
         let mut ls = ctxgauge(following.home.path());
-        let output = ls
-            .args(["ls", "--json"])
-            .arg(folder.path())
-            .output()
-            .unwrap();
+        let output = ls.args(["ls", "--json"]).arg(folder.path()).output();
         let list: Value = serde_json::from_slice(&output.stdout).unwrap();
         list["sessions"][0].clone()
     };

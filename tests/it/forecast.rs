@@ -52,7 +52,7 @@ fn a_session_at_work_is_forecast() {
     assert!((4.0..9.0).contains(&minutes), "{minutes}");
 
     let output = ctxgauge(folder.path()).arg("report").arg(&path).output();
-    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     let told = format!("compacts in about {middle} requests (");
     assert!(text.contains(&told), "{told:?} is missing:\n{text}");
     assert!(text.contains(" of work"), "{text}");

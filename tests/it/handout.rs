@@ -1,20 +1,16 @@
 //! `ctxgauge report` in the formats that are handed on: `html` and `markdown`, and files by `-o`.
 
-use crate::support::{ctxgauge, manifest_folder};
+#[cfg(unix)]
+use crate::support::in_a_shell;
+use crate::support::{ctxgauge, manifest_folder, process};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn command(home: &Path, arguments: &[&str]) -> Command {
-    let mut command = ctxgauge(home);
-    command.arg("report").args(arguments);
-    command
-}
+use std::process::{Output, Stdio};
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
-    command(home, arguments).output().unwrap()
+    ctxgauge(home).arg("report").args(arguments).output()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -249,15 +245,11 @@ fn a_full_disk_leaves_no_half_of_a_report() {
     for format in ["html", "markdown", "json"] {
         let file = dir.path().join("out");
         let log = fixture();
-        let report = command(
-            dir.path(),
-            &[&log, "--format", format, "-o", file.to_str().unwrap()],
-        );
-        let mut limited = Command::new("sh");
+        let mut report = process(dir.path());
+        report.args(["report", &log, "--format", format, "-o"]);
+        report.arg(&file);
         // 2 blocks of 512 or 1,024 bytes.
-        limited.args(["-c", "ulimit -f 2; exec \"$0\" \"$@\""]);
-        limited.arg(report.get_program()).args(report.get_args());
-        limited.env_clear().env("HOME", dir.path());
+        let mut limited = in_a_shell("ulimit -f 2; exec \"$0\" \"$@\"", &report);
         let output = limited.output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{format}: {error}");
@@ -274,8 +266,9 @@ fn a_reader_that_has_read_enough_is_no_error() {
     let dir = tempfile::tempdir().unwrap();
     for format in ["html", "markdown"] {
         let log = fixture();
-        let mut command = command(dir.path(), &[&log, "--format", format]);
-        let mut child = command
+        let mut report = process(dir.path());
+        let mut child = report
+            .args(["report", &log, "--format", format])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

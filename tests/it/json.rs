@@ -83,7 +83,7 @@ fn check(schema: &str, documents: &[Value], rare: &[&str]) {
 fn output(arguments: &[&str]) -> Value {
     let home = tempfile::tempdir().unwrap();
     let mut command = ctxgauge(home.path());
-    let output = command.args(arguments).arg("--json").output().unwrap();
+    let output = command.args(arguments).arg("--json").output();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     serde_json::from_slice(&output.stdout).unwrap()

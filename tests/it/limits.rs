@@ -22,7 +22,7 @@ fn home() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn json(home: &Path, args: &[&str]) -> Value {
-    let output = ctxgauge(home).args(args).output().unwrap();
+    let output = ctxgauge(home).args(args).output();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{args:?}: {error}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -66,7 +66,7 @@ fn an_agent_that_waits_for_a_refusal_is_said_to() {
     let (home, log) = home();
     fs::remove_file(home.path().join(".claude/settings.json")).unwrap();
     let text = |args: &[&str]| {
-        let output = ctxgauge(home.path()).args(args).output().unwrap();
+        let output = ctxgauge(home.path()).args(args).output();
         String::from_utf8(output.stdout).unwrap()
     };
     let report = text(&["report", log.to_str().unwrap()]);
@@ -100,11 +100,7 @@ fn a_trigger_at_the_end_of_a_turn_is_said_to_be_one() {
     assert_eq!(compaction["trigger"], half);
     assert_eq!(compaction["at_turn_end"], true);
     assert_eq!(compaction["trigger_setting"], "config.toml");
-    let output = ctxgauge(home.path())
-        .arg("report")
-        .arg(&log)
-        .output()
-        .unwrap();
+    let output = ctxgauge(home.path()).arg("report").arg(&log).output();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains(" at the end of a turn (settings, config.toml), headroom"),
@@ -143,7 +139,7 @@ fn the_users_rows_stand_before_all_else() {
 fn a_row_for_no_agent_is_told() {
     let (home, _) = home();
     configure(home.path(), "[[window]]\nagent = \"clade\"\ntokens = 9\n");
-    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+    let output = ctxgauge(home.path()).arg("ls").output();
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("'clade'; did you mean 'claude'?"), "{error}");

@@ -56,7 +56,7 @@ fn list(folder: &Path, arguments: &[&str]) -> Value {
     let home = tempfile::tempdir().unwrap();
     let mut command = ctxgauge(home.path());
     command.args(["ls", "--json"]).args(arguments).arg(folder);
-    let output = command.output().unwrap();
+    let output = command.output();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -161,7 +161,7 @@ fn totals_are_divided_and_their_parts_are_the_totals() {
         command
             .args(["ls", "--totals", "--by", "model"])
             .arg(folder.path());
-        String::from_utf8(command.output().unwrap().stdout).unwrap()
+        String::from_utf8(command.output().stdout).unwrap()
     };
     let first = run();
     assert!(
@@ -245,21 +245,14 @@ fn long_instructions_do_not_hide_what_a_session_is_called() {
             rollout(instructions),
         )
         .unwrap();
-        let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+        let output = ctxgauge(home.path()).arg("ls").output();
         let list = String::from_utf8(output.stdout).unwrap();
         assert!(
             list.contains("Mend the checkout page"),
             "{instructions}: {list}"
         );
         let report = ["report", "--session", "the checkout"];
-        assert!(
-            ctxgauge(home.path())
-                .args(report)
-                .output()
-                .unwrap()
-                .status
-                .success()
-        );
+        assert!(ctxgauge(home.path()).args(report).output().status.success());
     }
 }
 
@@ -274,7 +267,7 @@ fn sessions_that_match_alike_are_named_by_their_ids() {
     }
     let report = |session: &str| {
         let report = ["report", "--session", session];
-        ctxgauge(home.path()).args(report).output().unwrap()
+        ctxgauge(home.path()).args(report).output()
     };
     let error = String::from_utf8(report("go on").stderr).unwrap();
     assert!(

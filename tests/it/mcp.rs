@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`: the program as a server, and the server in this process.
 
-use crate::support::{ctxgauge, is_beside_a_log, json_report, manifest_folder};
+use crate::support::{is_beside_a_log, json_report, manifest_folder, process};
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
@@ -169,7 +169,7 @@ fn home() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn server(home: &Path, arguments: &[&str]) -> Command {
-    let mut command = ctxgauge(home);
+    let mut command = process(home);
     command.arg("mcp").args(arguments).current_dir(home);
     command
 }

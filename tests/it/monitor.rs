@@ -1,19 +1,17 @@
 //! The monitor in this process, with a console of its own: keys in, the screen out. The logs are read by the real
 //! threads; the screens' own time stands still unless a test lets it pass.
 
+use crate::support::user;
 use clap::Parser;
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use ctxgauge::commands;
 use ctxgauge::commands::Cli;
-use ctxgauge::files::paths::{Env, Folders, User};
 use ctxgauge::files::waiting;
 use ctxgauge::tui::{self, Console, EndedBy, Happening};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::ffi::OsString;
 use std::future::{Future, pending, poll_fn};
 use std::io::{self, Write};
 use std::path::Path;
@@ -45,26 +43,6 @@ pub struct Monitor {
     end: Option<anyhow::Result<()>>,
 }
 
-/// The user of a home folder.
-pub fn user(home: &Path, environment: &[(&str, &str)]) -> User {
-    let set: HashMap<String, OsString> = environment
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.into()))
-        .collect();
-    let below = |name: &str| Some(home.join(name));
-    User {
-        folders: Folders {
-            home: Some(home.to_owned()),
-            xdg_config: below(".config"),
-            xdg_data: below(".local/share"),
-            config: below(".config"),
-            state: below(".local/state"),
-            cache: below(".cache"),
-        },
-        env: Env::from(move |name: &str| set.get(name).cloned()),
-    }
-}
-
 impl Monitor {
     /// Opens the screens with these arguments in this home, on columns by rows.
     pub fn open(home: &Path, arguments: &[&str], size: (u16, u16)) -> Monitor {
@@ -91,7 +69,10 @@ impl Monitor {
         let words = ["ctxgauge"].iter().chain(arguments);
         let cli = Cli::try_parse_from(words)?;
         let environment = [&[("TERM", "xterm-256color")], environment].concat();
-        let mut start = commands::screens(cli, &user(home, &environment))?;
+        let environment = environment
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()));
+        let mut start = commands::screens(cli, &user(home, environment.collect()))?;
         let passed = Arc::<AtomicU64>::default();
         start.now = {
             let (opened, passed) = (Timestamp::now(), Arc::clone(&passed));

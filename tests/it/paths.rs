@@ -1,6 +1,6 @@
 //! The folders of the user, as the environment names them.
 
-use crate::support::ctxgauge;
+use crate::support::process;
 use std::fs;
 
 #[test]
@@ -10,7 +10,7 @@ fn the_configuration_is_found_by_the_xdg_specification() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("config.toml"), "no such key = 1").unwrap();
     let is_read = |xdg: &str| {
-        let mut command = ctxgauge(home.path());
+        let mut command = process(home.path());
         command.args(["ls"]).env("XDG_CONFIG_HOME", xdg);
         let output = command.output().unwrap();
         String::from_utf8_lossy(&output.stderr).contains("config.toml")
@@ -22,7 +22,7 @@ fn the_configuration_is_found_by_the_xdg_specification() {
 
 #[test]
 fn a_home_that_is_no_folder_is_an_empty_one() {
-    let output = ctxgauge(std::path::Path::new("/dev/null"))
+    let output = process(std::path::Path::new("/dev/null"))
         .args(["ls"])
         .output()
         .unwrap();

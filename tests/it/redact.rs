@@ -33,7 +33,7 @@ fn outputs() -> Vec<Vec<&'static str>> {
 fn run(home: &Path, arguments: &[&str], log: &Path) -> Output {
     let mut command = ctxgauge(home);
     command.args(arguments).arg(log);
-    let output = command.output().unwrap();
+    let output = command.output();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     output

@@ -386,7 +386,7 @@ fn each_session_of_a_file_can_be_reported_on() {
     let report = |more: &[&str]| {
         let mut command = ctxgauge(home.path());
         command.arg("report").arg(&log).args(more);
-        let output = command.output().unwrap();
+        let output = command.output();
         let told = String::from_utf8(output.stdout).unwrap();
         (told, String::from_utf8(output.stderr).unwrap())
     };

@@ -25,7 +25,7 @@ fn fixture(name: &str) -> PathBuf {
 fn search(arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut command = ctxgauge(home.path());
-    command.arg("search").args(arguments).output().unwrap()
+    command.arg("search").args(arguments).output()
 }
 
 fn text(output: &Output) -> String {
@@ -118,8 +118,7 @@ fn documents_have_the_schema_and_the_places_of_the_matches() {
     let path = first["path"].as_str().unwrap();
     let report = ctxgauge(home.path())
         .args(["report", "--json", path])
-        .output()
-        .unwrap();
+        .output();
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     let item = &report["messages"][first["item"].as_u64().unwrap() as usize];
     for key in ["line", "role", "kind", "tool", "in_context", "entered"] {

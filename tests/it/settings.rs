@@ -117,7 +117,7 @@ fn what_cannot_be_is_an_error_at_the_start() {
     ] {
         let home = home();
         configure(home.path(), text);
-        let output = ctxgauge(home.path()).output().unwrap();
+        let output = ctxgauge(home.path()).output();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(
             !output.status.success() && said.contains(why),
@@ -150,10 +150,7 @@ fn a_theme_goes_as_far_as_the_terminal_and_the_user_let_it() {
 fn shells_complete_what_there_is() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let home = tempfile::tempdir().unwrap();
-        let output = ctxgauge(home.path())
-            .args(["completions", shell])
-            .output()
-            .unwrap();
+        let output = ctxgauge(home.path()).args(["completions", shell]).output();
         let script = String::from_utf8(output.stdout).unwrap();
         assert!(
             output.status.success() && script.contains("audit"),

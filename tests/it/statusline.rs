@@ -1,7 +1,7 @@
 //! `ctxgauge statusline` and `ctxgauge status`, as agents, tmux and prompts run them.
 
 use crate::support::claude::{Home, ID, log, pass};
-use crate::support::ctxgauge;
+use crate::support::process;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -190,7 +190,7 @@ fn a_folder_that_is_reached_by_a_link_is_the_agents_own() {
     ] {
         let mut input = real.input(Value::Null);
         input["transcript_path"] = json!(log);
-        let mut command = ctxgauge(home.path());
+        let mut command = process(home.path());
         let (line, problems) = shown(pass(
             command.arg("statusline"),
             input.to_string().as_bytes(),
@@ -351,7 +351,7 @@ fn colours_are_on_in_a_pipe_unless_no_color() {
     let home = Home::with_log(50_000);
     let input = home.input(json!(50_000)).to_string();
     let of = |arguments: &[&str], set: &[(&str, &str)]| {
-        let mut command = ctxgauge(home.path());
+        let mut command = process(home.path());
         command
             .arg("statusline")
             .args(arguments)

@@ -1,16 +1,18 @@
 //! What the tests share.
 
 pub mod claude;
+mod command_line;
 mod program;
 pub mod schema;
 
+pub use command_line::{ctxgauge, user};
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
-pub use program::{ctxgauge, manifest_folder};
+pub use program::{manifest_folder, process};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;

@@ -295,8 +295,7 @@ fn the_forecast_is_that_of_the_report() {
     let report = ctxgauge(home.path())
         .args(["report", "--json"])
         .arg(home.path().join(".claude"))
-        .output()
-        .unwrap();
+        .output();
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     let left = &report["compaction"]["requests_left"];
     let band = format!("{} ({}–{})", left["p50"], left["p10"], left["p90"]);

@@ -168,7 +168,7 @@ fn pseudo_terminal() -> (File, File) {
 fn demo_on((master, slave): (&mut File, &File)) -> Child {
     let home = tempfile::tempdir().unwrap();
     let end = || Stdio::from(slave.try_clone().unwrap());
-    let mut command = program::ctxgauge(home.path());
+    let mut command = program::process(home.path());
     command.arg("--demo").stdin(end()).stdout(end());
     let child = command.stderr(Stdio::null()).spawn().unwrap();
     let mut seen = Vec::new();

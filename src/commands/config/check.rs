@@ -1,9 +1,9 @@
 //! `ctxgauge config check`.
 
 use super::file;
+use crate::commands::Call;
 use crate::commands::exit::Exit;
 use crate::commands::setup::Setup;
-use crate::commands::{Call, locale};
 use crate::config::values::{bindings, place};
 use crate::config::{self, Loaded, Problem, UserThemes};
 use anyhow::Result;
@@ -32,10 +32,11 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
     let path = file(call)?;
     let default = call.user.folders.config_file();
     let text = config::text(call.config.as_deref(), default.as_deref())?;
+    let columns = call.columns();
     let mut found = Found {
         path,
         text: text.unwrap_or_default(),
-        page: Page::new(&mut *call.out, locale::columns(&call.user.env)),
+        page: Page::new(&mut *call.out, columns),
         problems: 0,
     };
     let problems = config::problems(&found.text);

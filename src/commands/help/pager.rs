@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
-/// Shows a text in the pager, if standard output is a terminal with fewer rows. Returns whether it was shown.
+/// Shows a text in the pager, if the terminal has fewer rows. Returns true if it was shown.
 ///
 /// `less` ends by itself where the text fits, keeps the styles, and leaves the text on screen, unless `LESS` says
 /// otherwise.
 pub(super) fn show(text: &str, env: &Env) -> bool {
     let rows = crossterm::terminal::size().map_or(0, |(_, rows)| usize::from(rows));
     let is_long = text.lines().count() >= rows;
-    if !is_long || !super::is_capable(env) {
+    if !is_long {
         return false;
     }
     let words = tui::pager(&|name| env.get(name));

@@ -53,7 +53,7 @@ fn usage(written: u64, read: u64) -> Value {
 
 /// A session's context in `ls`.
 fn listed(home: &Path) -> Value {
-    let output = ctxgauge(home).args(["ls", "--json"]).output().unwrap();
+    let output = ctxgauge(home).args(["ls", "--json"]).output();
     let list: Value = serde_json::from_slice(&output.stdout).unwrap();
     list["sessions"][0]["context"].clone()
 }
@@ -78,7 +78,7 @@ fn one_unreadable_part_of_a_usage_makes_no_known_number_and_is_said() {
         assert_eq!(report["session"]["unreadable_usage"], 1, "{odd}");
         assert_eq!(listed(home.path())["known"], 0, "{odd}");
         let text = ctxgauge(home.path()).arg("report").arg(&path).output();
-        let text = String::from_utf8(text.unwrap().stdout).unwrap();
+        let text = String::from_utf8(text.stdout).unwrap();
         assert!(
             text.contains("1 unreadable usage report, not used"),
             "{text}"
@@ -143,7 +143,6 @@ fn a_models_table_with_impossible_numbers_costs_those_rows_alone_and_says_so() {
         fs::write(folder.join("models.toml"), table).unwrap();
         let mut command = ctxgauge(home.path());
         let output = command.arg("report").arg(&path).arg("--json").output();
-        let output = output.unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{window}: {error}");
         assert!(

@@ -126,10 +126,10 @@ fn damage_is_said_in_the_report_and_costs_nothing_in_the_list() {
     let path = folder.join(name);
     fs::write(&path, with(log, HERE, b"\0")).unwrap();
     let output = ctxgauge(home.path()).arg("report").arg(&path).output();
-    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("1 damaged line, read without"), "{text}");
     let output = ctxgauge(home.path()).args(["ls", "--json"]).output();
-    let list: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(list["sessions"][0]["context"]["known"], 33_000);
 }
 

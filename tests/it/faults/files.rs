@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use crate::monitor::Monitor;
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{manifest_folder, process};
 use ctxgauge::files::waiting;
 use serde_json::Value;
 use std::fs;
@@ -37,7 +37,7 @@ fn ended(command: &mut Command) -> Output {
 }
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
-    ended(ctxgauge(home).args(arguments).stdin(Stdio::null()))
+    ended(process(home).args(arguments).stdin(Stdio::null()))
 }
 
 fn error(output: &Output) -> String {
@@ -239,7 +239,7 @@ fn a_locked_database_is_busy_and_never_no_session() {
     let report = ["report", path.to_str().unwrap()];
     let commands = [&["ls"][..], &report];
     let begin = |command: &&[&str]| {
-        let mut program = ctxgauge(home.path());
+        let mut program = process(home.path());
         program.args(*command);
         program.stdout(Stdio::piped()).stderr(Stdio::piped());
         program.spawn().unwrap()
@@ -265,7 +265,7 @@ fn a_locked_database_is_busy_and_never_no_session() {
     }
     // A lock that is released in time is waited for.
     lock();
-    let mut list = ctxgauge(home.path());
+    let mut list = process(home.path());
     let list = list.args(["ls", "--json"]).stdout(Stdio::piped());
     let list = list.spawn().unwrap();
     release();
@@ -356,7 +356,7 @@ fn a_pipe_that_the_user_names_is_read_like_standard_input() {
     assert_eq!(last["context"]["known"], expected["known"], "{last}");
 
     for named in ["-", "/dev/stdin", "/dev/fd/0"] {
-        let mut command = ctxgauge(home.path());
+        let mut command = process(home.path());
         command
             .args(["report", "--json", named])
             .stdin(Stdio::piped());

@@ -1,7 +1,7 @@
 //! What happens to files while they are followed, and to the cache and the state while they are written.
 #![cfg(unix)]
 
-use crate::support::{ctxgauge, in_a_shell, manifest_folder};
+use crate::support::{in_a_shell, manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -53,7 +53,7 @@ fn a_followed_log_that_is_gone_is_said_once_and_followed_when_it_is_back() {
     let text = fs::read_to_string(some_log()).unwrap();
     let path = home.path().join("log.jsonl");
     fs::write(&path, &text).unwrap();
-    let mut command = ctxgauge(home.path());
+    let mut command = process(home.path());
     command
         .args(["report", "--follow", "--format", "json"])
         .arg(&path);
@@ -96,7 +96,7 @@ fn home() -> tempfile::TempDir {
 }
 
 fn ls(home: &Path) -> Command {
-    let mut command = ctxgauge(home);
+    let mut command = process(home);
     command.args(["ls", "--totals", "--format", "json"]);
     command
         .stdin(Stdio::null())

@@ -1,10 +1,9 @@
 //! Limits of memory.
 #![cfg(target_os = "linux")]
 
-use crate::support::ctxgauge;
+use crate::support::{in_a_shell, process};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::process::Command;
 
 /// A limit of the address space, in kilobytes. The program alone takes most of it.
 const LIMIT: usize = 130_000;
@@ -21,17 +20,10 @@ fn a_log_that_needs_more_memory_than_there_is_is_an_error() {
         writeln!(out, "{record}{n}\"}}").unwrap();
     }
     out.into_inner().unwrap();
-    let command = ctxgauge(home.path());
-    let mut shell = Command::new("/bin/sh");
-    let variables = command.get_envs();
-    let variables = variables.filter_map(|(name, value)| Some((name, value?)));
-    shell.env_clear().envs(variables);
-    let script = format!("ulimit -v {LIMIT}; exec \"$0\" report \"$1\"");
-    shell
-        .args(["-c", &script])
-        .arg(command.get_program())
-        .arg(&log);
-    let output = shell.output().unwrap();
+    let mut report = process(home.path());
+    report.arg("report").arg(&log);
+    let script = format!("ulimit -v {LIMIT}; exec \"$0\" \"$@\"");
+    let output = in_a_shell(&script, &report).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("ulimit -v"), "{said}");

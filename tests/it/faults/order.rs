@@ -193,7 +193,7 @@ fn a_session_id_of_two_logs_shows_the_longer_copy_and_each_other_name() {
         fs::write(path, log(claude_record, records, |n| n - 1).concat()).unwrap();
     }
     let output = ctxgauge(home.path()).args(["ls", "--json"]).output();
-    let list: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sessions = list["sessions"].as_array().unwrap().iter();
     let known = sessions.map(|session| session["context"]["known"].as_u64().unwrap());
     let mut known: Vec<u64> = known.collect();
@@ -306,7 +306,7 @@ fn a_list_of_sessions_of_the_far_past_and_future_is_whole() {
         fs::write(path, lines.collect::<String>()).unwrap();
     }
     for arguments in [&["ls"][..], &["ls", "--json"], &["agents"]] {
-        let output = ctxgauge(home.path()).args(arguments).output().unwrap();
+        let output = ctxgauge(home.path()).args(arguments).output();
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && error.is_empty(), "{error}");
     }

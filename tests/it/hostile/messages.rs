@@ -1,7 +1,7 @@
 //! Messages on standard error: arguments, paths and lines of files in them are made visible.
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text};
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{ctxgauge, manifest_folder, process};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn log() -> PathBuf {
 
 /// Runs the program, which fails, and checks that what it prints is safe. Returns it.
 fn fail(home: &Path, arguments: &[&OsStr]) -> String {
-    let output = ctxgauge(home).args(arguments).output().unwrap();
+    let output = ctxgauge(home).args(arguments).output();
     assert!(!output.status.success(), "{arguments:?}");
     for printed in [&output.stdout, &output.stderr] {
         if let Some(wrong) = wrong_in_text(printed) {
@@ -150,7 +150,7 @@ fn a_report_ends_well_where_nobody_reads_its_warnings() {
     let home = tempfile::tempdir().unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = ctxgauge(home.path());
+    let mut command = process(home.path());
     command
         .args(["ls", "--json"])
         .arg(log())

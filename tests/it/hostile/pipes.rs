@@ -1,6 +1,6 @@
 //! Standard output that is closed early or full, for every command.
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{manifest_folder, process};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
@@ -43,7 +43,7 @@ fn commands() -> Vec<Vec<String>> {
 
 fn run(command: &[String], out: Stdio) -> Output {
     let home = tempfile::tempdir().unwrap();
-    let mut program: Command = ctxgauge(home.path());
+    let mut program: Command = process(home.path());
     program.args(command).stdin(Stdio::null()).stdout(out);
     program.output().unwrap()
 }
@@ -72,7 +72,7 @@ fn ends_when_its_reader_has_gone(arguments: &[&str], says: &str) {
     let fixture = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
     std::fs::copy(manifest_folder().join(fixture), &log).unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
-    let mut program: Command = ctxgauge(home.path());
+    let mut program: Command = process(home.path());
     program.args(arguments).arg(&log);
     program.stdin(Stdio::null()).stdout(Stdio::from(writer));
     let mut following = program.spawn().unwrap();

@@ -1,6 +1,6 @@
 //! A home with a session of Claude Code, for what the agent runs.
 
-use super::ctxgauge;
+use super::process;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -37,7 +37,7 @@ impl Home {
     }
 
     pub fn program(&self, arguments: &[&str]) -> Command {
-        let mut command = ctxgauge(self.path());
+        let mut command = process(self.path());
         command
             .args(arguments)
             .env("NO_COLOR", "1")

@@ -1,5 +1,7 @@
 //! The program as a process, away from this machine's own logs and settings.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,16 +10,22 @@ pub fn manifest_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The program in an empty home: no logs, no configuration, no variable of ours.
-pub fn ctxgauge(home: &Path) -> Command {
+/// The program as a process in an empty home, for tests of what only a process has: streams, signals, limits, a working
+/// directory. `house::processes` lists them.
+pub fn process(home: &Path) -> Command {
     #[cfg(unix)]
     restore_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
+    command.env_clear().envs(environment(home));
     command
-        .env_clear()
-        .env("HOME", home)
-        .env("TERM", "xterm-256color");
-    command
+}
+
+/// The variables of an empty home: none of ours.
+pub fn environment(home: &Path) -> HashMap<String, OsString> {
+    HashMap::from([
+        ("HOME".to_owned(), home.into()),
+        ("TERM".to_owned(), "xterm-256color".into()),
+    ])
 }
 
 /// Gives back their effect to signals that the tests were started to ignore, as a shell starts what it runs in the

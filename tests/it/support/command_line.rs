@@ -1,0 +1,99 @@
+//! The program in this process, where the vocabulary is loaded once for all tests.
+
+use super::program::environment;
+use ctxgauge::commands::locale::Terminals;
+use ctxgauge::commands::program::{self, Streams};
+use ctxgauge::commands::streams::{Messages, Output};
+use ctxgauge::files::paths::{Env, Folders, User};
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{self, ExitStatus};
+
+/// The user of a home folder, with these variables.
+pub fn user(home: &Path, environment: HashMap<String, OsString>) -> User {
+    let below = |name: &str| Some(home.join(name));
+    User {
+        folders: Folders {
+            home: Some(home.to_owned()),
+            xdg_config: below(".config"),
+            xdg_data: below(".local/share"),
+            config: below(".config"),
+            state: below(".local/state"),
+            cache: below(".cache"),
+        },
+        env: Env::from(environment),
+    }
+}
+
+/// A command line. Its standard input and its working directory are those of the tests: a test that needs others starts
+/// a [`process`](super::process).
+pub struct CommandLine {
+    arguments: Vec<OsString>,
+    home: PathBuf,
+    environment: HashMap<String, OsString>,
+}
+
+/// The program in an empty home: no logs, no configuration, no variable of ours, no terminal.
+pub fn ctxgauge(home: &Path) -> CommandLine {
+    CommandLine {
+        arguments: vec!["ctxgauge".into()],
+        home: home.to_owned(),
+        environment: environment(home),
+    }
+}
+
+impl CommandLine {
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut CommandLine {
+        self.args([argument])
+    }
+
+    pub fn args(&mut self, more: impl IntoIterator<Item: AsRef<OsStr>>) -> &mut CommandLine {
+        let more = more.into_iter().map(|each| each.as_ref().to_owned());
+        self.arguments.extend(more);
+        self
+    }
+
+    pub fn env(&mut self, name: &str, value: impl AsRef<OsStr>) -> &mut CommandLine {
+        self.envs([(name, value)])
+    }
+
+    pub fn envs<V: AsRef<OsStr>>(
+        &mut self,
+        set: impl IntoIterator<Item = (impl Into<String>, V)>,
+    ) -> &mut CommandLine {
+        let set = set.into_iter();
+        let set = set.map(|(name, value)| (name.into(), value.as_ref().to_owned()));
+        self.environment.extend(set);
+        self
+    }
+
+    /// Runs it.
+    pub fn output(&mut self) -> process::Output {
+        let user = user(&self.home, self.environment.clone());
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let code = {
+            let mut out = Output::new(&mut stdout);
+            let mut err = Messages::new(&mut stderr, &user.env);
+            let streams = Streams {
+                out: &mut out,
+                err: &mut err,
+                terminals: Terminals::default(),
+            };
+            program::run(&self.arguments, &user, streams)
+        };
+        process::Output {
+            status: exit_status(code),
+            stdout,
+            stderr,
+        }
+    }
+}
+
+/// The status of a process that exits with this code.
+fn exit_status(code: u8) -> ExitStatus {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::from_raw(i32::from(code) << 8);
+    #[cfg(windows)]
+    return std::os::windows::process::ExitStatusExt::from_raw(code.into());
+}
