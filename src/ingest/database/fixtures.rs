@@ -181,31 +181,38 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
     ];
     const COLUMNS: &str = "SELECT t.name, c.name FROM sqlite_schema AS t
          JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'";
-    for (script, sql) in scripts() {
-        let folder = tempfile::tempdir().unwrap();
-        let original = folder.path().join("original");
-        let writer = Connection::open(&original).unwrap();
-        writer.execute_batch(&sql).unwrap();
+    // Of each column of an agent's databases, the cases that have it.
+    let mut cases: BTreeMap<(&Path, String, String), Vec<usize>> = BTreeMap::new();
+    let folder = tempfile::tempdir().unwrap();
+    let original = |case: usize| folder.path().join(format!("original-{case}"));
+    let scripts = scripts();
+    for (case, (script, sql)) in scripts.iter().enumerate() {
+        let writer = Connection::open(original(case)).unwrap();
+        writer.pragma_update(None, "synchronous", "off").unwrap();
+        writer.execute_batch(sql).unwrap();
+        let agent = script.ancestors().nth(2).unwrap();
         let mut statement = writer.prepare(COLUMNS).unwrap();
-        let columns = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)));
-        let columns: Vec<(String, String)> = columns.unwrap().map(Result::unwrap).collect();
-        drop(statement);
-        drop(writer);
-        let path = folder.path().join("log.db");
-        for (table, column) in columns {
-            fs::copy(&original, &path).unwrap();
+        let columns = statement.query_map((), |row| Ok((agent, row.get(0)?, row.get(1)?)));
+        for column in columns.unwrap().map(Result::unwrap) {
+            cases.entry(column).or_default().push(case);
+        }
+    }
+    let path = folder.path().join("log.db");
+    for ((_, table, column), cases) in cases {
+        // Cases take turns: each value is read by each query, and each case holds odd values.
+        for (nth, value) in VALUES.iter().enumerate() {
+            let case = cases[nth % cases.len()];
+            fs::copy(original(case), &path).unwrap();
             let writer = Connection::open(&path).unwrap();
             writer.pragma_update(None, "synchronous", "off").unwrap();
             writer
                 .pragma_update(None, "journal_mode", "memory")
                 .unwrap();
-            for value in VALUES {
-                let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
-                // A constraint may be in the way.
-                let _ = writer.execute_batch(&update);
-                for log in logs(&script, &path) {
-                    let _ = read_whole(&log, &ByLength, &Arc::default());
-                }
+            let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
+            // A constraint may be in the way.
+            let _ = writer.execute_batch(&update);
+            for log in logs(&scripts[case].0, &path) {
+                let _ = read_whole(&log, &ByLength, &Arc::default());
             }
         }
     }
