@@ -70,7 +70,7 @@ fn first_word<'a>(
         if !argument.as_encoded_bytes().starts_with(b"-") {
             return Some(argument);
         }
-        if takes_value(&argument) {
+        if takes_value(argument) {
             arguments.next();
         }
     }

@@ -17,6 +17,7 @@ mod tests;
 
 pub use moment::{log_bytes, owner};
 
+use super::clock::Clock;
 use super::patience::{is_busy, patiently};
 use crate::source::file_system::Location;
 use crate::source::{Stamp, head};
@@ -25,6 +26,8 @@ use format::database::DatabaseSpec;
 use jiff::Timestamp;
 use moment::Files;
 use rusqlite::Connection;
+#[cfg(test)]
+pub(crate) use state::LOOK_INTERVAL;
 use state::State;
 use std::collections::HashMap;
 use std::io;
@@ -46,6 +49,8 @@ const LONGEST_QUERY: Duration = Duration::from_secs(20);
 pub struct Database {
     path: Arc<PathBuf>,
     spec: &'static DatabaseSpec,
+    /// Decides when it is looked at again.
+    clock: Clock,
     /// A query that takes longer is given up.
     longest_query: Duration,
     state: Mutex<State>,
@@ -67,10 +72,11 @@ type Sessions = Arc<HashMap<Arc<str>, Session>>;
 
 impl Database {
     /// The database at a path.
-    pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec) -> Database {
+    pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec, clock: &Clock) -> Database {
         Database {
             path: Arc::clone(path),
             spec,
+            clock: clock.clone(),
             longest_query: LONGEST_QUERY,
             state: Mutex::default(),
         }
@@ -79,24 +85,15 @@ impl Database {
     /// Whether its tables are those of the spec.
     pub fn fits(&self) -> bool {
         let mut state = lock(&self.state);
-        let tables = state.read(self, Instant::now(), |_, _| Ok(()));
+        let tables = state.read(self, |_, _| Ok(()));
         state.open = None;
         matches!(tables, Ok(Some(())))
     }
 
     /// Its sessions. With an error, they are those that were last seen.
     pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
-        self.sessions_at(Instant::now())
-    }
-
-    /// When to look at the sessions again, if they were not looked at this time.
-    pub fn due(&self) -> Option<Instant> {
-        lock(&self.state).due
-    }
-
-    fn sessions_at(&self, now: Instant) -> (Sessions, Option<io::Error>) {
         let mut state = lock(&self.state);
-        let error = state.list(self, now).err();
+        let error = state.list(self).err();
         if error
             .as_ref()
             .is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
@@ -104,6 +101,11 @@ impl Database {
             state.sessions = Arc::default();
         }
         (Arc::clone(&state.sessions), error)
+    }
+
+    /// When to look at the sessions again, if they were not looked at this time.
+    pub fn due(&self) -> Option<Instant> {
+        lock(&self.state).due
     }
 
     /// The stamp of a session when the list was looked at.
@@ -118,7 +120,7 @@ impl Database {
 
     /// The stamp of a session.
     pub(crate) fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
-        lock(&self.state).look(self, session, Instant::now())
+        lock(&self.state).look(self, session)
     }
 
     /// Calls `give` with the lines of a session's rows after the first `skip`.
@@ -198,7 +200,7 @@ impl Database {
         &self,
         read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<T> {
-        let read = lock(&self.state).read(self, Instant::now(), read)?;
+        let read = lock(&self.state).read(self, read)?;
         read.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }

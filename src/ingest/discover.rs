@@ -12,6 +12,7 @@ pub mod settings;
 use self::links::{Linked, Links, Unfollowed};
 use super::sidecar::SidecarStore;
 use super::{problem, store};
+use crate::clock::Clock;
 use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
@@ -53,6 +54,7 @@ pub struct Scanner {
     roots: Vec<SearchRoot>,
     formats: Vec<&'static Format>,
     env: Env,
+    clock: Clock,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
     /// The name that counts, for each file with several.
@@ -103,6 +105,7 @@ impl Scanner {
             roots,
             formats,
             env: Env::from(env),
+            clock: Clock::default(),
             opened: HashMap::new(),
             links: Links::default(),
             databases: HashMap::new(),
@@ -113,17 +116,29 @@ impl Scanner {
         }
     }
 
+    /// The same scanner with a clock that a test moves.
+    #[cfg(test)]
+    pub fn with_clock(self, clock: &Clock) -> Scanner {
+        let clock = clock.clone();
+        Scanner { clock, ..self }
+    }
+
     fn sidecar(&mut self, format: &'static Format, log: &Location) -> Option<Arc<SidecarStore>> {
         let spec = format.sidecar?;
         let key = (format.id, (spec.folder)(&log.path));
-        let env = self.env.clone();
+        let (env, clock) = (self.env.clone(), self.clock.clone());
         let new = || {
             // The environment is that of this machine.
             let named = spec
                 .env
                 .filter(|_| log.system.is_here())
                 .and_then(|name| env.get(name));
-            Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
+            Arc::new(SidecarStore::new(
+                spec,
+                log,
+                named.map(PathBuf::from),
+                &clock,
+            ))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
     }

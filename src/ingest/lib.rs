@@ -35,6 +35,7 @@
 //! | [`demo`] | logs that are part of the program |
 
 pub mod cache;
+mod clock;
 pub mod database;
 pub mod delivery;
 pub mod demo;

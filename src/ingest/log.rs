@@ -477,6 +477,12 @@ impl Reading {
     pub fn finish(self) -> (Sessions, Box<dyn Cursor>) {
         (self.lanes.into_sessions(), self.cursor)
     }
+
+    /// What was read, and where reading continues.
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (Lanes, Box<dyn Cursor>) {
+        (self.lanes, self.cursor)
+    }
 }
 
 #[cfg(test)]

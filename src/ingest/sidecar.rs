@@ -11,6 +11,7 @@
 //! [`Format::states`]: format::Format::states
 
 use super::lines::Line;
+use crate::clock::Clock;
 use crate::lines::Progress;
 use crate::lines::position::Position;
 use crate::source::file_system::{Entry, FileSystem, Kind, Location};
@@ -57,14 +58,19 @@ struct Extent {
 
 impl SidecarStore {
     /// The sidecar files of this log. `named` is the file that the environment names.
-    pub fn new(spec: &'static SidecarSpec, log: &Location, named: Option<PathBuf>) -> SidecarStore {
+    pub fn new(
+        spec: &'static SidecarSpec,
+        log: &Location,
+        named: Option<PathBuf>,
+        clock: &Clock,
+    ) -> SidecarStore {
         let database = spec.database.filter(|_| log.system.is_here());
         SidecarStore {
             spec,
             log: log.clone(),
             folder: (spec.folder)(&log.path),
             named,
-            rows: database.and_then(|database| SidecarRows::new(database, &log.path)),
+            rows: database.and_then(|database| SidecarRows::new(database, &log.path, clock)),
             files: Mutex::default(),
         }
     }
@@ -326,15 +332,14 @@ fn extent(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::LOOK_INTERVAL;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lines::Progress;
-    use crate::log::{Cursor, LogFile, News, Reading};
+    use crate::log::LogFile;
     use crate::reader::read_whole;
+    use crate::testing::followed::{Followed, open};
     use agents::builtin::copilot_cli::COPILOT_CLI;
-    use files::waiting::wait_for;
-    use model::event::{ByLength, Lane};
-    use model::session::Session;
+    use model::event::ByLength;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
@@ -365,18 +370,9 @@ mod tests {
         (home, paths, found)
     }
 
-    /// Reads a log from its beginning.
-    fn begin(log: &LogFile) -> (Session, Box<dyn Cursor>) {
-        let mut reading = Reading::whole(log, &Arc::default());
-        let progress = reading.step(&ByLength, &mut || false).unwrap();
-        assert_eq!(progress, Progress::Done);
-        let (mut sessions, cursor) = reading.finish();
-        (sessions.remove(0).1, cursor)
-    }
-
+    /// The prompts of the main conversation in a fresh reading.
     fn prompts(log: &LogFile) -> Vec<u64> {
-        let (session, _) = begin(log);
-        session.requests().iter().map(|r| r.prompt).collect()
+        Followed::begin(log, &Arc::default()).prompts()
     }
 
     proptest! {
@@ -386,23 +382,16 @@ mod tests {
             pieces in prop::collection::vec((0_usize..2, 1_usize..900), 0..30),
         ) {
             let (_home, paths, log) = home("", "");
-            let (mut session, mut cursor) = begin(&log);
+            let mut followed = Followed::begin(&log, &Arc::default());
             let mut left = [LOG, SPANS];
             for (which, len) in pieces.into_iter().chain([(0, usize::MAX), (1, usize::MAX)]) {
                 let (now, later) = left[which].split_at(len.min(left[which].len()));
                 left[which] = later;
                 let mut file = OpenOptions::new().append(true).open(&paths[which]).unwrap();
                 file.write_all(now.as_bytes()).unwrap();
-                loop {
-                    match cursor.more(&ByLength).unwrap() {
-                        News::Restart => (session, cursor) = begin(&log),
-                        News::Entries(new) | News::Batch(new) if !new.is_empty() => {
-                            new.into_iter().for_each(|entry| session.apply(entry));
-                        }
-                        _ => break,
-                    }
-                }
+                followed.go_on().unwrap();
             }
+            let session = followed.sessions().remove(0).1;
             let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap().remove(0).1;
             prop_assert_eq!(fresh.requests().len(), 2);
             prop_assert_eq!(&session.requests(), &fresh.requests());
@@ -415,8 +404,9 @@ mod tests {
         include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/log.jsonl");
     const ROWS: &str = include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/store.sql");
 
-    /// A session with its database, which has these first statements of the script.
-    fn home_with_rows(log: &str, script: &[&str]) -> (tempfile::TempDir, PathBuf, LogFile) {
+    /// A session with its database, which has these first statements of the script, and the clock by which that is
+    /// looked at again.
+    fn home_with_rows(log: &str, script: &[&str]) -> (tempfile::TempDir, PathBuf, LogFile, Clock) {
         let home = tempfile::tempdir().unwrap();
         let state = home.path().join("session-state");
         let folder = state.join("5e000000-0000-4000-8000-000000000012");
@@ -425,8 +415,10 @@ mod tests {
         let database = home.path().join("session-store.db");
         execute(&database, script);
         let root = SearchRoot::Usual(&COPILOT_CLI, state);
-        let found = Scanner::new(vec![root], vec![], |_| None).look();
-        (home, database, found.files.into_iter().next().unwrap())
+        let clock = Clock::stopped();
+        let mut scanner = Scanner::new(vec![root], vec![], |_| None).with_clock(&clock);
+        let log = scanner.look().files.remove(0);
+        (home, database, log, clock)
     }
 
     fn execute(database: &Path, script: &[&str]) {
@@ -435,24 +427,20 @@ mod tests {
         drop(writer);
     }
 
-    /// Waits for something: a database is looked at once in a while, which depends on how long a look takes.
-    fn eventually(mut is_so: impl FnMut() -> bool) {
-        wait_for("change", || is_so().then_some(()).ok_or("as before"));
-    }
-
     fn statements() -> Vec<&'static str> {
         ROWS.split(";\n").filter(|sql| !sql.is_empty()).collect()
     }
 
     #[test]
     fn rows_of_a_database_have_the_numbers_of_each_conversation() {
-        let (_home, database, log) = home_with_rows(ROWS_LOG, &statements());
+        let (_home, database, log, clock) = home_with_rows(ROWS_LOG, &statements());
         assert_eq!(prompts(&log), [11_200, 11_900, 12_010, 12_130]);
-        let lanes = read_whole(&log, &ByLength, &Arc::default()).unwrap();
-        let of_agent = lanes[1].1.requests().iter().map(|r| r.prompt);
+        let followed = Followed::begin(&log, &Arc::default());
+        let of_agent = followed.sessions().remove(1).1;
+        let of_agent = of_agent.requests();
+        let of_agent = of_agent.iter().map(|r| r.prompt);
         assert_eq!(of_agent.collect::<Vec<_>>(), [8_100, 8_190]);
-        let (_, cursor) = begin(&log);
-        assert!(!cursor.has_news_beside());
+        assert!(!followed.cursor.has_news_beside());
 
         // Another one in its place, and none.
         fs::remove_file(&database).unwrap();
@@ -460,25 +448,13 @@ mod tests {
         let first = other.iter().position(|sql| sql.contains("11200")).unwrap();
         other.remove(first);
         execute(&database, &other);
-        eventually(|| cursor.has_news_beside());
+        assert!(!followed.cursor.has_news_beside(), "it is looked at later");
+        clock.pass(LOOK_INTERVAL);
+        assert!(followed.cursor.has_news_beside());
         assert_eq!(prompts(&log), [11_900, 12_010, 12_130]);
         fs::remove_file(&database).unwrap();
-        eventually(|| prompts(&log).is_empty());
-    }
-
-    /// Reads the main conversation on.
-    fn follow(log: &LogFile, (session, cursor): (&mut Session, &mut Box<dyn Cursor>)) {
-        loop {
-            match cursor.more(&ByLength).unwrap() {
-                News::Restart => (*session, *cursor) = begin(log),
-                News::Entries(new) | News::Batch(new) if !new.is_empty() => {
-                    for entry in new.into_iter().filter(|entry| entry.lane == Lane::Main) {
-                        session.apply(entry);
-                    }
-                }
-                _ => break,
-            }
-        }
+        clock.pass(LOOK_INTERVAL);
+        assert_eq!(prompts(&log), [0; 0]);
     }
 
     #[test]
@@ -496,8 +472,8 @@ mod tests {
             [3, 6, 8, 11, 19],
             [19, 19, 19, 19, 19],
         ] {
-            let (_home, database, log) = home_with_rows("", &all[..tables]);
-            let (mut session, mut cursor) = begin(&log);
+            let (_home, database, log, clock) = home_with_rows("", &all[..tables]);
+            let mut followed = Followed::begin(&log, &Arc::default());
             let mut written = 0;
             let mut rows = all[tables..].chunks(2);
             for until in at.into_iter().chain([lines.len()]) {
@@ -510,13 +486,12 @@ mod tests {
                     .unwrap();
                 written = until;
                 execute(&database, rows.next().unwrap_or_default());
-                follow(&log, (&mut session, &mut cursor));
+                clock.pass(LOOK_INTERVAL);
+                followed.go_on().unwrap();
             }
-            eventually(|| {
-                follow(&log, (&mut session, &mut cursor));
-                session.requests().len() == 4
-            });
-            let fresh = begin(&log).0;
+            let session = followed.sessions().remove(0).1;
+            let fresh = Followed::begin(&log, &Arc::default());
+            let fresh = fresh.sessions().remove(0).1;
             assert_eq!(fresh.requests().len(), 4);
             assert_eq!(session.requests(), fresh.requests(), "{at:?}");
             assert_eq!(session.items(), fresh.items(), "{at:?}");
@@ -540,7 +515,7 @@ mod tests {
             .map(|sql| sql.replace("5e000000-0000-4000-8000-000000000012", id))
             .collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let (home, database, _) = home_with_rows("", &all[..all.len() - 1]);
+        let (home, database, ..) = home_with_rows("", &all[..all.len() - 1]);
         let folder = home.path().join("session-state").join(id);
         fs::create_dir_all(&folder).unwrap();
         // One response after that has none.
@@ -548,22 +523,23 @@ mod tests {
         let own = &of_log[..of_log[..own].rfind('\n').unwrap() + 1];
         fs::write(folder.join("events.jsonl"), own).unwrap();
         let root = SearchRoot::Usual(&COPILOT_CLI, folder);
-        let log = Scanner::new(vec![root], vec![], |_| None)
-            .look()
-            .files
-            .remove(0);
-        let (_, mut cursor) = begin(&log);
+        let clock = Clock::stopped();
+        let mut scanner = Scanner::new(vec![root], vec![], |_| None).with_clock(&clock);
+        let log = scanner.look().files.remove(0);
+        let mut followed = Followed::begin(&log, &Arc::default());
         execute(&database, &all[all.len() - 1..]);
-        eventually(|| cursor.has_news_beside());
-        assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(_)));
-        assert!(!cursor.has_news_beside());
+        clock.pass(LOOK_INTERVAL);
+        assert!(followed.cursor.has_news_beside());
+        followed.go_on().unwrap();
+        assert_eq!(followed.restarts, 0);
+        assert!(!followed.cursor.has_news_beside());
     }
 
     #[test]
     fn a_file_that_is_replaced_is_read_anew_and_one_that_is_gone_has_no_records() {
         let (home, [_, spans], log) = home(LOG, SPANS);
         assert_eq!(prompts(&log), [22_799, 23_610]);
-        let (_, cursor) = begin(&log);
+        let cursor = open(&log, &Arc::default()).1;
         assert!(!cursor.has_news_beside());
 
         let other = home.path().join("other");

@@ -4,6 +4,7 @@
 //! message of a sub-agent, `{"hang":1}` is read only when a test allows it; anything else cannot be read. A document is a list of such lines in `[…]`, a
 //! folder `parts` has one in each file `part-<number>.json`.
 
+pub(super) mod followed;
 pub(super) mod made;
 pub(super) mod usage;
 

@@ -10,8 +10,8 @@ use model::window::Rules;
 use std::io;
 use std::sync::Arc;
 
-/// Items in the context of a log's sessions beyond which they would take most of a cache.
-const MOST_ITEMS: usize = 1 << 18;
+/// Items in the context of a log's sessions beyond which they would take most of a cache. Tests have fewer.
+pub(super) const MOST_ITEMS: usize = if cfg!(test) { 1 << 12 } else { 1 << 18 };
 
 /// Trims the sessions of a log, but for those that a text names, which may go; what a cache keeps of them. `None`: they
 /// are too large for it.

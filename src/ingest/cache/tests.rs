@@ -405,7 +405,7 @@ fn damaged_details_cost_their_own_entry_alone() {
 fn a_session_that_would_fill_the_cache_is_not_put_into_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.toy");
-    let items = (1 << 18) + 1;
+    let items = sessions::MOST_ITEMS + 1;
     fs::write(&path, "{\"say\":\"x\"}\n".repeat(items)).unwrap();
     let mut sessions = read_whole(&toy_log(&path), &ByLength, &Arc::default()).unwrap();
     assert_eq!(sessions[0].1.items().len(), items);

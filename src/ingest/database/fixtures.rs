@@ -3,23 +3,19 @@
 use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::Sessions;
-use crate::lines::Progress;
-use crate::log::{Cursor, LogFile, News, Reading};
+use crate::log::LogFile;
 use crate::reader::{read_whole, tail_only};
-use files::waiting::wait_for;
-use model::event::{ByLength, Entry};
+use crate::testing::followed::Followed;
+use model::event::ByLength;
 use model::fleet::FileId;
 use model::session::Session;
 use model::text::TextRequest;
 use rusqlite::Batch;
 use rusqlite::fallible_iterator::FallibleIterator;
+use state::LOOK_INTERVAL;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-/// A log, what was read of it and where reading continues.
-type Followed = (LogFile, Sessions, Box<dyn Cursor>);
 
 /// The SQL of all fixtures.
 fn scripts() -> Vec<(PathBuf, String)> {
@@ -35,20 +31,12 @@ fn scripts() -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The sessions of the database at a path, of the agent whose fixture the script is.
-fn logs(script: &Path, path: &Path) -> Vec<LogFile> {
+/// Finds the sessions of the database at a path, of the agent whose fixture the script is.
+fn scanner(script: &Path, path: &Path) -> Scanner {
     let agent = script.ancestors().nth(2).and_then(Path::file_name);
     let format = agents::by_id(agent.unwrap().to_str().unwrap()).unwrap();
     let root = SearchRoot::Forced(format, path.to_path_buf());
     Scanner::new(vec![root], vec![format], |_| None)
-        .look()
-        .files
-}
-
-fn begin(log: &LogFile) -> (Sessions, Box<dyn Cursor>) {
-    let mut reading = Reading::whole(log, &Arc::default());
-    while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
-    reading.finish()
 }
 
 #[test]
@@ -59,26 +47,22 @@ fn following_ends_where_a_fresh_reading_does() {
         let writer = Connection::open(&path).unwrap();
         writer.pragma_update(None, "journal_mode", "wal").unwrap();
         writer.pragma_update(None, "synchronous", "off").unwrap();
+        let clock = Clock::stopped();
+        let mut scanner = scanner(&script, &path).with_clock(&clock);
         let mut followed: BTreeMap<FileId, Followed> = BTreeMap::new();
         let mut statements = Batch::new(&writer, &sql);
         while let Some(mut statement) = statements.next().unwrap() {
             statement.raw_execute().unwrap();
-            go_on((&script, &path), &mut followed);
+            clock.pass(LOOK_INTERVAL);
+            go_on(&scanner.look().files, &mut followed);
         }
-        // What is looked at once in a while is seen in the end.
         let name = script.display();
-        wait_for(&format!("{name} as it is read afresh"), || {
-            go_on((&script, &path), &mut followed);
-            settle(&mut followed);
-            let mut other = followed.values().filter(|one| !is_as_fresh(one));
-            match other.next() {
-                None => Ok(()),
-                Some((_, sessions, _)) => Err(format!("{:?}", facts(&sessions[0].1))),
-            }
-        });
         assert!(!followed.is_empty(), "{name}: no session");
-        for (log, sessions, _) in followed.into_values() {
-            let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+        for mut one in followed.into_values() {
+            clock.pass(LOOK_INTERVAL);
+            one.finish().unwrap();
+            let (log, sessions) = (&one.log, one.sessions());
+            let fresh = read_whole(log, &ByLength, &Arc::default()).unwrap();
             assert_eq!(sessions.len(), fresh.len(), "{name}");
             let (a, b) = (&sessions[0].1, &fresh[0].1);
             assert_eq!(a.context(), b.context(), "{name}");
@@ -88,38 +72,14 @@ fn following_ends_where_a_fresh_reading_does() {
                 let Some(wanted) = TextRequest::of(log.facts.file, &item) else {
                     continue;
                 };
-                let text = log.store.text(&log, wanted).map(|_| ());
+                let text = log.store.text(log, wanted).map(|_| ());
                 assert!(text.is_ok(), "{name}: {item:?}: {text:?}");
             }
             // The gauge needs no more than the end.
-            let tail = tail_only(&log, &Arc::default()).unwrap();
+            let tail = tail_only(log, &Arc::default()).unwrap();
             assert_eq!(tail[0].1.context().known, b.context().known, "{name}");
         }
     }
-}
-
-/// Nobody goes on writing.
-fn settle(followed: &mut BTreeMap<FileId, Followed>) {
-    for (log, sessions, cursor) in followed.values_mut() {
-        match cursor.finish(&ByLength) {
-            Ok(News::Entries(entries)) => {
-                if !apply(sessions, entries) {
-                    (*sessions, *cursor) = begin(log);
-                }
-            }
-            Ok(_) => {}
-            Err(e) => assert_eq!(e.kind(), io::ErrorKind::WouldBlock, "{e}"),
-        }
-    }
-}
-
-fn is_as_fresh((log, sessions, _): &Followed) -> bool {
-    let fresh = read_whole(log, &ByLength, &Arc::default()).unwrap();
-    let (a, b) = (&sessions[0].1, &fresh[0].1);
-    sessions.len() == fresh.len()
-        && a.context() == b.context()
-        && facts(a) == facts(b)
-        && (&a.skipped, &a.unknown) == (&b.skipped, &b.unknown)
 }
 
 /// The items and requests. The numbers of their records differ: the line about a session may have come several
@@ -138,32 +98,16 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
     (items.collect(), requests.collect())
 }
 
-/// Whether no entry is of a conversation that was not there before.
-fn apply(sessions: &mut Sessions, entries: Vec<Entry>) -> bool {
-    entries.into_iter().all(|entry| {
-        let of_it = sessions.iter_mut().find(|(lane, _)| *lane == entry.lane);
-        of_it.map(|(_, session)| session.apply(entry)).is_some()
-    })
-}
-
-fn go_on((script, path): (&Path, &Path), followed: &mut BTreeMap<FileId, Followed>) {
-    for log in logs(script, path) {
-        let file = log.facts.file;
-        let Some((log, mut sessions, mut cursor)) = followed.remove(&file) else {
-            let (sessions, cursor) = begin(&log);
-            followed.insert(file, (log, sessions, cursor));
-            continue;
-        };
-        match cursor.more(&ByLength) {
-            Ok(News::Entries(entries) | News::Batch(entries)) => {
-                if !apply(&mut sessions, entries) {
-                    (sessions, cursor) = begin(&log);
-                }
-            }
-            Ok(_) => (sessions, cursor) = begin(&log),
-            Err(e) => assert_eq!(e.kind(), io::ErrorKind::WouldBlock, "{e}"),
-        }
-        followed.insert(file, (log, sessions, cursor));
+/// Reads on in the sessions that are there now.
+fn go_on(logs: &[LogFile], followed: &mut BTreeMap<FileId, Followed>) {
+    for log in logs {
+        let begin = || Followed::begin(log, &Arc::default());
+        let one = followed.entry(log.facts.file).or_insert_with(begin);
+        let read = one.go_on();
+        let is_at_work = read
+            .as_ref()
+            .is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
+        assert!(read.is_ok() || is_at_work, "{read:?}");
     }
 }
 
@@ -202,6 +146,8 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
         // Cases take turns: each value is read by each query, and each case holds odd values.
         for (nth, value) in VALUES.iter().enumerate() {
             let case = cases[nth % cases.len()];
+            // A file that is overwritten is flushed to the disk by some file systems.
+            let _ = fs::remove_file(&path);
             fs::copy(original(case), &path).unwrap();
             let writer = Connection::open(&path).unwrap();
             writer.pragma_update(None, "synchronous", "off").unwrap();
@@ -211,7 +157,9 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
             let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
             // A constraint may be in the way.
             let _ = writer.execute_batch(&update);
-            for log in logs(&scripts[case].0, &path) {
+            // An old file is opened once for all that is read of it.
+            tests::age(&path);
+            for log in scanner(&scripts[case].0, &path).look().files {
                 let _ = read_whole(&log, &ByLength, &Arc::default());
             }
         }

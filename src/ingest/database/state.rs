@@ -55,7 +55,8 @@ struct Look {
 }
 
 impl State {
-    pub(super) fn list(&mut self, database: &Database, now: Instant) -> io::Result<()> {
+    pub(super) fn list(&mut self, database: &Database) -> io::Result<()> {
+        let now = database.clock.now();
         if self
             .used
             .is_some_and(|used| now.duration_since(used) > IDLE_TIME)
@@ -75,11 +76,8 @@ impl State {
             return Err(error);
         }
         self.tables = self.tables.filter(|tables| tables.is_final());
-        let begun = Instant::now();
-        let listed = self.read(database, now, |connection, tables| {
-            tables.sessions(connection)
-        });
-        let took = begun.elapsed();
+        let listed = self.read(database, |connection, tables| tables.sessions(connection));
+        let took = database.clock.now().duration_since(now);
         self.note_refusal(files, listed.as_ref().err());
         self.due = listed
             .as_ref()
@@ -103,12 +101,8 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn look(
-        &mut self,
-        database: &Database,
-        id: &Arc<str>,
-        now: Instant,
-    ) -> io::Result<Stamp> {
+    pub(super) fn look(&mut self, database: &Database, id: &Arc<str>) -> io::Result<Stamp> {
+        let now = database.clock.now();
         let files = Files::of(&database.path)?;
         let listed = self.sessions.get(id).filter(|_| self.seen == Some(files));
         if let Some(session) = listed {
@@ -127,11 +121,10 @@ impl State {
         if let Some(error) = self.refusal(files) {
             return last.ok_or(error);
         }
-        let begun = Instant::now();
-        let found = self.read(database, now, |connection, tables| {
+        let found = self.read(database, |connection, tables| {
             tables.session(connection, id)
         });
-        let took = begun.elapsed();
+        let took = database.clock.now().duration_since(now);
         let session = match found {
             Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
             // What is wrong with the database shows when its sessions are listed.
@@ -167,7 +160,6 @@ impl State {
     pub(super) fn read<T>(
         &mut self,
         database: &Database,
-        now: Instant,
         mut read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
         let mut tries = 1;
@@ -175,7 +167,7 @@ impl State {
             let may_have_changed = self.tables.is_some();
             // SQLite has no error for a file that is gone since it was looked at.
             let result = self
-                .try_read(database, now, &mut read)
+                .try_read(database, &mut read)
                 .or_else(|e| Files::of(&database.path).and(Err(e)));
             match &result {
                 Err(e) if (is_busy(e) || may_have_changed) && tries < MOST_READ_TRIES => tries += 1,
@@ -186,6 +178,7 @@ impl State {
             self.locked_since = None;
             return result;
         }
+        let now = database.clock.now();
         let since = *self.locked_since.get_or_insert(now);
         if now.saturating_duration_since(since) < PATIENCE {
             Err(io::ErrorKind::WouldBlock.into())
@@ -197,7 +190,6 @@ impl State {
     fn try_read<T>(
         &mut self,
         database: &Database,
-        now: Instant,
         read: &mut impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
         let path = &database.path;
@@ -227,7 +219,7 @@ impl State {
         }
         let result = result?;
         self.open = Some(open);
-        self.used = Some(now);
+        self.used = Some(database.clock.now());
         Ok(Some(result))
     }
 }

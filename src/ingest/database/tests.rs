@@ -4,11 +4,11 @@ use super::*;
 use crate::discover::roots::SearchRoot;
 use crate::discover::{Found, Scanner};
 use crate::lanes::Sessions;
-use crate::lines::Progress;
-use crate::log::{Cursor, LogFile, News, Reading};
+use crate::log::{LogFile, News};
 use crate::patience::PATIENCE;
 use crate::reader::{read_whole, tail_only};
-use crate::testing::{TABLES, TALKS, TOY, some_time};
+use crate::testing::followed::Followed;
+use crate::testing::{TABLES, TALKS, TOY};
 use files::waiting::wait_for;
 use format::database::Schema;
 use model::event::ByLength;
@@ -26,6 +26,7 @@ struct Agent {
     home: tempfile::TempDir,
     path: PathBuf,
     writer: Connection,
+    clock: Clock,
 }
 
 impl Agent {
@@ -35,8 +36,28 @@ impl Agent {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let writer = Connection::open(&path).unwrap();
         writer.pragma_update(None, "journal_mode", journal).unwrap();
+        // Nobody needs it after a loss of power.
+        writer.pragma_update(None, "synchronous", "off").unwrap();
         writer.execute_batch(TABLES).unwrap();
-        Agent { home, path, writer }
+        Agent {
+            home,
+            path,
+            writer,
+            clock: Clock::stopped(),
+        }
+    }
+
+    /// Its database, which is looked at by its clock.
+    fn database(&self, spec: &'static DatabaseSpec) -> Database {
+        Database::new(&Arc::new(self.path.clone()), spec, &self.clock)
+    }
+
+    /// Follows a session.
+    fn watch(&self, id: &str) -> Watched {
+        Watched {
+            followed: Followed::begin(&self.log(id), &Arc::default()),
+            clock: self.clock.clone(),
+        }
     }
 
     fn run(&self, sql: &str) {
@@ -75,7 +96,9 @@ impl Agent {
 
     fn look(&self) -> Found {
         let root = SearchRoot::Usual(&TOY, self.path.parent().unwrap().to_path_buf());
-        Scanner::new(vec![root], vec![&TOY], |_| None).look()
+        Scanner::new(vec![root], vec![&TOY], |_| None)
+            .with_clock(&self.clock)
+            .look()
     }
 
     fn log(&self, id: &str) -> LogFile {
@@ -99,7 +122,7 @@ impl Agent {
 }
 
 /// Nothing was written to this file for long.
-fn age(path: &std::path::Path) {
+pub(super) fn age(path: &std::path::Path) {
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
@@ -113,67 +136,34 @@ fn prompts(log: &LogFile) -> Vec<u64> {
     session.requests().iter().map(|r| r.prompt).collect()
 }
 
-/// A session that is followed.
-struct Followed {
-    log: LogFile,
-    session: Session,
-    cursor: Box<dyn Cursor>,
-    restarts: u32,
+/// A session that is followed, and the clock by which its database is looked at again.
+struct Watched {
+    followed: Followed,
+    clock: Clock,
 }
 
-impl Followed {
-    fn begin(log: LogFile) -> Followed {
-        let mut reading = Reading::whole(&log, &Arc::default());
-        assert_eq!(
-            reading.step(&ByLength, &mut || false).unwrap(),
-            Progress::Done
-        );
-        let (sessions, cursor) = reading.finish();
-        Followed {
-            log,
-            session: main_of(sessions),
-            cursor,
-            restarts: 0,
-        }
-    }
-
+impl Watched {
     /// Follows until there are these requests. The list of sessions is looked at once in a while.
     fn until(&mut self, prompts: &[u64]) {
-        wait_for(&format!("{prompts:?}"), || match self.go_on() {
-            Ok(now) if now == prompts => Ok(()),
-            other => Err(format!("{other:?}")),
+        wait_for(&format!("{prompts:?}"), || {
+            self.clock.pass(LOOK_INTERVAL);
+            match self.followed.go_on() {
+                Ok(()) if self.followed.prompts() == prompts => Ok(()),
+                Ok(()) => Err(format!("{:?}", self.followed.prompts())),
+                Err(e) => Err(e.to_string()),
+            }
         });
     }
 
     /// Follows until that fails.
     fn until_error(&mut self) -> io::ErrorKind {
-        wait_for("error", || match self.go_on() {
-            Ok(now) => Err(format!("{now:?}")),
-            Err(e) => Ok(e.kind()),
-        })
-    }
-
-    fn go_on(&mut self) -> io::Result<Vec<u64>> {
-        loop {
-            match self.cursor.more(&ByLength)? {
-                News::Batch(entries) => entries
-                    .into_iter()
-                    .for_each(|entry| self.session.apply(entry)),
-                News::Entries(entries) => {
-                    for entry in entries {
-                        self.session.apply(entry);
-                    }
-                    let requests = self.session.requests();
-                    return Ok(requests.iter().map(|r| r.prompt).collect());
-                }
-                News::Restart => {
-                    let restarts = self.restarts + 1;
-                    *self = Followed::begin(self.log.clone());
-                    self.restarts = restarts;
-                }
-                News::Rewritten(_) => panic!("rows are no document"),
+        wait_for("error", || {
+            self.clock.pass(LOOK_INTERVAL);
+            match self.followed.go_on() {
+                Ok(()) => Err(format!("{:?}", self.followed.prompts())),
+                Err(e) => Ok(e.kind()),
             }
-        }
+        })
     }
 }
 
@@ -222,12 +212,16 @@ fn rows_that_come_are_read_and_no_trace_is_left() {
         let agent = Agent::new(journal);
         agent.talk("a", &["{\"toy\":1}"]);
         let before = agent.files();
-        let mut followed = Followed::begin(agent.log("a"));
+        let mut watched = agent.watch("a");
         for n in 2..6 {
             agent.talk("a", &[&format!("{{\"toy\":{n}}}")]);
-            followed.until(&(1..=n).collect::<Vec<u64>>());
+            watched.until(&(1..=n).collect::<Vec<u64>>());
         }
-        assert_eq!((followed.restarts, agent.files()), (0, before), "{journal}");
+        assert_eq!(
+            (watched.followed.restarts, agent.files()),
+            (0, before),
+            "{journal}"
+        );
     }
 }
 
@@ -263,7 +257,7 @@ fn a_log_without_its_writer_is_read_and_a_database_without_a_log_as_it_is() {
 fn a_checkpoint_and_a_log_that_begins_again_lose_nothing() {
     let agent = Agent::new("wal");
     agent.talk("a", &["{\"toy\":1}"]);
-    let mut followed = Followed::begin(agent.log("a"));
+    let mut watched = agent.watch("a");
     for n in 2..6 {
         agent.run("PRAGMA wal_checkpoint(RESTART)");
         agent.talk("a", &[&format!("{{\"toy\":{n}}}")]);
@@ -271,9 +265,9 @@ fn a_checkpoint_and_a_log_that_begins_again_lose_nothing() {
             0 => "PRAGMA wal_checkpoint(TRUNCATE)",
             _ => "PRAGMA wal_checkpoint(FULL)",
         });
-        followed.until(&(1..=n).collect::<Vec<u64>>());
+        watched.until(&(1..=n).collect::<Vec<u64>>());
     }
-    assert_eq!(followed.restarts, 0);
+    assert_eq!(watched.followed.restarts, 0);
 }
 
 #[test]
@@ -281,9 +275,9 @@ fn rows_that_are_rewritten_or_deleted_are_read_again() {
     let agent = Agent::new("wal");
     let lines: Vec<String> = (1..=2000).map(|n| format!("{{\"toy\":{n}}}")).collect();
     agent.talk("a", &lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut followed = Followed::begin(agent.log("a"));
+    let mut watched = agent.watch("a");
     let mut prompts: Vec<u64> = (1..=2000).collect();
-    followed.until(&prompts);
+    watched.until(&prompts);
     // One of the last rows, and an early one: those are looked at in turn.
     for (id, n) in [(1990, 10_000), (3, 20_000)] {
         agent.run(&format!(
@@ -292,16 +286,16 @@ fn rows_that_are_rewritten_or_deleted_are_read_again() {
         agent.talk("a", &["{\"toy\":7}"]);
         prompts[id - 1] = n;
         prompts.push(7);
-        followed.until(&prompts);
+        watched.until(&prompts);
     }
-    assert_eq!(followed.restarts, 2);
+    assert_eq!(watched.followed.restarts, 2);
     agent.run("DELETE FROM word WHERE id > 100");
     agent.talk("a", &[]);
     prompts.truncate(100);
-    followed.until(&prompts);
+    watched.until(&prompts);
     agent.run("VACUUM");
-    followed.until(&prompts);
-    assert_eq!(followed.restarts, 3);
+    watched.until(&prompts);
+    assert_eq!(watched.followed.restarts, 3);
 }
 
 #[test]
@@ -310,50 +304,55 @@ fn a_row_that_is_being_written_is_waited_for() {
     agent.talk("a", &["{\"toy\":1}"]);
     agent.run("INSERT INTO word(talk, line, done) VALUES ('a', '{\"toy\":2}', 0)");
     let log = agent.log("a");
-    let mut followed = Followed::begin(log.clone());
-    assert_eq!(followed.session.requests().len(), 1);
-    assert!(!followed.cursor.is_incomplete(), "it may still be written");
+    let mut watched = agent.watch("a");
+    assert_eq!(watched.followed.prompts().len(), 1);
+    assert!(
+        !watched.followed.cursor.is_incomplete(),
+        "it may still be written"
+    );
     // A report takes it as it is, and so does a gauge after a while without writes.
     assert_eq!(prompts(&log), [1, 2]);
     agent.run("UPDATE word SET line = '{\"toy\":3}', done = 1, mark = 1 WHERE id = 2");
     agent.talk("a", &[]);
-    followed.until(&[1, 3]);
-    assert_eq!(followed.restarts, 0);
+    watched.until(&[1, 3]);
+    assert_eq!(watched.followed.restarts, 0);
     agent.run("INSERT INTO word(talk, line, done) VALUES ('a', '{\"toy\":4}', 0)");
     agent.run("UPDATE talk SET updated = 1000");
     wait_for("last row that nobody goes on with", || {
-        followed.until(&[1, 3]);
-        let is_incomplete = followed.cursor.is_incomplete();
+        watched.until(&[1, 3]);
+        let is_incomplete = watched.followed.cursor.is_incomplete();
         is_incomplete.then_some(()).ok_or("it may be written")
     });
     // One that another follows stays as it is.
     agent.talk("a", &["{\"toy\":5}"]);
-    followed.until(&[1, 3, 4, 5]);
+    watched.until(&[1, 3, 4, 5]);
 }
 
 #[test]
 fn a_locked_database_is_tried_again_and_said_after_a_while() {
     let agent = Agent::new("delete");
     agent.talk("a", &["{\"toy\":1}"]);
-    let log = agent.log("a");
-    let mut followed = Followed::begin(log);
+    let mut watched = agent.watch("a");
     agent.talk("a", &["{\"toy\":2}"]);
     // Who only locks it changes nothing.
     agent.run("BEGIN EXCLUSIVE");
-    followed.until(&[1, 2]);
+    watched.until(&[1, 2]);
     agent.run("COMMIT");
     agent.talk("a", &["{\"toy\":3}"]);
     agent.begin_to_write();
-    let database = Database::new(&Arc::new(agent.path.clone()), &TALKS);
-    let now = some_time();
-    let error_at = |at| database.sessions_at(at).1.map(|e| e.kind());
-    assert_eq!(error_at(now), Some(io::ErrorKind::WouldBlock));
-    let before = PATIENCE - LOOK_INTERVAL;
-    assert_eq!(error_at(now + before), Some(io::ErrorKind::WouldBlock));
-    assert_eq!(error_at(now + PATIENCE), Some(io::ErrorKind::ResourceBusy));
-    followed.until(&[1, 2]);
+    let database = agent.database(&TALKS);
+    let error_after = |time| {
+        agent.clock.pass(time);
+        database.sessions().1.map(|e| e.kind())
+    };
+    let busy = Some(io::ErrorKind::WouldBlock);
+    assert_eq!(error_after(Duration::ZERO), busy);
+    assert_eq!(error_after(PATIENCE - LOOK_INTERVAL), busy);
+    let locked = Some(io::ErrorKind::ResourceBusy);
+    assert_eq!(error_after(LOOK_INTERVAL), locked);
+    watched.until(&[1, 2]);
     agent.run("COMMIT");
-    followed.until(&[1, 2, 3]);
+    watched.until(&[1, 2, 3]);
 }
 
 #[test]
@@ -409,13 +408,13 @@ fn deleted_replaced_and_truncated() {
     let agent = Agent::new("delete");
     agent.talk("a", &["{\"toy\":1}"]);
     agent.talk("gone", &["{\"toy\":9}"]);
-    let mut followed = Followed::begin(agent.log("a"));
-    let mut other = Followed::begin(agent.log("gone"));
+    let mut watched = agent.watch("a");
+    let mut other = agent.watch("gone");
     // Another file takes its place.
     let replacement = Agent::new("delete");
     replacement.talk("a", &["{\"toy\":5}", "{\"toy\":6}"]);
     fs::rename(&replacement.path, &agent.path).unwrap();
-    followed.until(&[5, 6]);
+    watched.until(&[5, 6]);
     assert_eq!(other.until_error(), io::ErrorKind::NotFound);
     // It loses its end.
     let file = fs::OpenOptions::new()
@@ -424,9 +423,9 @@ fn deleted_replaced_and_truncated() {
         .unwrap();
     file.set_len(4096).unwrap();
     assert!(agent.look().problems[0].1.contains("damaged"));
-    followed.until(&[5, 6]);
+    watched.until(&[5, 6]);
     fs::remove_file(&agent.path).unwrap();
-    assert_eq!(followed.until_error(), io::ErrorKind::NotFound);
+    assert_eq!(watched.until_error(), io::ErrorKind::NotFound);
 }
 
 #[test]
@@ -458,7 +457,7 @@ fn a_large_database_is_not_copied_and_not_read_through() {
     // A journal that only a writer can roll back, of a database too large for a copy.
     fs::write(agent.path.with_extension("talks-journal"), JOURNAL_MAGIC).unwrap();
     agent.age();
-    let (_, error) = Database::new(&Arc::new(agent.path.clone()), &TALKS).sessions();
+    let (_, error) = agent.database(&TALKS).sessions();
     assert!(error.unwrap().to_string().contains("start the agent once"));
 }
 
@@ -507,10 +506,11 @@ static NEWER: DatabaseSpec = DatabaseSpec {
 fn tables_count_once_there_is_a_session_in_them() {
     for journal in ["WAL", "DELETE"] {
         let agent = Agent::new(journal);
-        let database = Database::new(&Arc::new(agent.path.clone()), &NEWER);
+        let database = agent.database(&NEWER);
         // The list may be late.
         let expect = |expected: &[&str]| {
             wait_for(&format!("{expected:?}"), || {
+                agent.clock.pass(LOOK_INTERVAL);
                 let (sessions, error) = database.sessions();
                 assert!(error.is_none(), "{error:?}");
                 let mut ids: Vec<&str> = sessions.keys().map(|id| &**id).collect();
@@ -536,8 +536,7 @@ fn a_database_that_lost_its_header_is_refused_once_until_it_changes() {
     let agent = Agent::new("delete");
     agent.talk("a", &["{\"toy\":1}"]);
     let log = agent.log("a");
-    let at = Arc::new(agent.path.clone());
-    let database = Database::new(&at, &TALKS);
+    let database = agent.database(&TALKS);
     let (sessions, error) = database.sessions();
     assert!(error.is_none() && sessions.len() == 1);
     let seen = database.stamp(&"a".into()).unwrap();
@@ -545,6 +544,7 @@ fn a_database_that_lost_its_header_is_refused_once_until_it_changes() {
     fs::write(&agent.path, [&[0; 100], &whole[100..]].concat()).unwrap();
     // As soon as a later write is sure to show, what is wrong is remembered.
     wait_for("refusal", || {
+        agent.clock.pass(LOOK_INTERVAL);
         assert_eq!(database.stamp(&"a".into()).unwrap(), seen, "it stays");
         let is_remembered = lock(&database.state).failed.is_some();
         is_remembered.then_some(()).ok_or("nothing is remembered")
@@ -565,25 +565,26 @@ fn a_database_that_lost_its_header_is_refused_once_until_it_changes() {
 fn a_connection_without_use_is_closed() {
     let agent = Agent::new("wal");
     agent.talk("a", &["{\"toy\":1}"]);
-    let database = Database::new(&Arc::new(agent.path.clone()), &TALKS);
-    let now = some_time();
-    let is_open_at = |at| {
-        let (sessions, error) = database.sessions_at(at);
+    let database = agent.database(&TALKS);
+    let is_open_after = |time| {
+        agent.clock.pass(time);
+        let (sessions, error) = database.sessions();
         assert!(error.is_none() && sessions.len() == 1, "{error:?}");
         lock(&database.state).open.is_some()
     };
-    assert!(is_open_at(now));
+    assert!(is_open_after(Duration::ZERO));
     // Whatever was written, it is not looked at before.
-    lock(&database.state).next_look = Some(now + 2 * IDLE_TIME);
-    assert!(is_open_at(now + IDLE_TIME));
-    assert!(!is_open_at(now + IDLE_TIME + LOOK_INTERVAL));
+    let far = agent.clock.now() + 2 * IDLE_TIME;
+    lock(&database.state).next_look = Some(far);
+    assert!(is_open_after(IDLE_TIME));
+    assert!(!is_open_after(LOOK_INTERVAL));
 }
 
 #[test]
 fn a_database_that_vanishes_while_it_is_read_is_gone_whatever_sqlite_says() {
     let agent = Agent::new("delete");
     agent.talk("a", &["{\"toy\":1}"]);
-    let database = Database::new(&Arc::new(agent.path.clone()), &TALKS);
+    let database = agent.database(&TALKS);
     let says = |connection: &Connection| connection.execute_batch("no SQL");
     let read = database.read(|connection, _| says(connection));
     assert_eq!(read.unwrap_err().kind(), io::ErrorKind::Other);

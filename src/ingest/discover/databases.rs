@@ -22,7 +22,7 @@ impl Scanner {
         }
         let path = &at.path;
         let fits = |format: &&&'static Format| match format.store(head) {
-            Some(StoreKind::Database(spec)) => Database::new(path, spec).fits(),
+            Some(StoreKind::Database(spec)) => Database::new(path, spec, &self.clock).fits(),
             _ => false,
         };
         let is_named = |format: &&&'static Format| {
@@ -45,7 +45,8 @@ impl Scanner {
         spec: &'static DatabaseSpec,
     ) -> Arc<Database> {
         let key = (format.id, path.to_path_buf());
-        let new = || Arc::new(Database::new(path, spec));
+        let clock = &self.clock;
+        let new = || Arc::new(Database::new(path, spec, clock));
         Arc::clone(self.databases.entry(key).or_insert_with(new))
     }
 }

@@ -3,9 +3,8 @@
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::lanes::main_session;
-use crate::lines::Progress;
-use crate::log::Reading;
 use crate::reader::tail_only;
+use crate::testing::followed::open;
 use crate::testing::made::Made;
 use model::event::ByLength;
 use model::session::Coverage;
@@ -37,12 +36,7 @@ fn an_unfinished_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
     // On screen, where the search has a bound, nothing of it counts as read until all of it was.
     let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
     assert_eq!(reading.coverage(), Coverage::Tail);
-    let mut whole = Reading::whole(&log, &Arc::default());
-    assert_eq!(
-        whole.step(&ByLength, &mut || false).unwrap(),
-        Progress::Done
-    );
-    let (sessions, _) = whole.finish();
+    let (sessions, _) = open(&log, &Arc::default());
     assert_eq!(main_session(&sessions).unwrap().context().known, 4001);
 }
 

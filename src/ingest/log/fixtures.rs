@@ -7,6 +7,7 @@ use crate::lanes::{Lanes, main_session};
 use crate::log::News;
 use crate::reader::{each_usage, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
+use crate::testing::followed::read_to_end;
 use crate::testing::usage::Usage;
 use crate::{source, store};
 use format::database::MAGIC;
@@ -103,8 +104,7 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
                 }
                 News::Batch(entries) => lanes.apply(entries),
                 News::Restart => {
-                    let mut reading = Reading::whole(log, &RULES);
-                    while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+                    let reading = read_to_end(|| Reading::whole(log, &RULES));
                     (lanes, cursor) = (reading.lanes, reading.cursor);
                 }
             }

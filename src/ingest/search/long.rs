@@ -3,7 +3,7 @@
 use super::matcher::{Counted, Matcher, line_end, mark, within};
 use super::{Line, Lines};
 
-/// The bytes of the text that are searched at once.
+/// The usual window.
 const WINDOW: usize = 4 << 20;
 /// The longest match that is found wherever it is, in bytes: so many are searched again with what follows.
 const OVERLAP: usize = 64 << 10;
@@ -13,6 +13,8 @@ const BESIDE: usize = 4 << 10;
 /// A search in a text that comes in parts, which may end inside a character.
 pub(super) struct Search<'m> {
     matcher: &'m Matcher,
+    /// The bytes of the text that are searched at once.
+    window: usize,
     held: String,
     /// Bytes of a character that is not complete.
     rest: Vec<u8>,
@@ -25,8 +27,13 @@ pub(super) struct Search<'m> {
 
 impl<'m> Search<'m> {
     pub(super) fn new(matcher: &'m Matcher) -> Search<'m> {
+        Search::in_windows_of(WINDOW, matcher)
+    }
+
+    fn in_windows_of(window: usize, matcher: &'m Matcher) -> Search<'m> {
         Search {
             matcher,
+            window,
             held: String::new(),
             rest: Vec::new(),
             from: 0,
@@ -49,7 +56,7 @@ impl<'m> Search<'m> {
                 _ => self.held.push(char::REPLACEMENT_CHARACTER),
             }
         }
-        if self.held.len() >= WINDOW {
+        if self.held.len() >= self.window {
             self.search(self.held.len() - OVERLAP);
         }
     }
@@ -122,6 +129,9 @@ mod tests {
     use super::super::{Case, Syntax};
     use super::*;
 
+    /// A window that is soon full.
+    const SMALL: usize = 4 * OVERLAP;
+
     fn matcher(pattern: &str) -> Matcher {
         Matcher::new(pattern, Syntax::Regex, Case::Smart).unwrap()
     }
@@ -129,7 +139,7 @@ mod tests {
     /// The lines that match, of a text that comes in parts of this size.
     fn found(pattern: &str, text: &str, part: usize) -> Vec<Line> {
         let matcher = matcher(pattern);
-        let mut search = Search::new(&matcher);
+        let mut search = Search::in_windows_of(SMALL, &matcher);
         text.as_bytes()
             .chunks(part)
             .for_each(|part| search.feed(part));
@@ -139,12 +149,12 @@ mod tests {
     #[test]
     fn a_text_in_parts_matches_as_a_whole_one() {
         let line = |n: usize| format!("line {n} é{} needle-{n}\n", "x".repeat(n % 900));
-        let text: String = (0..30_000).map(line).collect();
-        assert!(text.len() > 3 * WINDOW);
+        let text: String = (0..2_000).map(line).collect();
+        assert!(text.len() > 3 * SMALL);
         for pattern in [
-            "needle-(29999|15000|7)$",
-            r"^line 9999\b",
-            r"needle-12345\nline",
+            "needle-(1999|1000|7)$",
+            r"^line 999\b",
+            r"needle-1234\nline",
         ] {
             let whole = matcher(pattern).lines(&text).lines;
             assert!(!whole.is_empty());
@@ -158,10 +168,10 @@ mod tests {
 
     #[test]
     fn a_match_is_found_where_windows_meet_and_a_line_without_an_end_is_shown_in_part() {
-        for at in [WINDOW - OVERLAP - 3, WINDOW - OVERLAP, WINDOW - 3, WINDOW] {
+        for at in [SMALL - OVERLAP - 3, SMALL - OVERLAP, SMALL - 3, SMALL] {
             let mut text = "x".repeat(at);
             text.push_str("needle");
-            text.push_str(&"y".repeat(WINDOW));
+            text.push_str(&"y".repeat(SMALL));
             let found = found("needle", &text, 65_536);
             assert_eq!(found.len(), 1, "{at}");
             assert!(found[0].text.len() < 3 * BESIDE);

@@ -1,6 +1,7 @@
 //! A sidecar that is a database, whose rows are about single requests.
 
 use super::Extent;
+use crate::clock::Clock;
 use crate::database::Database;
 use crate::source::Stamp;
 use crate::sync::lock;
@@ -35,10 +36,14 @@ struct SessionRows {
 
 impl SidecarRows {
     /// The database of this log, if there can be one.
-    pub(super) fn new(of: &'static SidecarDatabase, log: &Path) -> Option<SidecarRows> {
+    pub(super) fn new(
+        of: &'static SidecarDatabase,
+        log: &Path,
+        clock: &Clock,
+    ) -> Option<SidecarRows> {
         let path = (of.path)(log)?;
         Some(SidecarRows {
-            database: Database::new(&Arc::new(path.clone()), &of.spec),
+            database: Database::new(&Arc::new(path.clone()), &of.spec, clock),
             log: log.to_owned(),
             path,
             of,

@@ -269,10 +269,10 @@ mod tests {
     use super::*;
     use crate::discover::Scanner;
     use crate::discover::roots::SearchRoot;
-    use crate::lines::Progress;
     use crate::log::{Cursor, LogFile, News, Reading};
     use crate::reader::read_whole;
     use crate::source::head;
+    use crate::testing::followed::read_to_end;
     use crate::testing::{PARTS, TOY};
     use model::event::ByLength;
     use model::session::Session;
@@ -436,8 +436,7 @@ mod tests {
 
     impl Followed {
         fn begin(log: LogFile) -> Followed {
-            let mut reading = Reading::whole(&log, &Arc::default());
-            while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+            let reading = read_to_end(|| Reading::whole(&log, &Arc::default()));
             Followed::after(log, reading)
         }
 

@@ -407,6 +407,7 @@ mod tests {
     use crate::lines::Progress;
     use crate::log::{Cursor, News};
     use crate::reader::read_whole;
+    use crate::testing::followed::read_to_end;
     use crate::testing::toy_log;
     use model::event::ByLength;
     use model::session::Session;
@@ -447,9 +448,8 @@ mod tests {
 
         fn epoch(&self) -> Sessions {
             let log = self.log();
-            let mut reading = log.store.epoch(&log, &self.rules).unwrap();
-            while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
-            reading.finish().0
+            let begin = || log.store.epoch(&log, &self.rules).unwrap();
+            read_to_end(begin).finish().0
         }
     }
 
@@ -526,11 +526,10 @@ mod tests {
         let found = Scanner::new(vec![SearchRoot::Given(path)], vec![format], |_| None).look();
         let log = &found.files[0];
         let rules = Arc::default();
-        let tail = log.store.tail(log, &ByLength, &rules);
-        for reading in [tail, log.store.epoch(log, &rules)] {
-            let mut reading = reading.unwrap();
-            while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
-            let (sessions, _) = reading.finish();
+        let tail = || log.store.tail(log, &ByLength, &rules).unwrap();
+        let epoch = || log.store.epoch(log, &rules).unwrap();
+        for sessions in [read_to_end(tail), read_to_end(epoch)] {
+            let (sessions, _) = sessions.finish();
             let found = sessions.iter().map(|(_, session)| {
                 let id = session.meta.id.as_deref().unwrap();
                 (id, session.anchor().unwrap().prompt)
@@ -551,10 +550,9 @@ mod tests {
         let log = case.log();
         let resets = |records: u64, bytes: u64| {
             let recent = Recent { records, bytes };
-            let reading = log.store.epochs_within(&log, &case.rules, recent).unwrap();
-            reading.map(|mut reading| {
-                while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
-                let sessions = reading.finish().0;
+            let within = || log.store.epochs_within(&log, &case.rules, recent).unwrap();
+            within().map(|_| {
+                let sessions = read_to_end(|| within().unwrap()).finish().0;
                 let session = main(&sessions);
                 assert_eq!(session.anchor().unwrap().prompt, 99);
                 (session.resets().len(), session.coverage)

@@ -119,8 +119,8 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
     );
 }
 
-/// The list of all sessions, all texts of a log of each agent as results of a search and, of a log of some agents, the
-/// audit, in both formats.
+/// The list of all sessions in each format; all texts as results of a search, and of a log of each agent where they are
+/// fitted or JSON; of a log of some agents, the audit.
 fn lists(root: &Path, rules: &Arc<Rules>) {
     let all = context(root, rules);
     let mut few = context(root, rules);
@@ -153,9 +153,11 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         assert!(!audit.is_empty());
         let [anywhere, fitted] = [None, Some(60)].map(|columns| {
             let mut found = Vec::new();
+            let is_plain_text = columns.is_none() && format.for_people;
+            let logs = if is_plain_text { &all } else { &of_each };
             let style = Style { columns, ..style };
             let _ = search::run(
-                &all,
+                logs,
                 &everything,
                 (style, Colours::Off),
                 &mut found,

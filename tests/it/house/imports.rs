@@ -24,6 +24,7 @@ const MAY: &[(Parts, Parts)] = &[
     // The rooms of `ingest`, each of which uses those above it.
     (
         &[
+            "ingest::clock",
             "ingest::sync",
             "ingest::problem",
             "ingest::patience",
@@ -43,6 +44,7 @@ const MAY: &[(Parts, Parts)] = &[
             "kit",
             "format",
             "files",
+            "ingest::clock",
             "ingest::sync",
             "ingest::patience",
             "ingest::room",
@@ -57,6 +59,7 @@ const MAY: &[(Parts, Parts)] = &[
             "model",
             "format",
             "files",
+            "ingest::clock",
             "ingest::sync",
             "ingest::source",
             "ingest::lines",

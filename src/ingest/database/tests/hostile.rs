@@ -17,7 +17,7 @@ fn an_endless_view_is_given_up() {
         .unwrap();
     let database = Database {
         longest_query: Duration::ZERO,
-        ..Database::new(&Arc::new(path), &TALKS)
+        ..Database::new(&Arc::new(path), &TALKS, &Clock::default())
     };
     let (_, error) = database.sessions();
     assert!(error.unwrap().to_string().contains("interrupted"));

@@ -1,0 +1,110 @@
+//! Logs that are read and followed as the program does it: what must be read again is read again. No test demands what a
+//! single step of a reading comes to.
+
+use crate::lanes::{Lanes, Sessions};
+use crate::lines::Progress;
+use crate::log::{Cursor, LogFile, News, Reading};
+use files::waiting::wait_for;
+use model::event::ByLength;
+use model::window::Rules;
+use std::io;
+use std::sync::Arc;
+
+/// Reads to the end in the smallest steps, from the beginning again whenever that is asked for.
+pub fn read_to_end(mut begin: impl FnMut() -> Reading) -> Reading {
+    wait_for("end of the log", || {
+        let mut reading = begin();
+        loop {
+            match reading.step(&ByLength, &mut || true).unwrap() {
+                Progress::More => {}
+                Progress::Done => return Ok(reading),
+                Progress::Restart => return Err("it is to be read again"),
+            }
+        }
+    })
+}
+
+/// Reads a log from its beginning to its end.
+pub fn open(log: &LogFile, rules: &Arc<Rules>) -> (Sessions, Box<dyn Cursor>) {
+    read_to_end(|| Reading::whole(log, rules)).finish()
+}
+
+/// A log that is followed.
+pub struct Followed {
+    pub log: LogFile,
+    pub cursor: Box<dyn Cursor>,
+    /// How often it was read again from its beginning.
+    pub restarts: u32,
+    rules: Arc<Rules>,
+    lanes: Lanes,
+}
+
+impl Followed {
+    /// Reads what there is of a log.
+    pub fn begin(log: &LogFile, rules: &Arc<Rules>) -> Followed {
+        let (lanes, cursor) = read_to_end(|| Reading::whole(log, rules)).into_parts();
+        Followed {
+            log: log.clone(),
+            cursor,
+            restarts: 0,
+            rules: Arc::clone(rules),
+            lanes,
+        }
+    }
+
+    /// Its sessions as they are now.
+    pub fn sessions(&self) -> Sessions {
+        self.lanes.clone().into_sessions()
+    }
+
+    /// The prompts of its main session.
+    pub fn prompts(&self) -> Vec<u64> {
+        let sessions = self.sessions();
+        let requests = sessions[0].1.requests();
+        requests.iter().map(|request| request.prompt).collect()
+    }
+
+    /// Reads what has come.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] while it is being rewritten.
+    pub fn go_on(&mut self) -> io::Result<()> {
+        while self.take(|cursor| cursor.more(&ByLength))? {}
+        Ok(())
+    }
+
+    /// Reads what has come, an incomplete last record too: nobody goes on writing.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if it may still be written to.
+    pub fn finish(&mut self) -> io::Result<()> {
+        while self.take(|cursor| cursor.finish(&ByLength))? {}
+        Ok(())
+    }
+
+    /// Takes in what is read. Returns true if there may be more.
+    fn take(
+        &mut self,
+        read: impl FnOnce(&mut Box<dyn Cursor>) -> io::Result<News>,
+    ) -> io::Result<bool> {
+        match read(&mut self.cursor)? {
+            News::Batch(entries) => self.lanes.apply(entries),
+            News::Entries(entries) => {
+                self.lanes.apply(entries);
+                return Ok(false);
+            }
+            News::Rewritten(lanes) => {
+                self.lanes = lanes;
+                return Ok(false);
+            }
+            News::Restart => {
+                let restarts = self.restarts + 1;
+                *self = Followed::begin(&self.log, &self.rules);
+                self.restarts = restarts;
+            }
+        }
+        Ok(true)
+    }
+}
