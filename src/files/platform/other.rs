@@ -80,7 +80,7 @@ pub fn parent_process() -> Option<u32> {
     None
 }
 
-/// Whether there is a pipe at a path. Pipes have no paths of files.
+/// Whether there is a pipe at a path. Pipes are not found by paths here.
 pub fn is_pipe(_: &Path) -> bool {
     false
 }
