@@ -100,6 +100,7 @@ mod tests {
         words(program, &named)
     }
 
+    #[cfg(unix)]
     fn run(words: &[OsString], file: &Path) -> Result<(), String> {
         start(words, file)?.wait()
     }
