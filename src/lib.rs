@@ -32,7 +32,7 @@
 //! | [`kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
 //! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
-//! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders | nothing |
+//! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
 //! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
@@ -44,7 +44,8 @@
 //!
 //! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
 //! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate; `circles.rs` in the
-//! same folder checks that no files import each other in a circle.
+//! same folder checks that no files import each other in a circle, and `platform.rs` that code for one platform stands in
+//! `src/files/platform` and, for signals, in `src/tui/runtime/signals`.
 //!
 //! Where to find things:
 //!

@@ -63,11 +63,7 @@ pub fn save<T: Entry>(folder: &Path, kept: &T) -> io::Result<()> {
     if known.as_ref() == Some(kept) && !is_older(&path, REFRESH_AGE) {
         return Ok(());
     }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
+    files::create_private_folder(folder)?;
     // Made for the user alone.
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
     file.write_all(&serde_json::to_vec(kept).map_err(io::Error::other)?)?;

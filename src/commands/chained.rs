@@ -29,11 +29,7 @@ impl Chained {
         input: Vec<u8>,
         agent: Option<Agent>,
     ) -> io::Result<Chained> {
-        let [shell, option] = if cfg!(windows) {
-            ["cmd", "/C"]
-        } else {
-            ["sh", "-c"]
-        };
+        let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
         let mut child = Command::new(shell)
             .args([option, command])
             .stdin(Stdio::piped())
@@ -82,7 +78,8 @@ impl Chained {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -109,7 +106,7 @@ mod tests {
     #[test]
     fn it_is_ended_when_it_takes_too_long() {
         let mut chained = Chained::start("exec sleep 1000", Vec::new(), None).unwrap();
-        chained.until = Instant::now();
+        chained.until -= LONGEST;
         assert_eq!(
             chained.finish().unwrap_err().kind(),
             io::ErrorKind::TimedOut

@@ -34,7 +34,7 @@ pub(super) fn is_ascii(env: &Env) -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| env.get(name));
-    cfg!(unix)
+    files::HAS_TERMINAL_VARIABLES
         && set.is_some_and(|locale| {
             let locale = locale.to_string_lossy().to_ascii_lowercase();
             !locale.contains("utf-8") && !locale.contains("utf8")
@@ -73,7 +73,7 @@ pub(super) fn has_styles(env: &Env, terminals: Terminals) -> bool {
 /// Whether the terminal has a cursor to move.
 pub(super) fn has_cursor(env: &Env) -> bool {
     let term = env.get("TERM");
-    !cfg!(unix) || term.is_some_and(|term| term != "dumb" && term != "unknown")
+    !files::HAS_TERMINAL_VARIABLES || term.is_some_and(|term| term != "dumb" && term != "unknown")
 }
 
 /// An error if the terminal has no cursor to move.
@@ -91,7 +91,8 @@ pub(super) fn check_terminal(env: &Env) -> Result<()> {
     )
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::ffi::OsString;

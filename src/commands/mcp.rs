@@ -5,7 +5,7 @@ use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
 use clap::Args;
-use ingest::discover::registry;
+use files::Processes;
 use std::io;
 
 /// `ctxgauge mcp`.
@@ -48,7 +48,7 @@ impl Run for Mcp {
             context,
             session: self.session.clone(),
             here: setup.user.working_folder(),
-            parents: registry::parents(),
+            parents: Processes::default().parents(),
             texts: if self.texts { Texts::On } else { Texts::Off },
         };
         ::mcp::serve(server, io::stdin(), call.out)

@@ -5,7 +5,7 @@ use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
 use clients::line::Input;
-use ingest::discover::processes::Processes;
+use files::Processes;
 use report::line::pane::{Pane, find_pane};
 use report::line::{Shown, Trouble};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl Run for Status {
         };
         let pane = Pane {
             session: self.session.clone(),
-            pid: self.pid.or_else(parent),
+            pid: self.pid.or_else(files::parent_process),
             is_pid_named: self.pid.is_some(),
             folders,
         };
@@ -78,12 +78,4 @@ fn by_its_paths(folder: &std::path::Path) -> Vec<PathBuf> {
     paths.extend(std::fs::canonicalize(folder));
     paths.dedup();
     paths
-}
-
-/// The process that has started this one.
-fn parent() -> Option<u32> {
-    #[cfg(unix)]
-    return Some(std::os::unix::process::parent_id());
-    #[cfg(not(unix))]
-    None
 }

@@ -4,17 +4,19 @@
 //! link. Opening a pipe waits for a writer, and `/dev/zero` never ends. So each file is checked before it is opened
 //! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
-mod ignored;
 pub mod output;
 pub mod paths;
-mod pipe;
+mod platform;
 #[cfg(any(test, feature = "testing"))]
 pub mod waiting;
 
-pub use ignored::ignored_signals;
-pub use pipe::{check_reader, is_pipe, open_pipe};
+pub use platform::{
+    HAS_TERMINAL_VARIABLES, Process, Processes, advice_on_watching, change_time, check_reader,
+    check_room, file_number, ignored_signals, is_exhausted, is_pipe, links, of_system, open_pipe,
+    outlive_size_limit, parent_process,
+};
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -25,16 +27,8 @@ use std::path::{Component, Path, PathBuf};
 /// If it is not a file; the error names what it is.
 pub fn open(path: &Path) -> io::Result<File> {
     look(path)?;
-    let mut options = OpenOptions::new();
-    options.read(true);
     // Something else may be there now. A pipe without writer is opened at once, and refused.
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
-    }
-    let file = options.open(path)?;
+    let file = platform::reading().open(path)?;
     check_is_file(&file.metadata()?)?;
     Ok(file)
 }
@@ -65,11 +59,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 ///
 /// If it cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    platform::private_folder().create(folder)
 }
 
 /// The bytes of an open file, at most `limit`.
@@ -134,11 +124,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
 /// As [`read`]; and if the copy exists already or cannot be written.
 pub fn copy(from: &Path, to: &Path, limit: u64) -> io::Result<u64> {
     let file = open(from)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut copy = options.open(to)?;
+    let mut copy = platform::private_file().open(to)?;
     let copied = io::copy(&mut file.take(limit.saturating_add(1)), &mut copy)?;
     copy.flush()?;
     if copied > limit {
@@ -196,19 +182,6 @@ pub fn reach_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 /// Finds the real path of what is at a path.
 pub type Real<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
-/// Makes a write beyond the limit of the size of files (`ulimit -f`) an error instead of the end of the program. Call
-/// it before any thread is started: threads inherit it, child processes do not.
-#[cfg(unix)]
-pub fn outlive_size_limit() {
-    use nix::sys::signal::{SigSet, Signal};
-    // It fails only for an unknown number.
-    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
-}
-
-/// There is no such limit here.
-#[cfg(not(unix))]
-pub fn outlive_size_limit() {}
-
 /// The real path of a file in a folder. Links may not lead out of the folder.
 ///
 /// # Errors
@@ -258,16 +231,7 @@ pub fn read_listed(
     limit: u64,
 ) -> io::Result<(Vec<u8>, Metadata)> {
     let path = folder.join(name);
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    let file = match options.open(&path) {
+    let file = match platform::reading_no_link().open(&path) {
         Ok(file) => file,
         Err(_) => open(&below(folder, &path)?)?,
     };
@@ -326,53 +290,10 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Checks that this many more files can be opened. Libraries panic when no descriptors are left.
-///
-/// # Errors
-///
-/// If the system's limit is lower; the error says how to raise it.
-pub fn check_room(files: usize) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut held = Vec::with_capacity(files);
-        for _ in 0..files {
-            match rustix::io::fcntl_dupfd_cloexec(io::stderr(), 0) {
-                Ok(copy) => held.push(copy),
-                Err(e) if is_exhausted(&e.into()) => {
-                    return Err(io::Error::other(format!(
-                        "too few files can be opened at once, {files} more are needed: raise the limit, as with \
-                         `ulimit -n 256`"
-                    )));
-                }
-                // Standard error is closed: nothing is known.
-                Err(_) => break,
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Whether an error says that nothing is at a path: there is nothing of this name, or one of its folders is a file.
 pub fn is_absent(error: &io::Error) -> bool {
     let kind = error.kind();
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Whether an error says that no more files can be opened at once.
-pub fn is_exhausted(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::io::Errno;
-        let code = error.raw_os_error();
-        [Errno::MFILE, Errno::NFILE]
-            .iter()
-            .any(|all| code == Some(all.raw_os_error()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
 }
 
 /// The error of a link that leads out of a folder.
@@ -414,28 +335,9 @@ fn not_a_file(kind: FileType) -> io::Error {
     let (error, what) = if kind.is_dir() {
         (io::ErrorKind::IsADirectory, "a folder")
     } else {
-        (io::ErrorKind::InvalidInput, name(kind))
+        (io::ErrorKind::InvalidInput, platform::kind_name(kind))
     };
     io::Error::new(error, format!("it is {what}, not a file"))
-}
-
-#[cfg(unix)]
-fn name(kind: FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    if kind.is_fifo() {
-        "a named pipe"
-    } else if kind.is_socket() {
-        "a socket"
-    } else if kind.is_char_device() || kind.is_block_device() {
-        "a device"
-    } else {
-        "something else"
-    }
-}
-
-#[cfg(not(unix))]
-fn name(_: FileType) -> &'static str {
-    "something else"
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {

@@ -189,17 +189,6 @@ impl Folders {
     }
 }
 
-/// The path for the system that the program was built for: Linux and others, macOS, or Windows.
-pub fn of_system<'p>(unix: &'p str, macos: &'p str, windows: &'p str) -> &'p Path {
-    Path::new(if cfg!(windows) {
-        windows
-    } else if cfg!(target_os = "macos") {
-        macos
-    } else {
-        unix
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 #![cfg(unix)]
 
 use super::*;
+use std::fs::OpenOptions;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 

@@ -1,6 +1,6 @@
 //! The commands that agents and bars run, with what must not harm them: input that is cut, a full disk, logs that are none.
 
-use crate::support::claude::{Home, ID, log, pass};
+use crate::support::claude::{Home, ID, pass};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -115,6 +115,7 @@ fn a_full_disk_costs_a_sentence_and_leaves_nothing_unfinished() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_log_and_no_id_is_no_session_of_a_bar() {
+    use crate::support::claude::log;
     let home = Home::new();
     let status = |arguments: &[&str]| {
         let output = home.program(&["status", "-v"]).args(arguments).output();

@@ -1,6 +1,6 @@
 //! A signal ends long work at once: nothing half written is left, and it is said what was done.
 
-use crate::support::{in_a_shell, manifest_folder, process};
+use crate::support::{manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -99,6 +99,7 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_ends_nothing() {
+    use crate::support::in_a_shell;
     let dir = tempfile::tempdir().unwrap();
     let (logs, out) = (dir.path().join("logs"), dir.path().join("out"));
     make_logs(&logs, 300);

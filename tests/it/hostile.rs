@@ -3,6 +3,7 @@
 
 mod bytes;
 mod content;
+#[cfg(unix)]
 mod locale;
 mod messages;
 mod pipes;

@@ -4,6 +4,7 @@
 mod circles;
 mod imports;
 mod model;
+mod platform;
 mod source;
 mod waiting;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 impl Home {
     /// The status line for this input. It always ends with 0, and has a line.
@@ -432,7 +432,7 @@ fn status_takes_the_session_that_is_named_or_of_the_folder() {
 #[test]
 fn status_takes_the_session_of_a_process_by_its_registry() {
     let home = Home::with_log(50_000);
-    let mut agent = Command::new("cat")
+    let mut agent = std::process::Command::new("cat")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()

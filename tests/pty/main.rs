@@ -9,6 +9,8 @@ mod bytes;
 mod confined;
 mod hostile;
 mod life;
+// Only tests on Linux start a process without a terminal.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 #[path = "../it/support/program.rs"]
 mod program;
 mod progress;

@@ -32,11 +32,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// SQLite's access to files without locks.
-const UNLOCKED_VFS: &str = if cfg!(windows) {
-    "win32-none"
-} else {
-    "unix-none"
-};
+const UNLOCKED_VFS: &str = files::of_system("unix-none", "unix-none", "win32-none");
 /// The longest value that is read, in bytes.
 const LONGEST_VALUE: i32 = 64 << 20;
 /// The most bytes that a zstd decoder holds, as in `zst.rs`.

@@ -1,25 +1,15 @@
-//! Finds the agents among the processes of a terminal, in `/proc`. Nothing is found where there is none, or where the
-//! system does not show the processes of this user.
+//! Finds the agents among the processes of a terminal, where the system shows them.
 
 use super::registry::session_of;
 use super::roots::{SearchRoot, agent_folders};
+use files::Processes;
 use files::paths::User;
 use format::Format;
 use std::collections::{HashSet, VecDeque};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most processes below one that are looked at, and the most open files of each.
+/// The most processes below one that are looked at.
 const MOST_PROCESSES: usize = 256;
-const MOST_OPEN_FILES: usize = 512;
-/// The largest file of `/proc` that is read, in bytes.
-const LARGEST: u64 = 256 << 10;
-
-/// Where the system shows its processes.
-#[derive(Debug, Clone)]
-pub struct Processes {
-    folder: PathBuf,
-}
 
 /// What leads from a process to its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,123 +32,72 @@ pub struct RunningAgent {
     pub trace: Trace,
 }
 
-impl Default for Processes {
-    fn default() -> Processes {
-        Processes {
-            folder: PathBuf::from("/proc"),
+/// The nearest agent among a process and those that it has started.
+pub fn agent_below(
+    processes: &Processes,
+    pid: u32,
+    formats: &[&'static Format],
+    user: &User,
+    roots: &[SearchRoot],
+) -> Option<RunningAgent> {
+    let mut next = VecDeque::from([pid]);
+    let mut seen = HashSet::new();
+    while let Some(pid) = next.pop_front() {
+        if !seen.insert(pid) || seen.len() > MOST_PROCESSES {
+            continue;
         }
+        if let Some(agent) = agent(processes, pid, formats, user, roots) {
+            return Some(agent);
+        }
+        next.extend(processes.children(pid));
     }
+    None
 }
 
-impl Processes {
-    fn of(&self, pid: u32) -> PathBuf {
-        self.folder.join(pid.to_string())
+fn agent(
+    processes: &Processes,
+    pid: u32,
+    formats: &[&'static Format],
+    user: &User,
+    roots: &[SearchRoot],
+) -> Option<RunningAgent> {
+    let is = |format, trace| RunningAgent { pid, format, trace };
+    if let Some((format, session)) = registered(pid, formats, user) {
+        return Some(is(format, Trace::Session(session)));
     }
-
-    /// The folder in which a process works.
-    pub fn cwd(&self, pid: u32) -> Option<PathBuf> {
-        fs::read_link(self.of(pid).join("cwd")).ok()
-    }
-
-    /// Whether a process has a terminal: tmux and its like start programs without one.
-    pub fn has_terminal(&self, pid: u32) -> bool {
-        let stat = files::read(&self.of(pid).join("stat"), LARGEST).unwrap_or_default();
-        let stat = String::from_utf8_lossy(&stat);
-        // The second field is a name in parentheses that may contain anything; the terminal is the seventh.
-        let fields = stat.rsplit_once(')').map(|(_, fields)| fields);
-        let terminal = fields.and_then(|fields| fields.split_ascii_whitespace().nth(4));
-        terminal.is_some_and(|number| number != "0")
-    }
-
-    /// The nearest agent among a process and those that it has started.
-    pub fn agent_below(
-        &self,
-        pid: u32,
-        formats: &[&'static Format],
-        user: &User,
-        roots: &[SearchRoot],
-    ) -> Option<RunningAgent> {
-        let mut next = VecDeque::from([pid]);
-        let mut seen = HashSet::new();
-        while let Some(pid) = next.pop_front() {
-            if !seen.insert(pid) || seen.len() > MOST_PROCESSES {
-                continue;
-            }
-            if let Some(agent) = self.agent(pid, formats, user, roots) {
-                return Some(agent);
-            }
-            next.extend(self.children(pid));
-        }
-        None
-    }
-
-    fn children(&self, pid: u32) -> Vec<u32> {
-        let tasks = fs::read_dir(self.of(pid).join("task"));
-        let tasks = tasks.into_iter().flatten().flatten().take(MOST_PROCESSES);
-        let lists = tasks.filter_map(|task| {
-            let list = files::read_text(&task.path().join("children"), LARGEST).ok()?;
-            Some(
-                list.split_ascii_whitespace()
-                    .filter_map(|pid| pid.parse().ok())
-                    .collect(),
-            )
-        });
-        lists.flat_map(|list: Vec<u32>| list).collect()
-    }
-
-    fn agent(
-        &self,
-        pid: u32,
-        formats: &[&'static Format],
-        user: &User,
-        roots: &[SearchRoot],
-    ) -> Option<RunningAgent> {
-        let is = |format, trace| RunningAgent { pid, format, trace };
-        if let Some((format, session)) = registered(pid, formats, user) {
-            return Some(is(format, Trace::Session(session)));
-        }
-        let command = self.command(pid);
-        let format = formats
+    let names = names(&processes.command(pid));
+    let format = formats
+        .iter()
+        .copied()
+        .find(|format| is_program(format, &names))?;
+    let own = || {
+        roots
             .iter()
-            .copied()
-            .find(|format| is_program(format, &command))?;
-        let own = || {
-            roots
-                .iter()
-                .filter(|root| root.agent().is_some_and(|of| of.id == format.id))
-        };
-        let open = self.open_files(pid).into_iter().find(|path| {
-            let claim = format.claims(path);
-            claim.is_some_and(|claim| claim.parent.is_none())
-                && own().any(|root| path.starts_with(root.path()))
-        });
-        let trace = match open {
-            Some(log) => Trace::Log(log),
-            None => Trace::Folder(self.cwd(pid)?),
-        };
-        Some(is(format, trace))
-    }
+            .filter(|root| root.agent().is_some_and(|of| of.id == format.id))
+    };
+    let open = processes.open_files(pid).into_iter().find(|path| {
+        let claim = format.claims(path);
+        claim.is_some_and(|claim| claim.parent.is_none())
+            && own().any(|root| path.starts_with(root.path()))
+    });
+    let trace = match open {
+        Some(log) => Trace::Log(log),
+        None => Trace::Folder(processes.cwd(pid)?),
+    };
+    Some(is(format, trace))
+}
 
-    /// The names of the program and of the first arguments: an interpreter's first argument is the program.
-    fn command(&self, pid: u32) -> Vec<String> {
-        let line = files::read(&self.of(pid).join("cmdline"), LARGEST).unwrap_or_default();
-        let words = line
-            .split(|byte| *byte == 0)
-            .take(3)
-            .map(String::from_utf8_lossy);
-        let name = |word: &str| {
-            let name = Path::new(word).file_stem().and_then(|name| name.to_str());
-            name.map(str::to_owned)
-        };
-        words.filter_map(|word| name(&word)).collect()
-    }
-
-    fn open_files(&self, pid: u32) -> Vec<PathBuf> {
-        let open = fs::read_dir(self.of(pid).join("fd"));
-        let open = open.into_iter().flatten().flatten().take(MOST_OPEN_FILES);
-        open.filter_map(|file| fs::read_link(file.path()).ok())
-            .collect()
-    }
+/// The names of the program and of the first arguments: an interpreter's first argument is the program.
+fn names(command: &[u8]) -> Vec<String> {
+    let words = command
+        .split(|byte| *byte == 0)
+        .take(3)
+        .map(String::from_utf8_lossy);
+    let name = |word: &str| {
+        let name = Path::new(word).file_stem().and_then(|name| name.to_str());
+        name.map(str::to_owned)
+    };
+    words.filter_map(|word| name(&word)).collect()
 }
 
 /// The session of a process by the registry of its agent.
@@ -190,11 +129,12 @@ fn is_program(format: &Format, names: &[String]) -> bool {
         || (format.id == "cursor" && names.iter().any(|name| name == "cursor-agent"))
 }
 
-#[cfg(unix)]
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::discover::roots::usual;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     /// A process of a made-up `/proc`.
@@ -229,9 +169,9 @@ mod tests {
         let formats = agents::ALL.to_vec();
         let user = user(&home);
         let roots = usual(&formats, &user);
-        let processes = Processes { folder: proc };
+        let processes = Processes::in_folder(proc);
         let of = |pid| {
-            let agent = processes.agent_below(pid, &formats, &user, &roots);
+            let agent = agent_below(&processes, pid, &formats, &user, &roots);
             agent.map(|agent| (agent.pid, agent.format.id, agent.trace))
         };
         assert_eq!(
@@ -249,13 +189,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         process(dir.path(), 10, "bash", "11", dir.path());
         process(dir.path(), 11, "bash", "10 11", dir.path());
-        let folder = dir.path().to_owned();
-        let processes = Processes { folder };
-        assert!(
-            processes
-                .agent_below(10, agents::ALL, &User::default(), &[])
-                .is_none()
-        );
+        let processes = Processes::in_folder(dir.path().to_owned());
+        assert!(agent_below(&processes, 10, agents::ALL, &User::default(), &[]).is_none());
     }
 
     #[test]
@@ -271,7 +206,7 @@ mod tests {
         )
         .unwrap();
         let processes = Processes::default();
-        let agent = processes.agent_below(pid, agents::ALL, &user(home), &[]);
+        let agent = agent_below(&processes, pid, agents::ALL, &user(home), &[]);
         let trace = agent.map(|agent| agent.trace);
         let expected = Path::new("/proc/self").exists();
         assert_eq!(trace, expected.then(|| Trace::Session("3f2a".to_owned())));

@@ -1,9 +1,10 @@
 //! Reads the registries that agents keep of their running sessions. Nothing is written, and no signal is
-//! sent: whether a process exists is read from `/proc`. Where there is none, an entry counts for as long
-//! as a log would after it was last written.
+//! sent: processes are looked up. Where they cannot be, an entry counts for as long as a log would after it was last
+//! written.
 
 use super::settings::agent_folder;
 use crate::log::LogFile;
+use files::{Process, Processes};
 use format::{Registry, RegistryEntry};
 use model::running::Running;
 use std::collections::HashMap;
@@ -17,8 +18,6 @@ const LARGEST_ENTRY: u64 = 64 << 10;
 const MOST_FILES: usize = 4096;
 /// The most entries of a folder that are read.
 const MOST_ENTRIES: usize = 256;
-/// How many processes are followed upwards: an agent may start a shell that starts the program.
-const MOST_PARENTS: usize = 4;
 /// How long an entry counts after it was written, where no process can be looked up.
 const FRESH_AGE: Duration = Duration::from_secs(600);
 
@@ -40,23 +39,6 @@ impl Registries {
     }
 }
 
-/// The process that has started this one, and those that have started it, the nearest first; none where that cannot be
-/// looked up.
-pub fn parents() -> Vec<u32> {
-    let stat = |pid: &str| files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST_ENTRY);
-    let parent = |of: &str| parent(&stat(of).ok()?);
-    let first = parent("self");
-    let parents = std::iter::successors(first, |pid| parent(&pid.to_string()));
-    parents.take(MOST_PARENTS).collect()
-}
-
-/// The process that has started another one, the 4th field of its `stat`.
-fn parent(stat: &str) -> Option<u32> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let parent = fields.split_ascii_whitespace().nth(1)?;
-    parent.parse().ok().filter(|pid| *pid > 1)
-}
-
 /// The session of a process, by the registry of the agent of a log; `None`: it is in none.
 pub fn session_beside(log: &LogFile, pid: u32) -> Option<String> {
     let registry = log.format.registry.filter(|_| log.system.is_here())?;
@@ -72,13 +54,13 @@ fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
         .take(MOST_FILES)
         .flatten();
     let entries = files.filter_map(|file| {
-        let process = Process::of(pid(&file)?)?;
+        let process = Processes::default().look_up(pid(&file)?)?;
         Some((file, process))
     });
     for (file, process) in entries.take(MOST_ENTRIES) {
         let path = file.path();
         let entry = read_entry(registry, &path)
-            .filter(|entry| process.has(entry.started.as_deref(), &path));
+            .filter(|entry| wrote(&process, entry.started.as_deref(), &path));
         if let Some(RegistryEntry {
             session, running, ..
         }) = entry
@@ -101,9 +83,9 @@ fn pid(file: &DirEntry) -> Option<u32> {
 /// The session of a process, by the registry in this folder; `None`: the process has none, or has ended.
 pub(super) fn session_of(registry: &Registry, folder: &Path, pid: u32) -> Option<String> {
     let path = folder.join(format!("{pid}.json"));
-    let process = Process::of(pid)?;
+    let process = Processes::default().look_up(pid)?;
     let entry = read_entry(registry, &path)?;
-    let is_its = process.has(entry.started.as_deref(), &path);
+    let is_its = wrote(&process, entry.started.as_deref(), &path);
     is_its.then_some(entry.session)
 }
 
@@ -114,63 +96,15 @@ fn read_entry(registry: &Registry, path: &Path) -> Option<RegistryEntry> {
     (registry.read)(&bytes.ok()?)
 }
 
-/// What the system has of a process.
-enum Process {
-    /// When it started, as in `/proc/<pid>/stat`.
-    Exists(String),
-    /// Processes cannot be looked up.
-    Unknown,
-}
-
-impl Process {
-    /// `None`: there is no such process, or it has ended.
-    fn of(pid: u32) -> Option<Process> {
-        match files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST_ENTRY) {
-            Ok(stat) => started(&stat).map(Process::Exists),
-            Err(_) if Path::new("/proc/self/stat").exists() => None,
-            Err(_) => Some(Process::Unknown),
+/// Whether this process wrote the entry in `file`, if it started then.
+fn wrote(process: &Process, started: Option<&str>, file: &Path) -> bool {
+    match process {
+        Process::Exists(start) => started.is_none_or(|started| started == start),
+        Process::Unknown => {
+            let written = file.metadata().and_then(|meta| meta.modified()).ok();
+            let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
+            // One from the future is new.
+            age.is_none_or(|age| age < FRESH_AGE)
         }
-    }
-
-    /// Whether this process wrote the entry in `file`, if it started then.
-    fn has(&self, started: Option<&str>, file: &Path) -> bool {
-        match self {
-            Process::Exists(start) => started.is_none_or(|started| started == start),
-            Process::Unknown => {
-                let written = file.metadata().and_then(|meta| meta.modified()).ok();
-                let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
-                // One from the future is new.
-                age.is_none_or(|age| age < FRESH_AGE)
-            }
-        }
-    }
-}
-
-/// When a process started, the 22nd field of its `stat`; `None`: it has ended. The second field is a name
-/// in parentheses that may contain anything.
-fn started(stat: &str) -> Option<String> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_ascii_whitespace();
-    let state = fields.next()?;
-    let start = fields.nth(18)?;
-    (!matches!(state, "Z" | "X" | "x")).then(|| start.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_is_identified_by_its_start() {
-        let stat = |state| {
-            format!("7 (a) b) {state} 1 7 7 0 -1 0 1 2 3 4 5 6 7 8 20 0 9 0 1863031 5854 1 2\n")
-        };
-        assert_eq!(started(&stat("S")).as_deref(), Some("1863031"));
-        assert_eq!(started(&stat("Z")), None);
-        assert_eq!(started("7 (a) S 1"), None);
-        assert_eq!(parent("7 (a) b) S 4711 7 7"), Some(4711));
-        assert_eq!(parent("7 (a) S 1 7"), None, "the first of all");
-        assert_eq!(parent("7 (a) S"), None);
-        assert_eq!(started(""), None);
     }
 }

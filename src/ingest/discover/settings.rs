@@ -10,7 +10,7 @@ use clients::kept::{self, Kept, KeptCompaction};
 use clients::line::logged_model;
 use clients::noted::{self, Noted, NotedCompaction};
 use clients::store;
-use files::paths::{self, Env, User};
+use files::paths::{Env, User};
 use format::settings::SettingsFile;
 use format::{Format, Settings};
 use model::event::{Cause, Meta};
@@ -197,8 +197,8 @@ impl SettingsReader {
                 macos,
                 windows,
             } => {
-                let path = paths::of_system(unix, macos, windows);
-                home.as_ref().map(|_| (None, path.to_path_buf()))
+                let path = files::of_system(unix, macos, windows);
+                home.as_ref().map(|_| (None, path.into()))
             }
         });
         let mut contents: Vec<Arc<[u8]>> = paths

@@ -189,15 +189,11 @@ pub struct Stat {
 
 impl From<&Metadata> for Stat {
     fn from(meta: &Metadata) -> Stat {
-        #[cfg(unix)]
-        let links = std::os::unix::fs::MetadataExt::nlink(meta);
-        #[cfg(not(unix))]
-        let links = 1;
         let kind = Kind::from(meta.file_type());
         Stat {
             kind,
             stamp: Stamp::from(meta),
-            has_other_names: kind == Kind::File && links > 1,
+            has_other_names: kind == Kind::File && files::links(meta) > 1,
         }
     }
 }

@@ -148,19 +148,11 @@ impl Stamp {
 
 impl From<&Metadata> for Stamp {
     fn from(meta: &Metadata) -> Stamp {
-        #[cfg(unix)]
-        let (version, changed) = {
-            use std::os::unix::fs::MetadataExt;
-            let changed = (meta.ctime(), meta.ctime_nsec());
-            ((meta.dev(), meta.ino()), changed)
-        };
-        #[cfg(not(unix))]
-        let (version, changed) = ((0, 0), (0, 0));
         Stamp {
-            version,
+            version: files::file_number(meta),
             len: meta.len(),
             modified: meta.modified().ok(),
-            changed,
+            changed: files::change_time(meta),
             is_exact: false,
         }
     }

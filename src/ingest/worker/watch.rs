@@ -6,6 +6,7 @@
 use crate::discover::roots::SearchRoot;
 use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -122,29 +123,11 @@ fn hints_of(event: notify::Result<notify::Event>, hint: &impl Fn(Hint)) {
     }
 }
 
-/// What to do about an error of the watcher; empty: nothing is known to help.
-///
-/// See inotify(7): the limits are those of `/proc/sys/fs/inotify`, and `inotify_init` fails with EMFILE for two
-/// reasons that cannot be distinguished.
+/// Returns what to do about an error of the watcher; empty: nothing is known to help.
 pub fn advice(error: &notify::Error) -> &'static str {
-    const EMFILE: i32 = 24;
-    const ENFILE: i32 = 23;
-    const ENOSPC: i32 = 28;
-    const WATCHES: &str = "; on Linux, raise fs.inotify.max_user_watches";
-    if !cfg!(target_os = "linux") {
-        return "";
-    }
     match &error.kind {
-        ErrorKind::MaxFilesWatch => WATCHES,
-        ErrorKind::Io(e) => match e.raw_os_error() {
-            Some(ENOSPC) => WATCHES,
-            Some(EMFILE) => {
-                "; raise fs.inotify.max_user_instances, or the number of files that a process may \
-                 open (ulimit -n)"
-            }
-            Some(ENFILE) => "; raise fs.file-max",
-            _ => "",
-        },
+        ErrorKind::MaxFilesWatch => files::advice_on_watching(&io::ErrorKind::StorageFull.into()),
+        ErrorKind::Io(e) => files::advice_on_watching(e),
         _ => "",
     }
 }
@@ -155,7 +138,6 @@ mod tests {
     use crate::testing::some_time;
     use notify::event::{Event, Flag};
     use std::cell::RefCell;
-    use std::io;
 
     #[test]
     fn the_queue_of_the_watcher_is_full_so_everything_is_looked_at() {

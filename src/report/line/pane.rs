@@ -2,7 +2,8 @@
 
 use super::find::of_id;
 use crate::ReportContext;
-use ingest::discover::processes::{Processes, RunningAgent, Trace};
+use files::Processes;
+use ingest::discover::processes::{RunningAgent, Trace, agent_below};
 use ingest::lanes::main_session;
 use ingest::log::LogFile;
 use ingest::reader::glance;
@@ -47,7 +48,13 @@ pub fn find_pane(
         .pid
         .filter(|pid| pane.is_pid_named || processes.has_terminal(*pid))
     {
-        match processes.agent_below(pid, &context.formats, &context.user, &context.roots) {
+        let ReportContext {
+            formats,
+            user,
+            roots,
+            ..
+        } = context;
+        match agent_below(processes, pid, formats, user, roots) {
             Some(agent) => {
                 let found = of_agent(context, &agent);
                 let (label, pid) = (agent.format.label, agent.pid);

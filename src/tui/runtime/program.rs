@@ -6,7 +6,7 @@
 
 use crate::app::pager::Program;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, is_separator};
 use std::process::{Child, Command};
 
 /// The program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
@@ -14,8 +14,10 @@ use std::process::{Child, Command};
 pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     let (names, default): (&[&'static str], &str) = match program {
         Program::Pager => (&["PAGER"], "less"),
-        Program::Editor if cfg!(windows) => (&["VISUAL", "EDITOR"], "notepad"),
-        Program::Editor => (&["VISUAL", "EDITOR"], "vi"),
+        Program::Editor => (
+            &["VISUAL", "EDITOR"],
+            files::of_system("vi", "vi", "notepad"),
+        ),
     };
     names
         .iter()
@@ -32,7 +34,7 @@ pub fn pager(env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
 
 fn split(line: OsString) -> Vec<OsString> {
     // On Windows a backslash is part of a path.
-    let Some(text) = line.to_str().filter(|_| !cfg!(windows)) else {
+    let Some(text) = line.to_str().filter(|_| !is_separator('\\')) else {
         return vec![line];
     };
     match shell_words::split(text) {
@@ -98,6 +100,7 @@ mod tests {
         words(program, &named)
     }
 
+    #[cfg(unix)]
     fn run(words: &[OsString], file: &Path) -> Result<(), String> {
         start(words, file)?.wait()
     }

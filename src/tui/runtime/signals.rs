@@ -1,4 +1,19 @@
-//! Signals of the system.
+//! Signals of the system: what the screens have that depends on the platform.
+
+#[cfg(not(unix))]
+mod other;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use other as here;
+#[cfg(unix)]
+use unix as here;
+
+pub use here::when_ended;
+pub(super) use here::{
+    Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
+};
 
 /// A signal that the program handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,17 +28,6 @@ pub enum Signal {
     Continued,
 }
 
-/// What the thread of the signals can find out about the terminal, which the thread of the screens uses.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Watched {
-    /// Whether the screens have the terminal.
-    pub is_held: fn() -> bool,
-    /// A number that changes with each write to the terminal, and is odd during one.
-    pub writes: fn() -> u64,
-    /// Restores the modes that can be restored without a write.
-    pub restore: fn(),
-}
-
 /// A signal ended the screens. The terminal is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("ended by signal {0}")]
@@ -32,8 +36,6 @@ pub struct EndedBy(u8);
 impl EndedBy {
     /// The terminal is gone: SIGHUP, whether it was sent or not.
     pub(super) const HANGUP: EndedBy = EndedBy(1);
-    #[cfg(not(unix))]
-    const INTERRUPT: EndedBy = EndedBy(2);
 
     /// The exit code that shells give a program that this signal ended.
     pub fn exit_code(self) -> u8 {
@@ -44,370 +46,13 @@ impl EndedBy {
     pub fn name(self) -> String {
         match self.0 {
             2 => "Ctrl-C".to_owned(),
-            number => name_of(number).unwrap_or_else(|| format!("signal {number}")),
+            number => here::name_of(number).unwrap_or_else(|| format!("signal {number}")),
         }
     }
 
     /// Ends the program by this signal: a shell that runs a script then ends the script too.
     pub fn end_program(self) -> ! {
-        #[cfg(unix)]
-        let _ = signal_hook::low_level::emulate_default_handler(self.0.into());
+        here::act_by_default(self.0);
         std::process::exit(self.exit_code().into())
     }
 }
-
-#[cfg(unix)]
-mod unix {
-    use super::{EndedBy, Signal, Watched};
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, raise};
-    use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::io::Errno;
-    use rustix::process::{self, kill_current_process_group};
-    use rustix::termios::tcgetpgrp;
-    use std::future::poll_fn;
-    use std::io;
-    use std::task::{Context, Poll};
-    use std::thread;
-    use std::time::Duration;
-    use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
-    use tokio::sync::mpsc::{Receiver, Sender, channel};
-    use tokio::time::{sleep, timeout};
-
-    /// After a resume, the signals that came with SIGCONT arrive within this time, also on a busy machine: other threads
-    /// may have to receive them.
-    const RESUME_TIME: Duration = Duration::from_millis(500);
-    /// A write that takes this long is taken for one that never ends.
-    const BLOCKED_WRITE: Duration = Duration::from_millis(500);
-
-    /// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
-    /// unless nobody could resume it, is then still there for [`stop`].
-    fn stops() -> SigSet {
-        Number::SIGTSTP.into()
-    }
-
-    /// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
-    /// inherit this, so it is called before any is started. Child processes begin without it.
-    pub(in crate::runtime) fn hold_stops() {
-        // It fails only for an unknown number.
-        let _ = stops().thread_block();
-    }
-
-    /// The signals that end a program.
-    #[derive(Debug)]
-    pub(in crate::runtime) struct Ends(Vec<(Stream, process::Signal)>);
-
-    const ENDS: [process::Signal; 9] = [
-        process::Signal::TERM,
-        process::Signal::HUP,
-        process::Signal::INT,
-        process::Signal::QUIT,
-        process::Signal::USR1,
-        process::Signal::USR2,
-        process::Signal::ALARM,
-        process::Signal::ABORT,
-        process::Signal::XCPU,
-    ];
-
-    impl Ends {
-        /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
-        pub(in crate::runtime) fn listen() -> io::Result<Ends> {
-            Ends::listen_to(ENDS)
-        }
-
-        fn listen_to(signals: impl IntoIterator<Item = process::Signal>) -> io::Result<Ends> {
-            let listen = |number: process::Signal| {
-                let stream = signal(SignalKind::from_raw(number.as_raw()))?;
-                Ok((stream, number))
-            };
-            let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
-            Ok(Ends(streams?))
-        }
-
-        /// The next one.
-        pub(in crate::runtime) async fn next(&mut self) -> Signal {
-            let next = |cx: &mut Context<'_>| {
-                let received = self.0.iter_mut().find_map(|(stream, number)| {
-                    let received = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
-                    received.then_some(*number)
-                });
-                received.map_or(Poll::Pending, Poll::Ready)
-            };
-            let number = poll_fn(next).await;
-            let by = EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
-            match number {
-                process::Signal::INT | process::Signal::QUIT => Signal::Interrupt(by),
-                _ => Signal::End(by),
-            }
-        }
-    }
-
-    /// A stream of signals.
-    #[derive(Debug)]
-    pub(in crate::runtime) struct Signals {
-        ends: Ends,
-        resume: Stream,
-        stop: Receiver<()>,
-        gone: Receiver<()>,
-    }
-
-    impl Signals {
-        /// Starts to receive signals. Needs a runtime.
-        pub(in crate::runtime) fn listen() -> io::Result<Signals> {
-            hold_stops();
-            Ok(Signals {
-                ends: Ends::listen()?,
-                resume: signal(SignalKind::from_raw(process::Signal::CONT.as_raw()))?,
-                stop: on_thread("stops", wait_for_stops)?,
-                gone: on_thread("terminal", wait_until_gone)?,
-            })
-        }
-
-        /// The next signal, if one comes within [`RESUME_TIME`]. After a stop, `None` means that the program was not
-        /// stopped, since nobody could resume it.
-        pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
-            timeout(RESUME_TIME, self.next()).await.ok()
-        }
-
-        /// The next one; of several, what ends the program first.
-        pub(in crate::runtime) async fn next(&mut self) -> Signal {
-            tokio::select! {
-                biased;
-                signal = self.ends.next() => signal,
-                Some(()) = self.gone.recv() => Signal::End(EndedBy::HANGUP),
-                Some(()) = self.stop.recv() => Signal::Stop,
-                _ = self.resume.recv() => Signal::Continued,
-            }
-        }
-    }
-
-    /// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks
-    /// their thread, which then receives no signal and restores nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the thread cannot be started.
-    pub(in crate::runtime) fn end_when_blocked(terminal: Watched) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let watch = async move {
-            let mut ends = Ends::listen()?;
-            loop {
-                let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
-                    continue;
-                };
-                while (terminal.is_held)() {
-                    let before = (terminal.writes)();
-                    sleep(BLOCKED_WRITE).await;
-                    if before % 2 == 1 && before == (terminal.writes)() {
-                        (terminal.restore)();
-                        std::process::exit(by.exit_code().into());
-                    }
-                }
-            }
-        };
-        let run = move || {
-            let _: io::Result<()> = runtime.block_on(watch);
-        };
-        thread::Builder::new().name("ends".into()).spawn(run)?;
-        Ok(())
-    }
-
-    /// Calls `act` when a signal ends the program, which then has no other effect. What the program was started to ignore,
-    /// as by `nohup`, does not end it.
-    ///
-    /// # Errors
-    ///
-    /// If the signals cannot be received, or no thread can be started.
-    pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let ignored = files::ignored_signals();
-        let is_ignored = |signal: &process::Signal| ignored & (1 << (signal.as_raw() - 1)) != 0;
-        let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
-        let mut ends = runtime.block_on(async { Ends::listen_to(heard) })?;
-        let run = move || {
-            let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
-                return;
-            };
-            act(by);
-        };
-        thread::Builder::new().name("ends".into()).spawn(run)?;
-        Ok(())
-    }
-
-    /// The name of a signal, such as `SIGTERM`.
-    pub(super) fn name_of(number: u8) -> Option<String> {
-        let signal = Number::try_from(i32::from(number)).ok()?;
-        Some(signal.as_str().to_owned())
-    }
-
-    /// What a thread reports; one report may wait.
-    fn on_thread(name: &str, work: fn(&Sender<()>)) -> io::Result<Receiver<()>> {
-        let (sender, reports) = channel(1);
-        let run = move || work(&sender);
-        thread::Builder::new().name(name.into()).spawn(run)?;
-        Ok(reports)
-    }
-
-    fn wait_for_stops(report: &Sender<()>) {
-        while stops().wait().is_ok() && !report.is_closed() {
-            // One report that waits is enough.
-            let _ = report.try_send(());
-        }
-    }
-
-    /// Waits until standard output has no terminal at its other end. The thread that reads keys cannot report
-    /// that: it reads again and again, until the program ends.
-    fn wait_until_gone(report: &Sender<()>) {
-        let out = io::stdout();
-        let mut terminal = [PollFd::new(&out, PollFlags::empty())];
-        loop {
-            match poll(&mut terminal, None) {
-                Ok(_) => break,
-                Err(Errno::INTR) => {}
-                Err(_) => return,
-            }
-        }
-        // Systems that cannot poll a terminal answer something else, at once.
-        let gone = PollFlags::HUP | PollFlags::ERR;
-        if terminal[0].revents().intersects(gone) {
-            let _ = report.blocking_send(());
-        }
-    }
-
-    /// Whether this program has the terminal. In the background, setting the terminal's modes or reading keys would
-    /// stop it.
-    pub(in crate::runtime) fn has_terminal() -> bool {
-        // Without a terminal there is none to take from others.
-        tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
-    }
-
-    /// Uses the terminal without being stopped for it, even in the background.
-    pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
-        let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
-        work();
-        if let Ok(before) = before {
-            let _ = before.thread_set_mask();
-        }
-    }
-
-    /// Sends the signal that ends this program to a child that is still waited for; 0: there is none.
-    pub(in crate::runtime) fn pass_on(by: EndedBy, child: u32) {
-        let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
-        let signal = process::Signal::from_named_raw(i32::from(by.0));
-        if let (Some(child), Some(signal)) = (child, signal) {
-            // It may have ended.
-            let _ = process::kill_process(child, signal);
-        }
-    }
-
-    /// Requests that the whole job stops, so that a script around it stops too. This causes a [`Signal::Stop`].
-    pub(in crate::runtime) fn ask_to_stop() {
-        let _ = kill_current_process_group(process::Signal::TSTP);
-    }
-
-    /// Stops the program. Returns when it is resumed; at once if nobody could resume it.
-    pub(in crate::runtime) fn stop() {
-        let held = stops();
-        if held.thread_unblock().is_ok() {
-            let _ = raise(Number::SIGTSTP);
-        }
-        hold_stops();
-    }
-}
-
-#[cfg(unix)]
-use unix::name_of;
-#[cfg(unix)]
-pub use unix::when_ended;
-#[cfg(unix)]
-pub(super) use unix::{
-    Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
-};
-
-#[cfg(not(unix))]
-mod other {
-    use super::{EndedBy, Signal, Watched};
-    use std::io;
-
-    /// A stream of signals.
-    #[derive(Debug)]
-    pub(in crate::runtime) struct Signals(());
-
-    impl Signals {
-        pub(in crate::runtime) fn listen() -> io::Result<Signals> {
-            Ok(Signals(()))
-        }
-
-        pub(in crate::runtime) async fn next(&mut self) -> Signal {
-            match tokio::signal::ctrl_c().await {
-                Ok(()) => Signal::Interrupt(EndedBy::INTERRUPT),
-                Err(_) => std::future::pending().await,
-            }
-        }
-
-        /// There is no job control here.
-        pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
-            None
-        }
-    }
-
-    /// Nothing ends the program but interrupts, which the child receives itself.
-    pub(in crate::runtime) fn pass_on(_: EndedBy, _: u32) {}
-
-    /// There is no job control here.
-    pub(in crate::runtime) fn hold_stops() {}
-
-    /// There is no job control here.
-    pub(in crate::runtime) fn ask_to_stop() {}
-
-    /// There is no job control here.
-    pub(in crate::runtime) fn stop() {}
-
-    /// There is one signal here.
-    pub(super) fn name_of(_: u8) -> Option<String> {
-        None
-    }
-
-    /// Calls `act` when the program is interrupted.
-    ///
-    /// # Errors
-    ///
-    /// If no thread can be started.
-    pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let run = move || {
-            if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
-                act(EndedBy::INTERRUPT);
-            }
-        };
-        std::thread::Builder::new().name("ends".into()).spawn(run)?;
-        Ok(())
-    }
-
-    /// Signals are received whatever the screens do.
-    pub(in crate::runtime) fn end_when_blocked(_: Watched) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// There is no job control here.
-    pub(in crate::runtime) fn has_terminal() -> bool {
-        true
-    }
-
-    /// There is no job control here.
-    pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
-        work();
-    }
-}
-
-#[cfg(not(unix))]
-pub use other::when_ended;
-#[cfg(not(unix))]
-pub(super) use other::{
-    Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
-};

@@ -1,6 +1,6 @@
 //! The terminal's modes: set while the screens run, restored however they end.
 
-use super::signals::{self, Watched, without_stop};
+use super::signals::{self, without_stop};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::execute;
@@ -50,11 +50,11 @@ impl Write for Output {
 ///
 /// If no thread can be started for it.
 pub(super) fn end_when_blocked() -> io::Result<()> {
-    signals::end_when_blocked(Watched {
-        is_held: || MODES.load(Ordering::SeqCst) != USUAL,
-        writes: || WRITES.load(Ordering::SeqCst),
-        restore: restore_modes,
-    })
+    signals::end_when_blocked(
+        || MODES.load(Ordering::SeqCst) != USUAL,
+        || WRITES.load(Ordering::SeqCst),
+        restore_modes,
+    )
 }
 
 /// The terminal in the modes of the screens; restores it on drop.

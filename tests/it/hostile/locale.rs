@@ -3,7 +3,6 @@
 use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
 
-#[cfg(unix)]
 #[test]
 fn a_dumb_terminal_gets_advice_instead_of_screens() {
     let home = tempfile::tempdir().unwrap();
@@ -18,7 +17,6 @@ fn a_dumb_terminal_gets_advice_instead_of_screens() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_locale_without_utf_8_gets_ascii() {
     let home = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text};
 use crate::support::{ctxgauge, manifest_folder, process};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,7 @@ fn a_newline_in_a_path_forges_no_message() {
 #[cfg(target_os = "linux")]
 #[test]
 fn invalid_bytes_of_paths_are_made_visible() {
+    use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
     let home = tempfile::tempdir().unwrap();
     let name = OsString::from_vec(b"HOSTILE\xff\x9b6n\xc3\x1b]0;t\x07".to_vec());

@@ -1,40 +1,35 @@
 //! Pipes that the user names as the log: `<(zcat log)`, `/dev/stdin`, one that was made with `mkfifo`.
 
-use std::io::{self, Read};
+use super::reading;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::retry_on_intr;
+use std::io::{self, Read, StdoutLock};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+/// How long a writer is waited for, in seconds.
+const WAIT: i64 = 2;
+
 /// Whether there is a pipe at a path, or standard input is meant and it is not a file.
-#[cfg(unix)]
 pub fn is_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
     let kind = std::fs::metadata(path).map(|meta| meta.file_type());
     kind.is_ok_and(|kind| kind.is_fifo() || (is_stdin(path) && !kind.is_file()))
 }
 
-/// Whether there is a pipe at a path.
-#[cfg(not(unix))]
-pub fn is_pipe(_: &Path) -> bool {
-    false
-}
-
 /// The names of standard input.
-#[cfg(unix)]
 fn is_stdin(path: &Path) -> bool {
     ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
         .iter()
         .any(|name| path == Path::new(name))
 }
 
-/// Whether somebody may still read what is written here.
+/// Checks that somebody may still read what is written here.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::BrokenPipe`] if the other end is closed.
-#[cfg(unix)]
-pub fn check_reader(out: &impl std::os::fd::AsFd) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::io::retry_on_intr;
-
+pub fn check_reader(out: &StdoutLock<'_>) -> io::Result<()> {
     let mut polled = [PollFd::new(out, PollFlags::empty())];
     let at_once = Timespec::default();
     retry_on_intr(|| poll(&mut polled, Some(&at_once)))?;
@@ -45,41 +40,17 @@ pub fn check_reader(out: &impl std::os::fd::AsFd) -> io::Result<()> {
     }
 }
 
-/// Whether somebody may still read what is written here. Not known on this system.
-///
-/// # Errors
-///
-/// None.
-#[cfg(not(unix))]
-pub fn check_reader<W>(_: &W) -> io::Result<()> {
-    Ok(())
-}
-
 /// Opens the pipe at a path. If nobody has it open for writing, waits two seconds for a writer. Once there is one,
 /// waits for its bytes as long as it takes.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::TimedOut`] if nobody writes to it.
-#[cfg(unix)]
 pub fn open_pipe(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-    use rustix::io::retry_on_intr;
-    use std::fs::OpenOptions;
-    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-
-    /// How long a writer is waited for, in seconds.
-    const WAIT: i64 = 2;
-
     if is_stdin(path) {
         return Ok(Box::new(io::stdin()));
     }
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let mut file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open(path)?;
+    let mut file = reading().open(path)?;
     if !file.metadata()?.file_type().is_fifo() {
         return Err(io::Error::other("it was a pipe, and is none any more"));
     }
@@ -108,14 +79,4 @@ pub fn open_pipe(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     fcntl_setfl(&file, blocking)?;
     let begin = io::Cursor::new(first).take(begin as u64);
     Ok(Box::new(begin.chain(file)))
-}
-
-/// There are no pipes to open.
-///
-/// # Errors
-///
-/// Always.
-#[cfg(not(unix))]
-pub fn open_pipe(_: &Path) -> io::Result<Box<dyn Read + Send>> {
-    Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,0 +1,32 @@
+//! What depends on the platform. Nothing else below the screens does: the functions have the same signatures on each.
+
+mod ignored;
+#[cfg(not(unix))]
+mod other;
+mod processes;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use other as here;
+#[cfg(unix)]
+use unix as here;
+
+pub use here::{
+    HAS_TERMINAL_VARIABLES, advice_on_watching, change_time, check_reader, check_room, file_number,
+    is_exhausted, is_pipe, links, open_pipe, outlive_size_limit, parent_process,
+};
+pub(crate) use here::{kind_name, private_file, private_folder, reading, reading_no_link};
+pub use ignored::ignored_signals;
+pub use processes::{Process, Processes};
+
+/// Returns what is for the system that the program was built for: Linux and others, macOS, or Windows.
+pub const fn of_system<T: Copy>(unix: T, macos: T, windows: T) -> T {
+    if cfg!(windows) {
+        windows
+    } else if cfg!(target_os = "macos") {
+        macos
+    } else {
+        unix
+    }
+}

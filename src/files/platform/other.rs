@@ -1,0 +1,104 @@
+//! Windows, and whatever else is no Unix.
+
+use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
+use std::io::{self, Read, StdoutLock};
+use std::path::Path;
+
+/// Whether variables such as `TERM` and `LANG` describe the terminal.
+pub const HAS_TERMINAL_VARIABLES: bool = false;
+
+/// Returns options to read a file.
+pub(crate) fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options
+}
+
+/// Returns options to read a file. Links are followed here.
+pub(crate) fn reading_no_link() -> OpenOptions {
+    reading()
+}
+
+/// Returns options to write a new file. The folders of a user are the user's alone.
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    options
+}
+
+/// Returns a builder of folders. The folders of a user are the user's alone.
+pub(crate) fn private_folder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    builder
+}
+
+/// Returns what something is that is neither a file nor a folder, in words.
+pub(crate) fn kind_name(_: FileType) -> &'static str {
+    "something else"
+}
+
+/// Returns zeros: files have no numbers that the standard library knows.
+pub fn file_number(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// Returns zeros: the standard library does not know when a file itself was changed.
+pub fn change_time(_: &Metadata) -> (i64, i64) {
+    (0, 0)
+}
+
+/// Returns 1: the standard library does not know the names of a file.
+pub fn links(_: &Metadata) -> u64 {
+    1
+}
+
+/// Does nothing: there is no limit of the size of files.
+pub fn outlive_size_limit() {}
+
+/// Does nothing: there is no limit that programs reach.
+///
+/// # Errors
+///
+/// None.
+pub fn check_room(_: usize) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether an error says that no more files can be opened at once. None does.
+pub fn is_exhausted(_: &io::Error) -> bool {
+    false
+}
+
+/// Returns nothing: no limit is known.
+pub fn advice_on_watching(_: &io::Error) -> &'static str {
+    ""
+}
+
+/// Returns nothing: the standard library does not know which process has started this one.
+pub fn parent_process() -> Option<u32> {
+    None
+}
+
+/// Whether there is a pipe at a path. Pipes are not found by paths here.
+pub fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// Does nothing: whether somebody may still read what is written is not known.
+///
+/// # Errors
+///
+/// None.
+pub fn check_reader(_: &StdoutLock<'_>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Fails: there are no pipes to open.
+///
+/// # Errors
+///
+/// Always.
+pub fn open_pipe(_: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Err(io::ErrorKind::Unsupported.into())
+}

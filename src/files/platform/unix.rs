@@ -1,0 +1,140 @@
+//! Linux, macOS and other kinds of Unix.
+
+mod pipe;
+
+pub use pipe::{check_reader, is_pipe, open_pipe};
+
+use nix::sys::signal::{SigSet, Signal};
+use rustix::fs::OFlags;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+
+/// Whether variables such as `TERM` and `LANG` describe the terminal.
+pub const HAS_TERMINAL_VARIABLES: bool = true;
+
+/// Returns options to read a file. A pipe without a writer in its place is opened at once, and a terminal does not become
+/// the program's.
+pub(crate) fn reading() -> OpenOptions {
+    reading_with(OFlags::empty())
+}
+
+/// Returns the same options, for what is not a link.
+pub(crate) fn reading_no_link() -> OpenOptions {
+    reading_with(OFlags::NOFOLLOW)
+}
+
+fn reading_with(flags: OFlags) -> OpenOptions {
+    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Returns options to write a new file that only the user may read.
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options
+}
+
+/// Returns a builder of folders that only the user may read.
+pub(crate) fn private_folder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder
+}
+
+/// Returns what something is that is neither a file nor a folder, in words.
+pub(crate) fn kind_name(kind: FileType) -> &'static str {
+    if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "something else"
+    }
+}
+
+/// Returns the device of a file and the file on it; zeros where the system has no such numbers.
+#[inline]
+pub fn file_number(meta: &Metadata) -> (u64, u64) {
+    (meta.dev(), meta.ino())
+}
+
+/// Returns when the file itself was changed, in seconds and nanoseconds; zeros where the system does not keep that.
+#[inline]
+pub fn change_time(meta: &Metadata) -> (i64, i64) {
+    (meta.ctime(), meta.ctime_nsec())
+}
+
+/// Returns how many names a file has, by hard links.
+#[inline]
+pub fn links(meta: &Metadata) -> u64 {
+    meta.nlink()
+}
+
+/// Makes a write beyond the limit of the size of files (`ulimit -f`) an error instead of the end of the program. Call
+/// it before any thread is started: threads inherit it, child processes do not.
+pub fn outlive_size_limit() {
+    // It fails only for an unknown number.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+}
+
+/// Checks that this many more files can be opened. Libraries panic when no descriptors are left.
+///
+/// # Errors
+///
+/// If the system's limit is lower; the error says how to raise it.
+pub fn check_room(files: usize) -> io::Result<()> {
+    let mut held = Vec::with_capacity(files);
+    for _ in 0..files {
+        match fcntl_dupfd_cloexec(io::stderr(), 0) {
+            Ok(copy) => held.push(copy),
+            Err(e) if is_exhausted(&e.into()) => {
+                return Err(io::Error::other(format!(
+                    "too few files can be opened at once, {files} more are needed: raise the limit, as with \
+                     `ulimit -n 256`"
+                )));
+            }
+            // Standard error is closed: nothing is known.
+            Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Whether an error says that no more files can be opened at once.
+pub fn is_exhausted(error: &io::Error) -> bool {
+    is(error, Errno::MFILE) || is(error, Errno::NFILE)
+}
+
+fn is(error: &io::Error, code: Errno) -> bool {
+    error.raw_os_error() == Some(code.raw_os_error())
+}
+
+/// Returns what to do about an error of a watcher of files; empty: nothing is known to help.
+///
+/// See inotify(7): the limits are those of `/proc/sys/fs/inotify`, and `inotify_init` fails with EMFILE for two
+/// reasons that cannot be distinguished.
+pub fn advice_on_watching(error: &io::Error) -> &'static str {
+    if !cfg!(target_os = "linux") {
+        ""
+    } else if error.kind() == io::ErrorKind::StorageFull {
+        "; on Linux, raise fs.inotify.max_user_watches"
+    } else if is(error, Errno::MFILE) {
+        "; raise fs.inotify.max_user_instances, or the number of files that a process may open (ulimit -n)"
+    } else if is(error, Errno::NFILE) {
+        "; raise fs.file-max"
+    } else {
+        ""
+    }
+}
+
+/// Returns the process that has started this one.
+pub fn parent_process() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}

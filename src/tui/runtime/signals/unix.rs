@@ -1,0 +1,272 @@
+//! The signals of Unix, and job control.
+
+use super::{EndedBy, Signal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, raise};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{self, kill_current_process_group};
+use rustix::termios::tcgetpgrp;
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::Duration;
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::{sleep, timeout};
+
+/// After a resume, the signals that came with SIGCONT arrive within this time, also on a busy machine: other threads
+/// may have to receive them.
+const RESUME_TIME: Duration = Duration::from_millis(500);
+/// A write that takes this long is taken for one that never ends.
+const BLOCKED_WRITE: Duration = Duration::from_millis(500);
+
+/// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
+/// unless nobody could resume it, is then still there for [`stop`].
+fn stops() -> SigSet {
+    Number::SIGTSTP.into()
+}
+
+/// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
+/// inherit this, so it is called before any is started. Child processes begin without it.
+pub(in crate::runtime) fn hold_stops() {
+    // It fails only for an unknown number.
+    let _ = stops().thread_block();
+}
+
+/// The signals that end a program.
+#[derive(Debug)]
+pub(in crate::runtime) struct Ends(Vec<(Stream, process::Signal)>);
+
+const ENDS: [process::Signal; 9] = [
+    process::Signal::TERM,
+    process::Signal::HUP,
+    process::Signal::INT,
+    process::Signal::QUIT,
+    process::Signal::USR1,
+    process::Signal::USR2,
+    process::Signal::ALARM,
+    process::Signal::ABORT,
+    process::Signal::XCPU,
+];
+
+impl Ends {
+    /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
+    pub(in crate::runtime) fn listen() -> io::Result<Ends> {
+        Ends::listen_to(ENDS)
+    }
+
+    fn listen_to(signals: impl IntoIterator<Item = process::Signal>) -> io::Result<Ends> {
+        let listen = |number: process::Signal| {
+            let stream = signal(SignalKind::from_raw(number.as_raw()))?;
+            Ok((stream, number))
+        };
+        let streams: io::Result<Vec<_>> = signals.into_iter().map(listen).collect();
+        Ok(Ends(streams?))
+    }
+
+    /// The next one.
+    pub(in crate::runtime) async fn next(&mut self) -> Signal {
+        let next = |cx: &mut Context<'_>| {
+            let received = self.0.iter_mut().find_map(|(stream, number)| {
+                let received = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
+                received.then_some(*number)
+            });
+            received.map_or(Poll::Pending, Poll::Ready)
+        };
+        let number = poll_fn(next).await;
+        let by = EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
+        match number {
+            process::Signal::INT | process::Signal::QUIT => Signal::Interrupt(by),
+            _ => Signal::End(by),
+        }
+    }
+}
+
+/// A stream of signals.
+#[derive(Debug)]
+pub(in crate::runtime) struct Signals {
+    ends: Ends,
+    resume: Stream,
+    stop: Receiver<()>,
+    gone: Receiver<()>,
+}
+
+impl Signals {
+    /// Starts to receive signals. Needs a runtime.
+    pub(in crate::runtime) fn listen() -> io::Result<Signals> {
+        hold_stops();
+        Ok(Signals {
+            ends: Ends::listen()?,
+            resume: signal(SignalKind::from_raw(process::Signal::CONT.as_raw()))?,
+            stop: on_thread("stops", wait_for_stops)?,
+            gone: on_thread("terminal", wait_until_gone)?,
+        })
+    }
+
+    /// The next signal, if one comes within [`RESUME_TIME`]. After a stop, `None` means that the program was not
+    /// stopped, since nobody could resume it.
+    pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
+        timeout(RESUME_TIME, self.next()).await.ok()
+    }
+
+    /// The next one; of several, what ends the program first.
+    pub(in crate::runtime) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            biased;
+            signal = self.ends.next() => signal,
+            Some(()) = self.gone.recv() => Signal::End(EndedBy::HANGUP),
+            Some(()) = self.stop.recv() => Signal::Stop,
+            _ = self.resume.recv() => Signal::Continued,
+        }
+    }
+}
+
+/// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks
+/// their thread, which then receives no signal and restores nothing.
+///
+/// `is_held` says whether the screens have the terminal; `writes` is a number that changes with each write to it, and
+/// is odd during one; `restore` restores the modes that can be restored without a write.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub(in crate::runtime) fn end_when_blocked(
+    is_held: fn() -> bool,
+    writes: fn() -> u64,
+    restore: fn(),
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let watch = async move {
+        let mut ends = Ends::listen()?;
+        loop {
+            let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
+                continue;
+            };
+            while is_held() {
+                let before = writes();
+                sleep(BLOCKED_WRITE).await;
+                if before % 2 == 1 && before == writes() {
+                    restore();
+                    std::process::exit(by.exit_code().into());
+                }
+            }
+        }
+    };
+    let run = move || {
+        let _: io::Result<()> = runtime.block_on(watch);
+    };
+    thread::Builder::new().name("ends".into()).spawn(run)?;
+    Ok(())
+}
+
+/// Calls `act` when a signal ends the program, which then has no other effect. What the program was started to ignore,
+/// as by `nohup`, does not end it.
+///
+/// # Errors
+///
+/// If the signals cannot be received, or no thread can be started.
+pub fn when_ended(act: impl FnOnce(EndedBy) + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ignored = files::ignored_signals();
+    let is_ignored = |signal: &process::Signal| ignored & (1 << (signal.as_raw() - 1)) != 0;
+    let heard = ENDS.into_iter().filter(|signal| !is_ignored(signal));
+    let mut ends = runtime.block_on(async { Ends::listen_to(heard) })?;
+    let run = move || {
+        let (Signal::End(by) | Signal::Interrupt(by)) = runtime.block_on(ends.next()) else {
+            return;
+        };
+        act(by);
+    };
+    thread::Builder::new().name("ends".into()).spawn(run)?;
+    Ok(())
+}
+
+/// Does what a signal does to a program that does not handle it.
+pub(super) fn act_by_default(number: u8) {
+    let _ = signal_hook::low_level::emulate_default_handler(number.into());
+}
+
+/// The name of a signal, such as `SIGTERM`.
+pub(super) fn name_of(number: u8) -> Option<String> {
+    let signal = Number::try_from(i32::from(number)).ok()?;
+    Some(signal.as_str().to_owned())
+}
+
+/// What a thread reports; one report may wait.
+fn on_thread(name: &str, work: fn(&Sender<()>)) -> io::Result<Receiver<()>> {
+    let (sender, reports) = channel(1);
+    let run = move || work(&sender);
+    thread::Builder::new().name(name.into()).spawn(run)?;
+    Ok(reports)
+}
+
+fn wait_for_stops(report: &Sender<()>) {
+    while stops().wait().is_ok() && !report.is_closed() {
+        // One report that waits is enough.
+        let _ = report.try_send(());
+    }
+}
+
+/// Waits until standard output has no terminal at its other end. The thread that reads keys cannot report
+/// that: it reads again and again, until the program ends.
+fn wait_until_gone(report: &Sender<()>) {
+    let out = io::stdout();
+    let mut terminal = [PollFd::new(&out, PollFlags::empty())];
+    loop {
+        match poll(&mut terminal, None) {
+            Ok(_) => break,
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+    // Systems that cannot poll a terminal answer something else, at once.
+    let gone = PollFlags::HUP | PollFlags::ERR;
+    if terminal[0].revents().intersects(gone) {
+        let _ = report.blocking_send(());
+    }
+}
+
+/// Whether this program has the terminal. In the background, setting the terminal's modes or reading keys would
+/// stop it.
+pub(in crate::runtime) fn has_terminal() -> bool {
+    // Without a terminal there is none to take from others.
+    tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
+}
+
+/// Uses the terminal without being stopped for it, even in the background.
+pub(in crate::runtime) fn without_stop(work: impl FnOnce()) {
+    let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
+    work();
+    if let Ok(before) = before {
+        let _ = before.thread_set_mask();
+    }
+}
+
+/// Sends the signal that ends this program to a child that is still waited for; 0: there is none.
+pub(in crate::runtime) fn pass_on(by: EndedBy, child: u32) {
+    let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
+    let signal = process::Signal::from_named_raw(i32::from(by.0));
+    if let (Some(child), Some(signal)) = (child, signal) {
+        // It may have ended.
+        let _ = process::kill_process(child, signal);
+    }
+}
+
+/// Requests that the whole job stops, so that a script around it stops too. This causes a [`Signal::Stop`].
+pub(in crate::runtime) fn ask_to_stop() {
+    let _ = kill_current_process_group(process::Signal::TSTP);
+}
+
+/// Stops the program. Returns when it is resumed; at once if nobody could resume it.
+pub(in crate::runtime) fn stop() {
+    let held = stops();
+    if held.thread_unblock().is_ok() {
+        let _ = raise(Number::SIGTSTP);
+    }
+    hold_stops();
+}
