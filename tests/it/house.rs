@@ -1,6 +1,7 @@
 //! The rules of the house that no compiler checks: who may import whom, how large a file may grow, that
 //! a log format is complete, that nothing of one machine is in the tree.
 
+mod budget;
 mod circles;
 mod imports;
 mod model;

@@ -277,7 +277,7 @@ fn a_home_that_cannot_be_written_costs_a_sentence() {
 #[test]
 fn many_at_once_leave_whole_files() {
     let home = Home::with_log(50_000);
-    let inputs: Vec<String> = (0..500)
+    let inputs: Vec<String> = (0..200)
         .map(|n| {
             let mut input = home.input(json!(50_000));
             input["context_window"]["context_window_size"] = json!(200_000 + n % 5);

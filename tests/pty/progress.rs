@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 /// More logs than are read in half a second, and than are audited in that time.
-const LOGS: usize = 4_000;
-const AUDITED: usize = 1_000;
+const LOGS: usize = 2_000;
+const AUDITED: usize = 400;
 
 fn make_logs(home: &Path) {
     let log = concat!(

@@ -3,13 +3,14 @@
 #![cfg(unix)]
 
 use crate::monitor::Monitor;
-use crate::support::{manifest_folder, process};
+use crate::support::{ctxgauge, manifest_folder, process};
 use ctxgauge::files::waiting;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
 
 fn fixture(path: &str) -> PathBuf {
     manifest_folder().join("tests/fixtures").join(path)
@@ -36,8 +37,16 @@ fn ended(command: &mut Command) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// Runs a command line that must end by itself.
 fn run(home: &Path, arguments: &[&str]) -> Output {
-    ended(process(home).args(arguments).stdin(Stdio::null()))
+    let mut command = ctxgauge(home);
+    command.args(arguments);
+    let running = thread::spawn(move || command.output());
+    waiting::wait_for("end of the command", || match running.is_finished() {
+        true => Ok(()),
+        false => Err(format!("{arguments:?}")),
+    });
+    running.join().unwrap()
 }
 
 fn error(output: &Output) -> String {

@@ -1,7 +1,7 @@
 //! Standard output that is closed early or full, for every command.
 
-use crate::support::{manifest_folder, process};
-use std::io::{BufRead, BufReader};
+use crate::support::{ctxgauge, manifest_folder, process};
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::process::{Command, Output, Stdio};
 
 /// Every command and every format, but for those that need a terminal or do not end.
@@ -41,6 +41,11 @@ fn commands() -> Vec<Vec<String>> {
     commands.into_iter().map(owned).collect()
 }
 
+/// Commands that are run as processes too: standard output is the same for all.
+fn some_commands() -> impl Iterator<Item = Vec<String>> {
+    commands().into_iter().step_by(8)
+}
+
 fn run(command: &[String], out: Stdio) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut program: Command = process(home.path());
@@ -48,9 +53,34 @@ fn run(command: &[String], out: Stdio) -> Output {
     program.output().unwrap()
 }
 
+/// Standard output that takes nothing.
+struct Refusing(ErrorKind);
+
+impl Write for Refusing {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(self.0.into())
+    }
+}
+
+/// The exit code, and what is printed on standard error, with such an output.
+fn refused(command: &[String], why: ErrorKind) -> (u8, String) {
+    let home = tempfile::tempdir().unwrap();
+    let mut line = ctxgauge(home.path());
+    let (code, stderr) = line.args(command).print_to(Refusing(why));
+    (code, String::from_utf8(stderr).unwrap())
+}
+
 #[test]
 fn a_closed_pipe_ends_every_command_in_silence() {
     for command in commands() {
+        let ended = refused(&command, ErrorKind::BrokenPipe);
+        assert_eq!(ended, (0, String::new()), "{command:?}");
+    }
+    for command in some_commands() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = run(&command, writer.into());
@@ -89,16 +119,23 @@ fn ends_when_its_reader_has_gone(arguments: &[&str], says: &str) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_device_is_an_error_of_every_command() {
-    for command in commands() {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
-        let output = run(&command, full.unwrap().into());
-        let message = String::from_utf8_lossy(&output.stderr);
+    let check = |command: &[String], code: Option<i32>, message: &str| {
         let expected = "ctxgauge: could not write to standard output: ";
         assert!(message.starts_with(expected), "{command:?}: {message}");
         assert_eq!(message.lines().count(), 1, "{command:?}: {message}");
         // 1 is an answer of these.
         let answers = ["check", "search"].contains(&command[0].as_str());
-        let code = if answers { 3 } else { 1 };
-        assert_eq!(output.status.code(), Some(code), "{command:?}");
+        let expected = if answers { 3 } else { 1 };
+        assert_eq!(code, Some(expected), "{command:?}");
+    };
+    for command in commands() {
+        let (code, message) = refused(&command, ErrorKind::StorageFull);
+        check(&command, Some(code.into()), &message);
+    }
+    for command in some_commands() {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = run(&command, full.unwrap().into());
+        let message = String::from_utf8_lossy(&output.stderr);
+        check(&command, output.status.code(), &message);
     }
 }

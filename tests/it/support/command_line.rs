@@ -7,6 +7,7 @@ use ctxgauge::commands::streams::{Messages, Output};
 use ctxgauge::files::paths::{Env, Folders, User};
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitStatus};
 
@@ -68,20 +69,25 @@ impl CommandLine {
         self
     }
 
+    /// Runs it with this standard output. Returns the exit code and what is on standard error.
+    pub fn print_to(&mut self, stdout: impl Write) -> (u8, Vec<u8>) {
+        let user = user(&self.home, self.environment.clone());
+        let (mut out, mut stderr) = (Output::new(stdout), Vec::new());
+        let mut err = Messages::new(&mut stderr, &user.env);
+        let streams = Streams {
+            out: &mut out,
+            err: &mut err,
+            terminals: Terminals::default(),
+        };
+        let code = program::run(&self.arguments, &user, streams);
+        drop((out, err));
+        (code, stderr)
+    }
+
     /// Runs it.
     pub fn output(&mut self) -> process::Output {
-        let user = user(&self.home, self.environment.clone());
-        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let code = {
-            let mut out = Output::new(&mut stdout);
-            let mut err = Messages::new(&mut stderr, &user.env);
-            let streams = Streams {
-                out: &mut out,
-                err: &mut err,
-                terminals: Terminals::default(),
-            };
-            program::run(&self.arguments, &user, streams)
-        };
+        let mut stdout = Vec::new();
+        let (code, stderr) = self.print_to(&mut stdout);
         process::Output {
             status: exit_status(code),
             stdout,
