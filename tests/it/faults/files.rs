@@ -42,9 +42,9 @@ fn run(home: &Path, arguments: &[&str]) -> Output {
     let mut command = ctxgauge(home);
     command.args(arguments);
     let running = thread::spawn(move || command.output());
-    waiting::wait_for("end of the command", || match running.is_finished() {
-        true => Ok(()),
-        false => Err(format!("{arguments:?}")),
+    waiting::wait_for("end of the command", || {
+        let ended = running.is_finished().then_some(());
+        ended.ok_or_else(|| format!("{arguments:?}"))
     });
     running.join().unwrap()
 }
