@@ -42,7 +42,8 @@
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
 //!
-//! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
+//! [`commands::program`] parses the arguments and turns errors into messages and exit codes; `main.rs` passes it the
+//! arguments, environment and streams of the process, tests pass it their own. The list of all formats is handed in
 //! from `commands`. The test `tests/it/house/imports.rs` checks the imports of the rooms within a crate; `circles.rs` in the
 //! same folder checks that no files import each other in a circle, and `platform.rs` that code for one platform stands in
 //! `src/files/platform` and, for signals, in `src/tui/runtime/signals`.
