@@ -17,7 +17,7 @@ pub struct Terminals {
 }
 
 impl Terminals {
-    /// Those of the process.
+    /// Returns those of the process.
     pub fn of_process() -> Terminals {
         Terminals {
             stdin: io::stdin().is_terminal(),
@@ -59,13 +59,13 @@ pub(super) fn is_plain(env: &Env, config: &Config) -> bool {
     env.get("NO_COLOR").is_some() || is_dumb || config.no_color
 }
 
-/// Whether standard output is a terminal that takes escape sequences.
+/// Returns true if standard output is a terminal that takes escape sequences.
 pub(super) fn takes_escapes(env: &Env, terminals: Terminals) -> bool {
     let is_dumb = env.get("TERM").is_none_or(|term| term == "dumb");
     terminals.stdout && !is_dumb
 }
 
-/// Whether what is printed has styles: the terminal has them, and the user has not turned them off.
+/// Returns true if what is printed has styles: the terminal has them, and the user has not turned them off.
 pub(super) fn has_styles(env: &Env, terminals: Terminals) -> bool {
     takes_escapes(env, terminals) && env.get("NO_COLOR").is_none()
 }

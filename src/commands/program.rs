@@ -80,7 +80,7 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
     code(exit::code(&error), arguments)
 }
 
-/// The exit code for these arguments. An agent stops if a hook ends with the code of wrong usage.
+/// Returns the exit code for these arguments. An agent stops if a hook ends with the code of wrong usage.
 fn code(code: u8, arguments: &[OsString]) -> u8 {
     if code == WRONG_USAGE && mistakes::is_hook(arguments) {
         exit::FAILURE
@@ -89,7 +89,7 @@ fn code(code: u8, arguments: &[OsString]) -> u8 {
     }
 }
 
-/// The same error without colours: its text repeats arguments, whose escape sequences must not look like its own. Nobody
+/// Takes the colours out of an error: its text repeats arguments, whose escape sequences must not look like its own. Nobody
 /// who mistypes an option wants it to be a path, so that advice is left out.
 fn without_styles(usage: clap::Error, arguments: &[OsString]) -> clap::Error {
     let plain = Cli::command().styles(Styles::plain());
@@ -103,7 +103,7 @@ fn without_styles(usage: clap::Error, arguments: &[OsString]) -> clap::Error {
     usage
 }
 
-/// The exit code after standard output was written to, with this error.
+/// Returns the exit code after standard output was written to, with this error.
 fn after_write(failed: Option<&io::Error>, err: &mut dyn Write) -> u8 {
     match failed {
         None => SUCCESS,

@@ -1,4 +1,4 @@
-//! What depends on the platform. Nothing else below the screens does: the functions have the same signatures on each.
+//! Holds all code that depends on the platform. The functions have the same signatures on each.
 
 mod ignored;
 #[cfg(not(unix))]

@@ -116,7 +116,7 @@ impl Scanner {
         }
     }
 
-    /// The same scanner with a clock that a test moves.
+    /// Replaces the clock by one that a test moves.
     #[cfg(test)]
     pub fn with_clock(self, clock: &Clock) -> Scanner {
         let clock = clock.clone();

@@ -478,7 +478,7 @@ impl Reading {
         (self.lanes.into_sessions(), self.cursor)
     }
 
-    /// What was read, and where reading continues.
+    /// Returns what was read, and a cursor where reading continues.
     #[cfg(test)]
     pub(crate) fn into_parts(self) -> (Lanes, Box<dyn Cursor>) {
         (self.lanes, self.cursor)

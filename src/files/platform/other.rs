@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::Path;
 
-/// Whether variables such as `TERM` and `LANG` describe the terminal.
+/// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = false;
 
 /// Returns options to read a file.
@@ -65,7 +65,7 @@ pub fn check_room(_: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an error says that no more files can be opened at once. None does.
+/// Returns false: no error says that no more files can be opened at once.
 pub fn is_exhausted(_: &io::Error) -> bool {
     false
 }
@@ -80,7 +80,7 @@ pub fn parent_process() -> Option<u32> {
     None
 }
 
-/// Whether there is a pipe at a path. Pipes are not found by paths here.
+/// Returns false: pipes are not found by paths here.
 pub fn is_pipe(_: &Path) -> bool {
     false
 }

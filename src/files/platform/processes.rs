@@ -47,7 +47,7 @@ impl Processes {
         fs::read_link(self.of(pid).join("cwd")).ok()
     }
 
-    /// Whether a process has a terminal: tmux and its like start programs without one.
+    /// Returns true if a process has a terminal: tmux and its like start programs without one.
     pub fn has_terminal(&self, pid: u32) -> bool {
         let stat = read_stat(&self.of(pid));
         let fields = stat.as_deref().and_then(fields);

@@ -11,7 +11,7 @@ use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 
-/// Whether variables such as `TERM` and `LANG` describe the terminal.
+/// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = true;
 
 /// Returns options to read a file. A pipe without a writer in its place is opened at once, and a terminal does not become
@@ -107,7 +107,7 @@ pub fn check_room(files: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an error says that no more files can be opened at once.
+/// Returns true if an error says that no more files can be opened at once.
 pub fn is_exhausted(error: &io::Error) -> bool {
     is(error, Errno::MFILE) || is(error, Errno::NFILE)
 }

@@ -75,7 +75,7 @@ pub(in crate::runtime) fn end_when_blocked(
     Ok(())
 }
 
-/// Whether this program has the terminal: always, without job control.
+/// Returns true: without job control this program always has the terminal.
 pub(in crate::runtime) fn has_terminal() -> bool {
     true
 }
