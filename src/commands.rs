@@ -44,7 +44,7 @@ use locale::Terminals;
 use monitor::{Monitor, Plan};
 use options::{Print, Shared};
 use setup::{LeftOut, Setup};
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use tui::Start;
 
@@ -159,6 +159,8 @@ struct Call<'a> {
     /// The configuration file that the user names.
     config: Option<PathBuf>,
     user: &'a User,
+    /// What an agent passes to it.
+    input: Box<dyn Read + Send>,
     /// Which streams a person looks at.
     terminals: Terminals,
     /// Reports.
@@ -168,6 +170,11 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Takes what an agent passes to it.
+    fn take_input(&mut self) -> Box<dyn Read + Send> {
+        std::mem::replace(&mut self.input, Box::new(io::empty()))
+    }
+
     /// Reads the configuration. What is left out of it is named on `err`.
     fn setup(&mut self) -> Result<Setup> {
         let setup = self.load()?;
@@ -201,23 +208,15 @@ impl Call<'_> {
     }
 }
 
-/// Runs a command, or the monitor if there is none. Reports are written to `out`, problems that do not end
-/// the command to `err`.
+/// Runs a command, or the monitor if there is none.
 ///
 /// # Errors
 ///
 /// If options contradict each other, the configuration is wrong, or the command fails.
-fn run(
-    cli: Cli,
-    user: &User,
-    terminals: Terminals,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
-    let mut options = cli.monitor;
-    let Some(mut command) = cli.command else {
+fn run(command: Option<Command>, mut options: Monitor, mut call: Call<'_>) -> Result<()> {
+    let Some(mut command) = command else {
         files::check_room(FILES_FOR_SCREENS)?;
-        return monitor::run(&Setup::load(cli.config, user)?, options);
+        return monitor::run(&Setup::load(call.config, call.user)?, options);
     };
     let command = command.as_run();
     command.add_options(&mut options.shared);
@@ -227,13 +226,7 @@ fn run(
             `ctxgauge COMMAND --help`"
         )));
     }
-    command.run(&mut Call {
-        config: cli.config,
-        user,
-        terminals,
-        out,
-        err,
-    })
+    command.run(&mut call)
 }
 
 /// Starts what feeds the screens, without a terminal: [`tui::run_on`] shows them.

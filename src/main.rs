@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     files::outlive_size_limit();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let streams = Streams {
+        input: Box::new(std::io::stdin()),
         out: &mut streams::stdout(),
         err: &mut streams::stderr(),
         terminals: Terminals::of_process(),

@@ -4,7 +4,7 @@
 //! with 0 whatever happens, since 2 would stop the agent.
 
 use super::setup::Setup;
-use super::statusline::{configuration, read_standard_input};
+use super::statusline::{configuration, read_input};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
@@ -42,9 +42,9 @@ impl Run for Hook {
         let until = Instant::now() + Duration::from_millis(self.within);
         let (send, receive) = mpsc::sync_channel(1);
         let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
-        let terminals = call.terminals;
+        let (passed, terminals) = (call.take_input(), call.terminals);
         let respond = move || {
-            let input = read_standard_input(terminals).and_then(|bytes| read(&bytes));
+            let input = read_input(passed, terminals).and_then(|bytes| read(&bytes));
             send.send(respond_to(input, config, &user, block_at))
         };
         thread::Builder::new().spawn(respond)?;

@@ -6,7 +6,6 @@ use ::mcp::Texts;
 use anyhow::Result;
 use clap::Args;
 use files::Processes;
-use std::io;
 
 /// `ctxgauge mcp`.
 #[derive(Debug, Args)]
@@ -51,6 +50,6 @@ impl Run for Mcp {
             parents: Processes::default().parents(),
             texts: if self.texts { Texts::On } else { Texts::Off },
         };
-        ::mcp::serve(server, io::stdin(), call.out)
+        ::mcp::serve(server, call.take_input(), call.out)
     }
 }

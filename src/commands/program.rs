@@ -3,19 +3,21 @@
 use super::exit::{self, Exit, WRONG_USAGE};
 use super::locale::Terminals;
 use super::streams::Output;
-use super::{Cli, locale, mistakes};
+use super::{Call, Cli, locale, mistakes};
 use clap::builder::Styles;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use files::paths::User;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// The exit code of a command that did what it was asked to.
 const SUCCESS: u8 = 0;
 
-/// Where a command line prints.
+/// What a command line reads and where it prints.
 pub struct Streams<'a, W: Write> {
+    /// What an agent passes to it.
+    pub input: Box<dyn Read + Send>,
     /// Reports.
     pub out: &'a mut Output<W>,
     /// Problems.
@@ -28,6 +30,7 @@ pub struct Streams<'a, W: Write> {
 /// name.
 pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W>) -> u8 {
     let Streams {
+        input,
         out,
         err,
         terminals,
@@ -37,7 +40,18 @@ pub fn run<W: Write>(arguments: &[OsString], user: &User, streams: Streams<'_, W
         return WRONG_USAGE;
     }
     let done = match Cli::try_parse_from(arguments) {
-        Ok(cli) => super::run(cli, user, terminals, out, err),
+        Ok(cli) => super::run(
+            cli.command,
+            cli.monitor,
+            Call {
+                config: cli.config,
+                user,
+                input,
+                terminals,
+                out,
+                err,
+            },
+        ),
         Err(usage) if usage.use_stderr() => {
             let usage = without_styles(usage, arguments);
             let _ = write!(err, "{}", usage.render().ansi());

@@ -16,7 +16,7 @@ use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
 use report::{Charset, ReportContext};
-use std::io;
+use std::io::Read;
 
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let bytes = read_standard_input(call.terminals);
+        let bytes = read_input(call.take_input(), call.terminals);
         let input = bytes.as_deref().map_err(|no| *no).and_then(read);
         // It runs meanwhile.
         let agent = input.as_ref().ok().and_then(|input| input.agent);
@@ -104,13 +104,13 @@ impl Run for StatusLine {
     }
 }
 
-/// What an agent passes on standard input.
-pub(super) fn read_standard_input(terminals: Terminals) -> Result<Vec<u8>, NoInput> {
+/// Reads what an agent passes.
+pub(super) fn read_input(input: impl Read, terminals: Terminals) -> Result<Vec<u8>, NoInput> {
     // Nobody will pass anything.
     if terminals.stdin {
         return Err(NoInput::Empty);
     }
-    let bytes = files::read_at_most(io::stdin().lock(), 0, LARGEST_INPUT);
+    let bytes = files::read_at_most(input, 0, LARGEST_INPUT);
     bytes.map_err(|_| NoInput::Other)
 }
 

@@ -53,7 +53,11 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 /// How long after a write a file is live.
 const LIVE_AGE: Duration = Duration::from_secs(600);
 /// How often everything is looked at, at most.
-const WALK_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
+const WALK_INTERVAL: Duration = if cfg!(any(test, feature = "testing")) {
+    Duration::from_secs(1)
+} else {
+    Duration::from_secs(5)
+};
 /// The least time between two walks, in times of what a walk took, so that an idle monitor costs nothing: 10 ms
 /// of 10 s with 2,000 files.
 const WALK_COST_FACTOR: u32 = 1000;

@@ -54,7 +54,7 @@ fn input_that_is_cut_costs_a_sentence_and_leaves_nothing() {
     for (command, input, _) in all(&home) {
         for end in (0..input.len()).step_by(29) {
             let part = input.as_bytes().get(..end).unwrap();
-            let output = pass(&mut home.program(&command), part);
+            let output = home.program(&command).input(part).output();
             let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().count();
             let printed = usize::from(command[0] == "statusline");
             assert_eq!(output.status.code(), Some(0), "{command:?} {end}");
@@ -73,7 +73,7 @@ fn nothing_is_written_but_our_own_state() {
     let home = Home::with_log(166_000);
     let before = files(home.path());
     for (command, input, expected) in all(&home) {
-        let output = pass(&mut home.program(&command), input.as_bytes());
+        let output = home.program(&command).input(input).output();
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(printed.contains(expected), "{command:?}: {output:?}");
     }
@@ -92,7 +92,7 @@ fn a_full_disk_costs_a_sentence_and_leaves_nothing_unfinished() {
     let home = Home::with_log(166_000);
     let full = "ulimit -f 0; exec \"$0\" \"$@\"";
     for (command, input, expected) in all(&home) {
-        let mut shell = crate::support::in_a_shell(full, &home.program(&command));
+        let mut shell = crate::support::in_a_shell(full, &home.process(&command));
         let output = pass(&mut shell, input.as_bytes());
         assert_eq!(output.status.code(), Some(0), "{command:?}: {output:?}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -119,7 +119,6 @@ fn what_is_no_log_and_no_id_is_no_session_of_a_bar() {
     let home = Home::new();
     let status = |arguments: &[&str]| {
         let output = home.program(&["status", "-v"]).args(arguments).output();
-        let output = output.unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
         assert_eq!(output.stdout, b"\n", "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()

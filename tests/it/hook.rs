@@ -16,7 +16,7 @@ impl Home {
     /// What a hook answers, and what it says on standard error. It ends with 0.
     fn hook_with(&self, arguments: &[&str], input: &[u8]) -> (Value, String) {
         let mut command = self.program(&AT_LEISURE);
-        let output = pass(command.args(arguments), input);
+        let output = command.args(arguments).input(input).output();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let answer = match output.stdout.as_slice() {
             b"" => Value::Null,
@@ -43,7 +43,7 @@ impl Home {
 
     fn report(&self, log: &Path) -> Value {
         let mut command = self.program(&["report", "--json"]);
-        let output = command.arg(log).output().unwrap();
+        let output = command.arg(log).output();
         serde_json::from_slice(&output.stdout).unwrap()
     }
 }
@@ -196,7 +196,7 @@ fn it_never_ends_with_2() {
         &["hook", "extra"],
         &["--config", "/nonexistent", "hook", "-x"],
     ] {
-        let output = home.program(arguments).output().unwrap();
+        let output = home.program(arguments).output();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     }
     for arguments in [
@@ -204,7 +204,7 @@ fn it_never_ends_with_2() {
         &["--config", "/nonexistent", "hook", "--within", "600000"],
     ] {
         let output = pass(
-            &mut home.program(arguments),
+            &mut home.process(arguments),
             home.prompt().to_string().as_bytes(),
         );
         assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]));
@@ -243,7 +243,7 @@ fn nothing_is_said_for_any_other_input() {
 fn what_is_not_done_in_time_is_not_said() {
     let home = Home::with_log(166_000);
     let output = pass(
-        &mut home.program(&["hook", "--within", "0"]),
+        &mut home.process(&["hook", "--within", "0"]),
         home.prompt().to_string().as_bytes(),
     );
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b""[..]));
@@ -424,7 +424,7 @@ fn a_cause_that_no_log_has_is_that_of_the_hook() {
         (&past[0]["cause"], &past[0]["cause_source"]),
         (&json!("manual"), &json!("hook"))
     );
-    let text = home.program(&["report"]).arg(&log).output().unwrap();
+    let text = home.program(&["report"]).arg(&log).output();
     assert!(String::from_utf8_lossy(&text.stdout).contains("compaction (manual, hook) at line 6"));
     // Without the hook it can only be inferred.
     fs::remove_dir_all(home.path().join(".local")).unwrap();
@@ -464,7 +464,7 @@ fn sizes_and_windows_that_no_log_has_are_those_of_the_hook() {
         (&unlogged["cause"], &unlogged["before"], &unlogged["source"]),
         (&json!("auto"), &json!(234_000), &json!("hook"))
     );
-    let text = home.program(&["report"]).arg(&log).output().unwrap();
+    let text = home.program(&["report"]).arg(&log).output();
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(
         text.contains("compaction (auto) that only a hook noted: 234.0k agent"),
@@ -482,7 +482,7 @@ fn what_hooks_and_clients_name_is_left_out_with_the_texts() {
         home.hook(&home.compaction(event, "Überlauf"));
     }
     let report = |arguments: &[&str]| {
-        let output = home.program(arguments).arg(home.log()).output().unwrap();
+        let output = home.program(arguments).arg(home.log()).output();
         String::from_utf8(output.stdout).unwrap()
     };
     let all = report(&["report", "--json"]);
@@ -533,7 +533,7 @@ fn what_claude_code_says_of_its_context_is_shown_beside_ours() {
         report["client"]["parts"][0],
         json!({"name": "System prompt", "tokens": 7_064})
     );
-    let text = home.program(&["report"]).arg(home.log()).output().unwrap();
+    let text = home.program(&["report"]).arg(home.log()).output();
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("compacts at 123.0k (client)"), "{text}");
     assert!(
@@ -543,10 +543,8 @@ fn what_claude_code_says_of_its_context_is_shown_beside_ours() {
     // A status line of the same session keeps it.
     let mut input = home.input(json!(50_000));
     input["context_window"]["context_window_size"] = json!(500_000);
-    let line = pass(
-        &mut home.program(&["statusline"]),
-        input.to_string().as_bytes(),
-    );
+    let mut command = home.program(&["statusline"]);
+    let line = command.input(input.to_string()).output();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();
     assert!(line.contains("of 123k trigger"), "{line}");
     assert_eq!(

@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`: the program as a server, and the server in this process.
 
-use crate::support::{is_beside_a_log, json_report, manifest_folder, process};
+use crate::support::{ctxgauge, is_beside_a_log, json_report, manifest_folder, process};
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
@@ -199,20 +199,16 @@ fn each_revision_of_the_protocol_is_spoken_and_answers_are_as_their_schemas_say(
                 .zip(tools)
                 .map(|(id, tool)| call(id, tool, arguments_of(tool))),
         );
-        let mut client = server(home.path(), &["--texts", "--session", ID])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = client.stdin.take().unwrap();
+        let mut input = String::new();
         for mut request in requests {
             if is_newest {
                 request["params"]["_meta"] = meta.clone();
             }
-            writeln!(input, "{request}").unwrap();
+            input += &format!("{request}\n");
         }
-        drop(input);
-        let output = client.wait_with_output().unwrap();
+        let mut served = ctxgauge(home.path());
+        served.args(["mcp", "--texts", "--session", ID]);
+        let output = served.input(input).output();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let lines = String::from_utf8(output.stdout).unwrap();
         let answers: Vec<Value> = lines

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 impl Home {
     fn setup(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let mut command = self.program(&["setup"]);
+        let mut command = self.process(&["setup"]);
         let output = command.args(arguments).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (
@@ -175,7 +175,7 @@ fn a_chained_status_line_that_fails_costs_its_lines_alone() {
     let input = home.input(json!(50_000)).to_string();
     for chained in ["exit 7", "nonexistent-program 2>/dev/null", "kill -9 $$"] {
         let mut command = home.program(&["statusline", "--chain", chained]);
-        let output = pass(&mut command, input.as_bytes());
+        let output = command.input(input.as_str()).output();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let lines = String::from_utf8(output.stdout).unwrap();
         assert_eq!(lines.lines().count(), 1, "{lines}");

@@ -1,7 +1,7 @@
 //! `ctxgauge statusline` and `ctxgauge status`, as agents, tmux and prompts run them.
 
-use crate::support::claude::{Home, ID, log, pass};
-use crate::support::process;
+use crate::support::claude::{Home, ID, log};
+use crate::support::ctxgauge;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 impl Home {
     /// The status line for this input. It always ends with 0, and has a line.
     fn line(&self, input: &[u8]) -> (String, String) {
-        shown(pass(&mut self.program(&["statusline"]), input))
+        shown(self.program(&["statusline"]).input(input).output())
     }
 }
 
@@ -35,8 +35,7 @@ fn the_line_has_the_numbers_of_the_report() {
     assert_eq!(problems, "");
     let report = home
         .program(&["report", "--json", "--session", ID])
-        .output()
-        .unwrap();
+        .output();
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(report["context"]["used"], 83_500);
     assert_eq!(report["context"]["window"], 200_000);
@@ -69,7 +68,7 @@ fn what_the_client_says_is_kept_and_used_by_the_others() {
         } else {
             arguments.to_vec()
         };
-        let output = home.program(&arguments).output().unwrap();
+        let output = home.program(&arguments).output();
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         let context = if json["context"].is_null() {
             &json["sessions"][0]["context"]
@@ -88,8 +87,7 @@ fn what_the_client_says_is_kept_and_used_by_the_others() {
     fs::write(home.log(), other).unwrap();
     let output = home
         .program(&["report", "--json", "--session", ID])
-        .output()
-        .unwrap();
+        .output();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_ne!(json["context"]["window_source"], "client");
 }
@@ -138,7 +136,7 @@ fn there_is_a_line_for_any_input() {
         );
     }
     let none = home
-        .program(&["statusline"])
+        .process(&["statusline"])
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -190,11 +188,9 @@ fn a_folder_that_is_reached_by_a_link_is_the_agents_own() {
     ] {
         let mut input = real.input(Value::Null);
         input["transcript_path"] = json!(log);
-        let mut command = process(home.path());
-        let (line, problems) = shown(pass(
-            command.arg("statusline"),
-            input.to_string().as_bytes(),
-        ));
+        let mut command = ctxgauge(home.path());
+        let command = command.arg("statusline").input(input.to_string());
+        let (line, problems) = shown(command.output());
         assert!(
             line.contains("50.0k known") && problems.is_empty(),
             "{log:?}: {line} {problems}"
@@ -286,7 +282,7 @@ fn many_at_once_leave_whole_files() {
         .collect();
     for inputs in inputs.chunks(100) {
         let children = inputs.iter().map(|input| {
-            let mut command = home.program(&["statusline"]);
+            let mut command = home.process(&["statusline"]);
             let command = command
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -316,11 +312,8 @@ fn many_at_once_leave_whole_files() {
 fn a_wrong_format_or_configuration_is_a_word_in_the_line() {
     let home = Home::with_log(50_000);
     let input = home.input(json!(50_000)).to_string();
-    let output = pass(
-        &mut home.program(&["statusline", "--format", "{percents}"]),
-        input.as_bytes(),
-    );
-    let (line, problems) = shown(output);
+    let mut command = home.program(&["statusline", "--format", "{percents}"]);
+    let (line, problems) = shown(command.input(input.as_str()).output());
     assert!(
         line.ends_with("· format") && problems.contains("there is no {percents}"),
         "{line} {problems}"
@@ -351,12 +344,12 @@ fn colours_are_on_in_a_pipe_unless_no_color() {
     let home = Home::with_log(50_000);
     let input = home.input(json!(50_000)).to_string();
     let of = |arguments: &[&str], set: &[(&str, &str)]| {
-        let mut command = process(home.path());
+        let mut command = ctxgauge(home.path());
         command
             .arg("statusline")
             .args(arguments)
             .envs(set.iter().copied());
-        shown(pass(&mut command, input.as_bytes())).0
+        shown(command.input(input.as_str()).output()).0
     };
     assert!(of(&[], &[]).contains("\u{1b}[32m"));
     assert!(!of(&[], &[("NO_COLOR", "1")]).contains('\u{1b}'));
@@ -381,8 +374,7 @@ fn nothing_of_a_log_has_a_meaning_in_a_bar() {
             "--format",
             "{model} {project} {session}",
         ])
-        .output()
-        .unwrap();
+        .output();
     let (line, _) = shown(output);
     assert!(!line.contains(['$', '`', '#', '%', '\u{1b}']), "{line}");
 }
@@ -392,11 +384,7 @@ fn status_takes_the_session_that_is_named_or_of_the_folder() {
     let home = Home::with_log(50_000);
     let status = |arguments: &[&str]| {
         let mut command = home.program(&["status", "-v"]);
-        let output = command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+        let output = command.args(arguments).output();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         (text(&output.stdout), text(&output.stderr))
@@ -447,10 +435,7 @@ fn status_takes_the_session_of_a_process_by_its_registry() {
     .unwrap();
     // This process has started it, as a shell would.
     let pid = std::process::id().to_string();
-    let output = home
-        .program(&["status", "-v", "--pid", &pid])
-        .output()
-        .unwrap();
+    let output = home.program(&["status", "-v", "--pid", &pid]).output();
     drop(agent.stdin.take());
     agent.wait().unwrap();
     let how = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,5 +1,6 @@
 //! A home with a session of Claude Code, for what the agent runs.
 
+use super::command_line::{CommandLine, ctxgauge};
 use super::process;
 use serde_json::{Value, json};
 use std::fs;
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 pub const ID: &str = "3f2a1b00-0000-4000-8000-000000000001";
+
+const LOCALE: [(&str, &str); 2] = [("NO_COLOR", "1"), ("LANG", "C.UTF-8")];
 
 /// A home with a session of Claude Code.
 pub struct Home {
@@ -36,12 +39,17 @@ impl Home {
         folder.join(format!("{ID}.jsonl"))
     }
 
-    pub fn program(&self, arguments: &[&str]) -> Command {
-        let mut command = process(self.path());
+    /// The program in this process, with these arguments.
+    pub fn program(&self, arguments: &[&str]) -> CommandLine {
+        let mut command = ctxgauge(self.path());
+        command.args(arguments).envs(LOCALE);
         command
-            .args(arguments)
-            .env("NO_COLOR", "1")
-            .env("LANG", "C.UTF-8");
+    }
+
+    /// The program as a process, with these arguments.
+    pub fn process(&self, arguments: &[&str]) -> Command {
+        let mut command = process(self.path());
+        command.args(arguments).envs(LOCALE);
         command
     }
 
@@ -97,7 +105,7 @@ pub fn log(prompt: u64) -> String {
     )
 }
 
-/// Runs a command with this on its standard input.
+/// Runs a process with this on its standard input.
 pub fn pass(command: &mut Command, input: &[u8]) -> Output {
     let command = command
         .stdin(Stdio::piped())

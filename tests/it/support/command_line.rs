@@ -7,7 +7,7 @@ use ctxgauge::commands::streams::{Messages, Output};
 use ctxgauge::files::paths::{Env, Folders, User};
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitStatus};
 
@@ -27,10 +27,11 @@ pub fn user(home: &Path, environment: HashMap<String, OsString>) -> User {
     }
 }
 
-/// A command line. Its standard input and its working directory are those of the tests: a test that needs others starts
-/// a [`process`](super::process).
+/// A command line. Its working directory is that of the tests: a test that needs another starts a
+/// [`process`](super::process).
 pub struct CommandLine {
     arguments: Vec<OsString>,
+    input: Vec<u8>,
     home: PathBuf,
     environment: HashMap<String, OsString>,
 }
@@ -39,6 +40,7 @@ pub struct CommandLine {
 pub fn ctxgauge(home: &Path) -> CommandLine {
     CommandLine {
         arguments: vec!["ctxgauge".into()],
+        input: Vec::new(),
         home: home.to_owned(),
         environment: environment(home),
     }
@@ -69,12 +71,19 @@ impl CommandLine {
         self
     }
 
+    /// What an agent passes to it.
+    pub fn input(&mut self, passed: impl Into<Vec<u8>>) -> &mut CommandLine {
+        self.input = passed.into();
+        self
+    }
+
     /// Runs it with this standard output. Returns the exit code and what is on standard error.
     pub fn print_to(&mut self, stdout: impl Write) -> (u8, Vec<u8>) {
         let user = user(&self.home, self.environment.clone());
         let (mut out, mut stderr) = (Output::new(stdout), Vec::new());
         let mut err = Messages::new(&mut stderr, &user.env);
         let streams = Streams {
+            input: Box::new(Cursor::new(self.input.clone())),
             out: &mut out,
             err: &mut err,
             terminals: Terminals::default(),
