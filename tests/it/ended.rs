@@ -3,15 +3,18 @@
 use crate::support::{manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
-/// More logs than are read before a signal comes.
-const LOGS: usize = 3_000;
+const LOGS: usize = 30;
+/// The size of a log that no machine reads before a signal comes. Nothing of it is on the disk.
+const ENDLESS: u64 = 1 << 40;
 
-/// Copies of a log, each with a session of its own.
+/// Makes copies of a log, each with a session of its own.
 fn make_logs(folder: &Path, logs: usize) {
     let log = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
     let log = fs::read(manifest_folder().join(log)).unwrap();
@@ -26,8 +29,12 @@ fn start(mut command: Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Waits until something in a folder is being written, and ends the program.
-fn end_when_writing(program: &Child, folder: &Path, signal: Signal) {
+fn send(signal: Signal, program: &Child) {
+    kill_process(Pid::from_child(program), signal).unwrap();
+}
+
+/// Waits until something in a folder is being written.
+fn wait_until_writing(folder: &Path) {
     wait_for("an unfinished file", || {
         let names = names(folder);
         if names.iter().any(|name| name.contains(".unfinished-")) {
@@ -36,7 +43,6 @@ fn end_when_writing(program: &Child, folder: &Path, signal: Signal) {
             Err(format!("{names:?}"))
         }
     });
-    kill_process(Pid::from_child(program), signal).unwrap();
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -51,6 +57,8 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
     let dir = tempfile::tempdir().unwrap();
     let logs = dir.path().join("logs");
     make_logs(&logs, LOGS);
+    let endless = File::options().append(true).open(logs.join("0.jsonl"));
+    endless.unwrap().set_len(ENDLESS).unwrap();
     for (name, signal, arguments) in [
         ("Ctrl-C", Signal::INT, &["--what", "items"][..]),
         ("SIGTERM", Signal::TERM, &["--what", "items,requests"]),
@@ -78,7 +86,8 @@ fn a_signal_leaves_nothing_of_an_export_and_says_what_was_done() {
             .arg(file)
             .arg(&logs);
         let export = start(export);
-        end_when_writing(&export, &out, signal);
+        wait_until_writing(&out);
+        send(signal, &export);
         let output = export.wait_with_output().unwrap();
         assert_eq!(output.status.signal(), Some(signal.as_raw()), "{name}");
         let said = String::from_utf8(output.stderr).unwrap();
@@ -109,9 +118,19 @@ fn a_signal_that_is_ignored_ends_nothing() {
         .args(["export", "--what", "items", "-o"])
         .arg(out.join("items.csv"))
         .arg(&logs);
-    let export = start(in_a_shell("trap '' HUP; exec \"$0\" \"$@\"", &export));
-    end_when_writing(&export, &out, Signal::HUP);
-    let output = export.wait_with_output().unwrap();
-    assert!(output.status.success(), "{:?}", output.status);
+    let shell = in_a_shell("trap '' HUP; echo; exec \"$0\" \"$@\"", &export);
+    let mut export = start(shell);
+    let mut is_ready = [0];
+    let stdout = export.stdout.as_mut().unwrap();
+    stdout.read_exact(&mut is_ready).unwrap();
+    // At every moment until its end.
+    let status = loop {
+        if let Some(status) = export.try_wait().unwrap() {
+            break status;
+        }
+        send(Signal::HUP, &export);
+        thread::yield_now();
+    };
+    assert!(status.success(), "{status:?}");
     assert_eq!(names(&out), ["items.csv"]);
 }

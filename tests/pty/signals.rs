@@ -103,8 +103,8 @@ fn a_stop_from_outside_or_by_key_leaves_the_screens_and_comes_back() {
     assert!(terminal.wait_for_end().success());
 }
 
-/// The same; the job is ended while it is in the background: after a stop, and from its beginning.
-const BACKGROUND: &str = r#"
+/// A shell with job control that ends a job in the background.
+const END: &str = r#"
     set -m
     end() {
         kill -TERM %1
@@ -116,24 +116,37 @@ const BACKGROUND: &str = r#"
             wait %1
             code=$?
         done
-        echo ENDED $1 $code
+        echo ENDED $code
     }
-    sh -c 'echo $$ > "$HOME/id"; exec "$CTXGAUGE" --demo'
-    end stopped
-    "$CTXGAUGE" --demo &
-    read -r line
-    end background
 "#;
 
 #[test]
-fn a_program_in_the_background_ends_by_term_and_cont() {
+fn a_stopped_program_ends_by_term_and_cont() {
     let home = tempfile::tempdir().unwrap();
-    let (mut terminal, id) = job_of(BACKGROUND, home.path());
+    let start = r#"
+        sh -c 'echo $$ > "$HOME/id"; exec "$CTXGAUGE" --demo'
+        end
+    "#;
+    let (terminal, id) = job_of(&format!("{END}{start}"), home.path());
     send("TSTP", id);
-    terminal.wait_for_text("ENDED stopped 143");
+    terminal.wait_for_text("ENDED 143");
     terminal.wait_until_left();
-    terminal.write("\n");
-    terminal.wait_for_text("ENDED background 143");
+}
+
+#[test]
+fn a_program_that_was_started_in_the_background_ends_by_term_and_cont() {
+    let home = tempfile::tempdir().unwrap();
+    // It stops where it asks for the terminal.
+    let start = r#"
+        "$CTXGAUGE" --demo &
+        until jobs > "$HOME/jobs" && grep -q Stopped "$HOME/jobs"; do
+            sleep 0.05
+        done
+        end
+    "#;
+    let script = format!("{END}{start}");
+    let terminal = Terminal::open_shell(home.path(), &script, (100, 30));
+    terminal.wait_for_text("ENDED 143");
     terminal.wait_until_left();
 }
 
