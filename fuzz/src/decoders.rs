@@ -1,10 +1,9 @@
 //! Every decoder reads any log, and what is beside it, and the sessions hold.
 
 use super::first_line;
-use super::sessions::{RULES, check as check_sessions, fold, read_lines};
+use super::sessions::{RULES, check as check_sessions, fold, read_document, read_lines};
 use ctxgauge::agents;
 use ctxgauge::format::Format;
-use ctxgauge::kit::text;
 use ctxgauge::model::event::{ByLength, Sink};
 
 /// The first line of an input is the id of a format, the rest a log, a document, or a file beside one. Without
@@ -14,11 +13,7 @@ pub fn check(input: &[u8]) {
     let lines = read_lines(format.decoder().as_mut(), log);
     check_sessions(&fold(format, &RULES, lines));
 
-    let mut out = Sink::new(&ByLength);
-    let mut decoder = format.decoder();
-    decoder.read_document(&text(log), &mut out);
-    decoder.read_end(&mut out);
-    check_sessions(&fold(format, &RULES, out.entries));
+    check_sessions(&fold(format, &RULES, read_document(format, log)));
 
     beside(format, log);
 }

@@ -1,7 +1,8 @@
 //! A folder with damaged logs of several agents: every report is made, each row is that of its log alone, and logs
 //! that are followed end as they are read.
 
-use super::cases::{damage, log_in, log_of, named};
+use super::cases::{log_in, log_of, named};
+use super::damage::steps::damage;
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
 use ctxgauge::agents;

@@ -10,6 +10,7 @@
 
 pub mod cases;
 pub mod configuration;
+pub mod damage;
 pub mod database;
 pub mod decoders;
 pub mod folder;

@@ -2,6 +2,7 @@
 
 use ctxgauge::config;
 use ctxgauge::format::{Decoder, Format};
+use ctxgauge::ingest::store::document::decode;
 use ctxgauge::kit::damage;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
@@ -50,6 +51,13 @@ pub fn read_lines(decoder: &mut dyn Decoder, log: &[u8]) -> Vec<Entry> {
         offset += len + 1;
     }
     decoder.read_end(&mut out);
+    out.entries
+}
+
+/// The entries of a document.
+pub fn read_document(format: &Format, document: &[u8]) -> Vec<Entry> {
+    let mut out = Sink::new(&ByLength);
+    decode(format, document, &mut out);
     out.entries
 }
 

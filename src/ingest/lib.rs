@@ -60,6 +60,8 @@ pub mod sync;
 #[cfg(test)]
 mod testing;
 mod text;
+#[cfg(any(test, feature = "testing"))]
+pub mod usage_facts;
 mod worker;
 
 pub use delivery::Delivery;

@@ -6,7 +6,6 @@
 
 pub(super) mod followed;
 pub(super) mod made;
-pub(super) mod usage;
 
 use format::database::{DatabaseSpec, MAGIC, Schema};
 use format::facts::EACH_LINE;

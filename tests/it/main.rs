@@ -9,6 +9,7 @@ mod check;
 mod config;
 mod conversation;
 mod custom;
+mod damaged;
 mod diff;
 mod disorder;
 #[cfg(unix)]
@@ -32,7 +33,6 @@ mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod monitor;
-mod mutations;
 mod paths;
 mod readme;
 mod redact;

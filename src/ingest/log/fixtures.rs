@@ -8,7 +8,7 @@ use crate::log::News;
 use crate::reader::{each_usage, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
 use crate::testing::followed::read_to_end;
-use crate::testing::usage::Usage;
+use crate::usage_facts::UsageFacts;
 use crate::{source, store};
 use format::database::MAGIC;
 use format::{Format, StoreKind};
@@ -195,15 +195,15 @@ proptest! {
 }
 
 /// What a reading for usage gives.
-fn usage(log: &LogFile) -> Usage {
-    let mut usage = Usage::default();
+fn usage(log: &LogFile) -> UsageFacts {
+    let mut usage = UsageFacts::default();
     each_usage(log, &mut |entry| usage.add(entry)).unwrap();
     usage.done()
 }
 
 /// What all records say of usage.
-fn usage_of_all(log: &LogFile) -> Usage {
-    let mut usage = Usage::default();
+fn usage_of_all(log: &LogFile) -> UsageFacts {
+    let mut usage = UsageFacts::default();
     let give = &mut |entries: Vec<Entry>| {
         entries
             .into_iter()

@@ -388,8 +388,8 @@ pub(super) fn decode_from(log: &LogFile, before: usize, document: &[u8], out: &m
     decode_with(decoder, log.format, (before, document), out);
 }
 
-/// Decodes a document.
-pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
+/// Decodes a document from its beginning.
+pub fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
     decode_with(format.decoder(), format, (0, document), out);
 }
 

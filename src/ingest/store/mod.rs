@@ -9,8 +9,6 @@ pub mod backwards;
 pub mod document;
 mod line_cursor;
 pub mod lines;
-#[cfg(test)]
-mod mutations;
 pub mod pipe;
 pub mod rows;
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! A reading for usage gives what all records say of it, whatever a field of a record is.
 
-use super::{Log, VALUES, logs, spots};
-use crate::testing::usage::Usage;
+use super::logs::{Log, logs};
+use crate::fuzzed::targets::damage::fields::fields;
+use crate::fuzzed::targets::damage::values::TYPES;
+use ctxgauge::ingest::usage_facts::UsageFacts;
+use ctxgauge::model::event::{Place, Sink};
 use memchr::memmem;
-use model::event::{Place, Sink};
 use std::collections::HashSet;
 
 /// What a reading for usage gives, where one line is another text.
-fn usage(log: &Log, changed: usize, text: &str) -> Usage {
+fn usage(log: &Log, changed: usize, text: &str) -> UsageFacts {
     let mut out = Sink::for_usage();
     let mut decoder = log.format.decoder();
     let marks = log.format.usage_marks;
@@ -25,14 +27,14 @@ fn usage(log: &Log, changed: usize, text: &str) -> Usage {
             decoder.read_usage(text, &mut out);
         }
     }
-    let mut usage = Usage::default();
+    let mut usage = UsageFacts::default();
     out.entries.into_iter().for_each(|entry| usage.add(entry));
     usage.done()
 }
 
 /// What all records say of it.
-fn usage_of_all(log: &Log, changed: usize, text: &str) -> Usage {
-    let mut usage = Usage::default();
+fn usage_of_all(log: &Log, changed: usize, text: &str) -> UsageFacts {
+    let mut usage = UsageFacts::default();
     let entries = log.entries(changed, text).into_iter();
     entries.for_each(|entry| usage.add_if_any(entry));
     usage.done()
@@ -46,16 +48,15 @@ fn an_odd_field_is_the_same_to_a_reading_for_usage() {
     let (mut seen, mut faults, mut tried) = (HashSet::new(), Vec::new(), 0);
     for log in logs().iter().filter(|log| LEAN.contains(&log.format.id)) {
         for (nth, part) in log.parts.iter().enumerate() {
-            let mut fields = Vec::new();
-            spots(part, 0, "", &mut fields);
-            fields.retain(|spot| seen.insert((log.format.id, spot.path.clone())));
-            for spot in fields {
-                let values = VALUES.iter().map(|(_, [value, _])| (&spot.value, *value));
-                for (range, value) in values.chain([(&spot.field, "")]) {
+            let mut fields = fields(part);
+            fields.retain(|field| seen.insert((log.format.id, field.path.clone())));
+            for field in fields {
+                let values = TYPES.iter().map(|(_, [value, _])| (&field.value, *value));
+                for (range, value) in values.chain([(&field.field, "")]) {
                     let text = [&part[..range.start], value, &part[range.end..]].concat();
                     tried += 1;
                     if usage(log, nth, &text) != usage_of_all(log, nth, &text) {
-                        let (name, path) = (&log.name, &spot.path);
+                        let (name, path) = (&log.name, &field.path);
                         faults.push(format!("{name} {}: {path}: {value}", nth + 1));
                     }
                 }

@@ -1,21 +1,12 @@
 //! Every number of every usage report of every hand-written log, changed to something that is no number of
 //! tokens: what is reported is what was reported before, or nothing, and it is counted.
 
-use super::{Log, Spot, logs, spots, type_of};
-use model::Source;
-use model::event::{Entry, Event};
+use super::logs::{Log, logs};
+use crate::fuzzed::targets::damage::fields::{Field, fields};
+use crate::fuzzed::targets::damage::values::{NO_TOKENS, type_of};
+use ctxgauge::model::Source;
+use ctxgauge::model::event::{Entry, Event};
 use std::collections::HashSet;
-
-/// What is no number of tokens. Fractions and numbers beyond any plausible one are none either.
-const ODD: [&str; 7] = [
-    "\"7\"",
-    "-1",
-    "18446744073709551615",
-    "1e30",
-    "0.5",
-    "true",
-    "[1]",
-];
 
 /// The numbers of a report: prompt, cached part, output and reasoning.
 type Report = (u64, u64, Option<u64>, Option<u64>);
@@ -41,11 +32,11 @@ pub(super) fn is_refused(original: &[Entry], odd: &[Entry]) -> bool {
 }
 
 /// The numbers in a part of a log, each kind of place once.
-fn numbers(log: &Log, part: &str, seen: &mut HashSet<(&'static str, String)>) -> Vec<Spot> {
-    let mut found = Vec::new();
-    spots(part, 0, "", &mut found);
-    found.retain(|spot| {
-        type_of(&part[spot.value.clone()]) == '7' && seen.insert((log.format.id, spot.path.clone()))
+fn numbers(log: &Log, part: &str, seen: &mut HashSet<(&'static str, String)>) -> Vec<Field> {
+    let mut found = fields(part);
+    found.retain(|field| {
+        type_of(&part[field.value.clone()]) == '7'
+            && seen.insert((log.format.id, field.path.clone()))
     });
     found
 }
@@ -57,18 +48,18 @@ fn a_usage_part_that_is_no_number_makes_no_known_number_and_is_counted() {
         let original = log.original();
         let known = reports(&original);
         for (nth, part) in log.parts.iter().enumerate() {
-            for spot in numbers(&log, part, &mut seen) {
+            for field in numbers(&log, part, &mut seen) {
                 let with = |value: &str| {
-                    let (before, after) = (&part[..spot.value.start], &part[spot.value.end..]);
+                    let (before, after) = (&part[..field.value.start], &part[field.value.end..]);
                     log.entries(nth, &[before, value, after].concat())
                 };
-                let number: f64 = part[spot.value.clone()].parse().unwrap();
+                let number: f64 = part[field.value.clone()].parse().unwrap();
                 if reports(&with(&format!("{}", number + 1.0))) == known {
                     // None of a usage report.
                     continue;
                 }
                 let absent = reports(&with("null"));
-                for value in ODD {
+                for value in NO_TOKENS {
                     tried += 1;
                     let odd = with(value);
                     // OpenTelemetry's instrumentations mean by -1 that there is no number, and OTLP writes
@@ -79,7 +70,7 @@ fn a_usage_part_that_is_no_number_makes_no_known_number_and_is_counted() {
                     }
                     let now = reports(&odd);
                     let mut note = |what: &str| {
-                        let (name, path) = (&log.name, &spot.path);
+                        let (name, path) = (&log.name, &field.path);
                         faults.push(format!("{name} {}: {path}: {value} {what}", nth + 1));
                     };
                     if let Some(wrong) = now.iter().find(|report| !known.contains(report)) {

@@ -1,7 +1,9 @@
 //! Values in values without end, in every field of every hand-written log: nothing is looked into so deep that
 //! the stack ends.
 
-use super::{Log, logs, spots, type_of};
+use super::logs::{Log, logs};
+use crate::fuzzed::targets::damage::fields::fields;
+use crate::fuzzed::targets::damage::values::type_of;
 use std::collections::HashSet;
 use std::thread;
 
@@ -21,17 +23,15 @@ fn with_stack(kib: usize, read: impl FnOnce() + Send + 'static) {
 /// Each field of an agent's records, once for its name, as such a value.
 fn each_field(log: &Log, seen: &mut HashSet<(&'static str, String)>, depth: usize) {
     for (nth, part) in log.parts.iter().enumerate() {
-        let mut found = Vec::new();
-        spots(part, 0, "", &mut found);
-        for spot in found {
-            let name = spot.name().to_owned();
-            let is_number = type_of(&part[spot.value.clone()]) == '7';
+        for field in fields(part) {
+            let name = field.name().to_owned();
+            let is_number = type_of(&part[field.value.clone()]) == '7';
             if is_number || !seen.insert((log.format.id, name.clone())) {
                 continue;
             }
             let own = format!("{{{name:?}:[");
             for nest in NESTS.into_iter().chain([(own.as_str(), "]}")]) {
-                let (before, after) = (&part[..spot.value.start], &part[spot.value.end..]);
+                let (before, after) = (&part[..field.value.start], &part[field.value.end..]);
                 let text = [before, &nested(nest, depth), after].concat();
                 log.entries(nth, &text);
             }
@@ -57,8 +57,7 @@ fn json_nested_100_000_deep_does_not_end_the_stack() {
             let Some(part) = log.parts.first().filter(|_| seen.insert(log.format.id)) else {
                 continue;
             };
-            let mut found = Vec::new();
-            spots(part, 0, "", &mut found);
+            let found = fields(part);
             let Some(last) = found.last() else { continue };
             for nest in NESTS {
                 let (before, after) = (&part[..last.value.start], &part[last.value.end..]);

@@ -3,225 +3,13 @@
 //! reports of its record stay, and so do all other records. A number of a usage report costs the report: no
 //! sum of what is left of it is believed.
 
-mod lean;
-mod nested;
-mod usage;
-
-use super::document;
-use format::Format;
-use model::event::{ByLength, Entry, Event, Place, Sink};
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashSet};
-use std::fs;
+use super::logs::{Log, logs};
+use super::usage;
+use crate::fuzzed::targets::damage::fields::{Field, fields};
+use crate::fuzzed::targets::damage::values::{TYPES, type_of};
+use ctxgauge::model::event::{Entry, Event};
+use std::collections::HashSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-
-/// A log in parts: its lines, the files of its folder, or one document.
-struct Log {
-    format: &'static Format,
-    name: String,
-    parts: Vec<String>,
-    is_document: bool,
-}
-
-impl Log {
-    fn original(&self) -> Vec<Entry> {
-        let first = self.parts.first();
-        first.map_or_else(Vec::new, |text| self.entries(0, text))
-    }
-
-    /// The entries of the log, where one part is another text. All have their places in the log as it is,
-    /// since some decoders name nodes by them.
-    fn entries(&self, changed: usize, text: &str) -> Vec<Entry> {
-        let mut out = Sink::new(&ByLength);
-        if self.is_document {
-            document::decode(self.format, text.as_bytes(), &mut out);
-            return out.entries;
-        }
-        let mut decoder = self.format.decoder();
-        let (mut line, mut offset) = (0, 0);
-        for (nth, part) in self.parts.iter().enumerate() {
-            line += 1;
-            let len = part.len() as u64;
-            let place = Place { line, offset, len };
-            offset += len + 1;
-            let text = if nth == changed { text } else { part };
-            if !text.trim().is_empty() {
-                out.begin(place);
-                decoder.read_line(text, &mut out);
-            }
-        }
-        out.entries
-    }
-}
-
-/// All logs, the long ones last: what is tried once is tried where that takes less time.
-fn logs() -> Vec<Log> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
-    let mut logs = Vec::new();
-    for format in agents::ALL {
-        for case in folder(&root.join(format.id)) {
-            let files = folder(&case);
-            let name = case.strip_prefix(&root).unwrap().display().to_string();
-            let log = |parts, is_document| Log {
-                format,
-                name: name.clone(),
-                parts,
-                is_document,
-            };
-            let read = |path: &PathBuf| fs::read_to_string(path).ok();
-            let file = |name: &str| read(&case.join(name));
-            // The files of agents that find others by their names.
-            let is_named = |path: &&PathBuf| {
-                let path = path.to_string_lossy();
-                path.ends_with(".messages.json") || path.ends_with("api_conversation_history.json")
-            };
-            let named = files.iter().find(is_named);
-            if let Some(text) = file("log.jsonl") {
-                logs.push(log(text.lines().map(Into::into).collect(), false));
-            } else if let Some(text) = file("log.json").or_else(|| named.and_then(read)) {
-                logs.push(log(vec![text], true));
-            } else {
-                let parts = |name: &str| {
-                    let parts = files.iter().find(|path| path.ends_with(name));
-                    let parts = parts.map(|path| folder(path)).unwrap_or_default();
-                    parts.iter().filter_map(read).collect::<Vec<String>>()
-                };
-                let journal = parts("journal");
-                let lines = journal.iter().flat_map(|part| part.lines().map(Into::into));
-                logs.push(log(
-                    parts("events").into_iter().chain(lines).collect(),
-                    false,
-                ));
-            }
-        }
-    }
-    logs.sort_by_key(|log| log.parts.iter().map(String::len).sum::<usize>() > 16_000);
-    logs
-}
-
-fn folder(path: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(path).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
-}
-
-/// A field of an object in a text.
-struct Spot {
-    /// The names and types of what it is in, and its own name.
-    path: String,
-    value: Range<usize>,
-    /// What to cut out to remove the field.
-    field: Range<usize>,
-}
-
-impl Spot {
-    /// Whether it decides what its record, message or request is, so that all of that may go with it.
-    fn identifies(&self) -> bool {
-        const NAMES: [&str; 7] = [
-            "type",
-            "role",
-            "subtype",
-            "id",
-            "uuid",
-            "usageScope",
-            "compaction_output",
-        ];
-        NAMES.contains(&self.name())
-    }
-
-    /// Whether it is the size of a prompt, without which there is no report.
-    fn is_prompt(&self) -> bool {
-        let name = self.name().to_ascii_lowercase();
-        let names = [
-            "input",
-            "prompt",
-            "token_count",
-            "currenttokens",
-            "conversationtokens",
-            "totaltokens",
-        ];
-        names.iter().any(|part| name.starts_with(part))
-    }
-
-    /// Whether it is a text that is sent, of which parts may be items of their own.
-    fn is_text(&self) -> bool {
-        self.name().to_ascii_lowercase().ends_with("content")
-    }
-
-    fn name(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or_default()
-    }
-}
-
-/// The fields of a JSON value at any depth.
-fn spots(json: &str, base: usize, path: &str, found: &mut Vec<Spot>) {
-    let start = |value: &RawValue| value.get().as_ptr() as usize - json.as_ptr() as usize;
-    if let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(json) {
-        for element in elements {
-            let path = format!("{path}[]");
-            spots(element.get(), base + start(element), &path, found);
-        }
-    } else if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
-        let kinds = ["type", "role", "subtype", "kind", "event", "method"];
-        let kinds = kinds.iter().filter_map(|kind| fields.get(*kind));
-        let kinds: Vec<&str> = kinds
-            .map(|kind| kind.get())
-            .filter(|k| k.len() < 40)
-            .collect();
-        for (name, value) in &fields {
-            let path = format!("{path}{{{}}}.{name}", kinds.join(" "));
-            let from = start(value);
-            let to = from + value.get().len();
-            let quoted = serde_json::to_string(name).unwrap();
-            let Some(key) = json[..from].rfind(&quoted) else {
-                continue;
-            };
-            // The comma after it, or the one before it.
-            let after = json[to..].len() - json[to..].trim_start().len();
-            let field = if json[to + after..].starts_with(',') {
-                key..to + after + 1
-            } else {
-                json[..key].rfind([',', '{']).unwrap()..to
-            };
-            let field = if json[field.clone()].starts_with('{') {
-                field.start + 1..field.end
-            } else {
-                field
-            };
-            found.push(Spot {
-                path: path.clone(),
-                value: base + from..base + to,
-                field: base + field.start..base + field.end,
-            });
-            spots(value.get(), base + from, &path, found);
-        }
-    }
-}
-
-/// Two values of each JSON type.
-const VALUES: [(char, [&str; 2]); 4] = [
-    ('t', ["true", "false"]),
-    ('7', ["7000001", "80000002"]),
-    ('"', ["\"odd\"", "\"even\""]),
-    (
-        '{',
-        [
-            r#"{"type":"text","text":"odd","content":"odd"}"#,
-            r#"{"type":"text","text":"even","content":"even"}"#,
-        ],
-    ),
-];
-
-/// The type of a JSON value, as in [`VALUES`].
-fn type_of(json: &str) -> char {
-    match json.as_bytes()[0] {
-        b't' | b'f' => 't',
-        b'-' | b'0'..=b'9' => '7',
-        first => char::from(first),
-    }
-}
 
 /// All entries but the counts of lost fields.
 fn facts(entries: &[Entry]) -> Vec<&Entry> {
@@ -312,19 +100,19 @@ impl Part<'_> {
         self.log.entries(self.nth, &text)
     }
 
-    fn note(&mut self, field: &Spot, value: &str, what: &str) {
+    fn note(&mut self, field: &Field, value: &str, what: &str) {
         let (name, line) = (&self.log.name, self.nth + 1);
-        let Spot { path, .. } = field;
+        let Field { path, .. } = field;
         self.faults
             .push(format!("{name} {line}: {path}: {value} {what}"));
     }
 
-    fn type_of(&self, field: &Spot) -> char {
+    fn type_of(&self, field: &Field) -> char {
         type_of(&self.text[field.value.clone()])
     }
 
     /// Without a plain field, the other items and reports of its record stay, and so do all other records.
-    fn check_removed(&mut self, field: &Spot, removed: &[Entry]) {
+    fn check_removed(&mut self, field: &Field, removed: &[Entry]) {
         let is_linked = LINKED.contains(&self.log.format.id);
         if is_linked || matches!(self.type_of(field), '[' | '{') || field.identifies() {
             return;
@@ -347,11 +135,11 @@ impl Part<'_> {
     }
 
     /// A value of another type is as no value, and is counted where that matters.
-    fn check_types(&mut self, field: &Spot, removed: &[Entry]) -> Read {
+    fn check_types(&mut self, field: &Field, removed: &[Entry]) -> Read {
         let with = |part: &Self, value: &str| part.with([&field.value].into_iter(), value);
         let old = self.type_of(field);
         let mut read = Read::AsText;
-        for (_, [value, other]) in VALUES.into_iter().filter(|(kind, _)| *kind != old) {
+        for (_, [value, other]) in TYPES.into_iter().filter(|(kind, _)| *kind != old) {
             self.tried += 1;
             let odd = with(self, value);
             if usage::is_refused(self.original, &odd) {
@@ -378,11 +166,11 @@ impl Part<'_> {
 
     /// The same of plain fields that can be removed without an effect: all are changed together, and one by one
     /// only if that has one.
-    fn check_unread(&mut self, fields: &[Spot]) {
+    fn check_unread(&mut self, fields: &[Field]) {
         if fields.is_empty() {
             return;
         }
-        let values = VALUES.map(|(kind, [value, _])| (kind, value));
+        let values = TYPES.map(|(kind, [value, _])| (kind, value));
         let have_effect = values
             .into_iter()
             .chain([(' ', "null")])
@@ -421,10 +209,8 @@ fn an_odd_field_costs_itself_and_is_counted() {
             if part.original.iter().any(|entry| is_odd(entry, nth)) {
                 continue;
             }
-            let mut fields = Vec::new();
-            spots(text, 0, "", &mut fields);
             let (mut unread, mut as_text) = (Vec::new(), 0..0);
-            for field in fields {
+            for field in fields(text) {
                 // What is in a text is text; of fields in one place of one kind of records, one will do.
                 let mut is_new = || seen.insert((log.format.id, field.path.clone()));
                 if as_text.contains(&field.value.start) || !is_new() {

@@ -1,4 +1,4 @@
-//! What the events of a log say of its usage.
+//! What the events of a log say of its usage, for tests.
 
 use jiff::Timestamp;
 use model::event::{Billed, Entry, Event, Key, Lane};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cost of each response, the responses without any, and how often the context was compacted.
 #[derive(Debug, Default, PartialEq)]
-pub struct Usage {
+pub struct UsageFacts {
     billed: BTreeMap<Key, Paid>,
     without: BTreeSet<Key>,
     compactions: u64,
@@ -25,8 +25,12 @@ struct Paid {
     of: Vec<(Lane, Option<Box<str>>, Option<Timestamp>)>,
 }
 
-impl Usage {
+impl UsageFacts {
     /// Takes in an entry of a reading for usage.
+    ///
+    /// # Panics
+    ///
+    /// If it says nothing of usage.
     pub fn add(&mut self, entry: Entry) {
         let Entry {
             lane, at, event, ..
@@ -81,7 +85,7 @@ impl Usage {
     }
 
     /// The whole, when there are no more entries.
-    pub fn done(mut self) -> Usage {
+    pub fn done(mut self) -> UsageFacts {
         self.without.retain(|key| !self.billed.contains_key(key));
         self.models.clear();
         self
