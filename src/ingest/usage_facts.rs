@@ -1,4 +1,5 @@
 //! What the events of a log say of its usage, for tests.
+#![allow(clippy::panic)]
 
 use jiff::Timestamp;
 use model::event::{Billed, Entry, Event, Key, Lane};

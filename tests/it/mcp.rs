@@ -1,12 +1,13 @@
 //! `ctxgauge mcp`: the program as a server, and the server in this process.
 
+use crate::fuzzed::targets::sessions::RULES;
 use crate::support::{ctxgauge, is_beside_a_log, json_report, manifest_folder, process};
+use ctxgauge::agents;
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::mcp::{self, Texts};
 use ctxgauge::report::ReportContext;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
-use ctxgauge::{agents, config};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -251,7 +252,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         formats: agents::ALL.to_vec(),
         forced: None,
         roots: Vec::new(),
-        rules: Arc::new(config::rules().unwrap()),
+        rules: Arc::clone(&RULES),
         user: User {
             folders: Folders::default(),
             ..User::default()

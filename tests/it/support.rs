@@ -5,13 +5,14 @@ mod command_line;
 mod program;
 pub mod schema;
 
+use crate::fuzzed::targets::sessions::RULES;
 pub use command_line::{ctxgauge, user};
+use ctxgauge::agents;
 use ctxgauge::files::paths::User;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
 use ctxgauge::report::session::Asked;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
-use ctxgauge::{agents, config};
 pub use program::{manifest_folder, process};
 use serde_json::Value;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub fn json_report(path: &Path) -> Value {
         formats: agents::ALL.to_vec(),
         forced: None,
         roots: Vec::new(),
-        rules: Arc::new(config::rules().unwrap()),
+        rules: Arc::clone(&RULES),
         user: User::default(),
         cache: None,
         now: jiff::Timestamp::now,

@@ -3,6 +3,7 @@
 use crate::app::{App, Msg};
 use crate::tests::testing::{Log, app, logs, now, text, type_keys};
 use crate::theme::Theme;
+use std::thread;
 
 /// The keys to each screen of the list.
 const LISTS: [&str; 3] = ["", "?", "/clau"];
@@ -74,9 +75,12 @@ fn no_number_of_a_list_is_shortened() {
 
 #[test]
 fn no_number_of_a_session_is_shortened() {
-    for keys in SESSIONS {
-        no_number_is_shortened(keys, vec![long()]);
-    }
+    // Each at all widths: in one thread they would take most of the time of all tests here.
+    thread::scope(|scope| {
+        for keys in SESSIONS {
+            scope.spawn(|| no_number_is_shortened(keys, vec![long()]));
+        }
+    });
 }
 
 /// Emoji that terminals join, or do not, leave the cells after them in their columns.
