@@ -61,6 +61,7 @@ pub mod sync;
 mod testing;
 mod text;
 #[cfg(any(test, feature = "testing"))]
+#[path = "testing/usage_facts.rs"]
 pub mod usage_facts;
 mod worker;
 
