@@ -4,7 +4,7 @@ use super::logs::{Log, logs};
 use crate::fuzzed::targets::damage::fields::fields;
 use crate::fuzzed::targets::damage::values::TYPES;
 use ctxgauge::ingest::usage_facts::UsageFacts;
-use ctxgauge::model::event::{Place, Sink};
+use ctxgauge::model::event::Sink;
 use memchr::memmem;
 use std::collections::HashSet;
 
@@ -13,13 +13,8 @@ fn usage(log: &Log, changed: usize, text: &str) -> UsageFacts {
     let mut out = Sink::for_usage();
     let mut decoder = log.format.decoder();
     let marks = log.format.usage_marks;
-    let (mut line, mut offset) = (0, 0);
-    for (nth, part) in log.parts.iter().enumerate() {
-        line += 1;
-        let len = part.len() as u64;
-        let place = Place { line, offset, len };
-        offset += len + 1;
-        let text = if nth == changed { text } else { part }.as_bytes();
+    for (place, text) in log.lines(changed, text) {
+        let text = text.as_bytes();
         let has = |mark: &&str| memmem::find(text, mark.as_bytes()).is_some();
         let counts = marks.is_empty() || marks.iter().any(has) || decoder.needs(text);
         if !text.trim_ascii().is_empty() && counts {

@@ -30,19 +30,29 @@ impl Log {
         }
         let mut out = Sink::new(&ByLength);
         let mut decoder = self.format.decoder();
-        let (mut line, mut offset) = (0, 0);
-        for (nth, part) in self.parts.iter().enumerate() {
-            line += 1;
-            let len = part.len() as u64;
-            let place = Place { line, offset, len };
-            offset += len + 1;
-            let text = if nth == changed { text } else { part };
+        for (place, text) in self.lines(changed, text) {
             if !text.trim().is_empty() {
                 out.begin(place);
                 decoder.read_line(text, &mut out);
             }
         }
         out.entries
+    }
+
+    /// The parts with their places, where one part is another text.
+    pub fn lines<'t>(
+        &'t self,
+        changed: usize,
+        text: &'t str,
+    ) -> impl Iterator<Item = (Place, &'t str)> {
+        let mut offset = 0;
+        (1..).zip(&self.parts).map(move |(line, part)| {
+            let len = part.len() as u64;
+            let place = Place { line, offset, len };
+            offset += len + 1;
+            let is_changed = line == changed as u64 + 1;
+            (place, if is_changed { text } else { part })
+        })
     }
 }
 

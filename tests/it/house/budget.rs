@@ -15,7 +15,7 @@ const STARTS: [&str; 5] = [
 
 /// The files whose tests start a process, and what only a process has.
 const PROCESSES: [(&str, &str); 22] = [
-    ("tests/it/bad_input.rs", "standard input, a full device"),
+    ("tests/it/bad_input.rs", "a limit of the size of files"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
     ("tests/it/exported.rs", "a limit of open files"),
@@ -27,7 +27,7 @@ const PROCESSES: [(&str, &str); 22] = [
     ("tests/it/faults/memory.rs", "a limit of memory"),
     ("tests/it/follow.rs", "it does not end, signals"),
     ("tests/it/handout.rs", "a limit of the size of files, pipes"),
-    ("tests/it/hook.rs", "standard input"),
+    ("tests/it/hook.rs", "standard input, its exit code"),
     ("tests/it/hostile/messages.rs", "a closed standard error"),
     (
         "tests/it/hostile/pipes.rs",
@@ -36,7 +36,7 @@ const PROCESSES: [(&str, &str); 22] = [
     ("tests/it/mcp.rs", "standard input, a working directory"),
     ("tests/it/paths.rs", "the folders of its environment"),
     ("tests/it/setup.rs", "the program under another name"),
-    ("tests/it/statusline.rs", "standard input"),
+    ("tests/it/statusline.rs", "standard input, many at once"),
     ("tests/it/support.rs", "the helpers"),
     ("tests/it/support/claude.rs", "the helpers"),
     ("tests/it/support/program.rs", "the helpers"),
