@@ -264,8 +264,10 @@ impl Event {
                 Some(Event::Node(Box::new(node)))
             }
             Event::Reset(reset) if reset.gone == Gone::Compaction => {
-                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
-                Some(Event::Reset(Box::new(reset)))
+                Some(Event::Reset(Box::new(Reset {
+                    key: reset.key,
+                    ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
+                })))
             }
             _ => None,
         }

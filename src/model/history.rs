@@ -189,17 +189,17 @@ pub struct Counted {
 }
 
 impl Request {
-    /// Takes in another report of it. Numbers only rise. Returns whether the prompt rose, and whether the output did.
+    /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;
+    /// the output only rises while it streams. Returns whether the prompt changed, and whether the output grew.
     pub(super) fn merge(&mut self, usage: &Usage) -> (bool, bool) {
-        let rises = usage.prompt > self.prompt;
-        if rises {
-            self.prompt = usage.prompt;
-            self.cached = self.cached.max(usage.cached);
+        let changes = usage.prompt != self.prompt && usage.prompt > 0;
+        if changes {
+            (self.prompt, self.cached) = (usage.prompt, usage.cached);
         }
         let grows = usage.output > self.output || usage.reasoning > self.reasoning;
         self.output = self.output.max(usage.output);
         self.reasoning = self.reasoning.max(usage.reasoning);
-        (rises, grows)
+        (changes, grows)
     }
 
     /// The prompt and the output as the provider itself counts it.

@@ -98,7 +98,7 @@ pub(super) struct Ledger {
     corrections: u32,
     /// What is unlogged and comes and goes.
     recurring: Recurring,
-    /// The largest prompt by model.
+    /// The largest prompt by model, without that of the newest request: another report may correct it.
     largest: HashMap<Option<Arc<str>>, u64>,
 }
 
@@ -208,11 +208,13 @@ impl Ledger {
             chain.last()
         });
         let ix = self.requests.len();
+        if let Some(before) = ix.checked_sub(1) {
+            self.note_prompt(before);
+        }
         self.requests.push(Request { start, ..report });
         let requests = &self.requests;
         let key_of = |ix: usize| Some(requests.get(ix)?.key());
         self.by_request.insert(key, ix, key_of);
-        self.note_prompt(ix);
         self.late.begin_response();
         if start < self.newest_start || !chain.is_live(start) {
             return;
@@ -230,8 +232,8 @@ impl Ledger {
         self.revise(chain);
     }
 
-    /// Takes in another line of a response whose report is known. Numbers only rise while it streams.
-    /// A larger prompt is a correction: what the request settled is settled again.
+    /// Takes in another line of a response whose report is known. Its output only rises while it streams.
+    /// Another prompt is a correction: what the request settled is settled again.
     pub(super) fn merge_report(
         &mut self,
         ix: RequestIx,
@@ -242,9 +244,13 @@ impl Ledger {
     ) {
         // Otherwise it has been settled by the next report.
         let is_newest = self.anchor == Some(ix);
-        let (rises, grows) = self.requests.change(ix, |request| {
+        let before = self.requests.at(ix).prompt();
+        if is_newest && usage.prompt < before {
+            self.catch_up(chain, coverage);
+        }
+        let (changes, grows) = self.requests.change(ix, |request| {
             request.place = place;
-            request.billed = request.billed.max(usage.billed);
+            request.billed = request.billed.followed_by(usage.billed);
             if is_newest {
                 request.merge(usage)
             } else {
@@ -254,13 +260,15 @@ impl Ledger {
         if !is_newest {
             return;
         }
-        if (rises || grows) && ix + 1 < self.requests.len() {
+        if (changes || grows) && ix + 1 < self.requests.len() {
             self.corrections = self.corrections.wrapping_add(1);
-        }
-        if rises {
             self.note_prompt(ix);
         }
-        self.late.note(rises, grows);
+        let fell_by = before.saturating_sub(self.requests.at(ix).prompt());
+        if fell_by > 0 {
+            self.lower_prompt(ix, fell_by, chain);
+        }
+        self.late.note(changes && fell_by == 0, grows);
         if !self.late.is_long_response() {
             self.settle_response(chain, coverage);
         }

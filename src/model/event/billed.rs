@@ -86,10 +86,22 @@ impl Billed {
         self.input.saturating_add(cached)
     }
 
-    /// The larger of each number: lines of one response repeat their usage, rising as it streams.
+    /// The larger of each number.
     #[must_use]
     pub fn max(self, other: Billed) -> Billed {
         self.with(other, u64::max)
+    }
+
+    /// What a response cost by two of its lines, this one the earlier: the later one has the input, since some
+    /// endpoints begin with an estimate of it; the output only rises while it streams.
+    #[must_use]
+    pub fn followed_by(self, later: Billed) -> Billed {
+        let input = if later.prompt() > 0 { later } else { self };
+        Billed {
+            output: self.output.max(later.output),
+            reasoning: self.reasoning.max(later.reasoning),
+            ..input
+        }
     }
 
     fn with(self, other: Billed, one: fn(u64, u64) -> u64) -> Billed {

@@ -117,6 +117,26 @@ impl Ledger {
         self.revise(chain);
     }
 
+    /// Takes a fall of the newest prompt out of its system part, which had what no item explained. Items share what is
+    /// left if that is too little.
+    pub(super) fn lower_prompt(&mut self, ix: RequestIx, by: u64, chain: &Chain) {
+        let Request { prompt, system, .. } = *self.requests.at(ix);
+        let lowered = match system.checked_sub(by) {
+            Some(lowered) => lowered,
+            None => self.fit_into_prompt(ix, chain),
+        };
+        self.set_system(ix, lowered, chain);
+        self.void_later(ix);
+        if self.prefix == Some(system) {
+            self.prefix = Some(lowered);
+        }
+        if let Some(reset) = self.resets.last_mut()
+            && reset.request == ix
+        {
+            reset.after = Some(prompt);
+        }
+    }
+
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
         let Request { model, prompt, .. } = &*self.requests.at(ix);
@@ -126,7 +146,11 @@ impl Ledger {
 
     /// The largest prompt of a model, in tokens; 0: none.
     pub(crate) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
-        self.largest.get(&model.cloned()).copied().unwrap_or(0)
+        let before = self.largest.get(&model.cloned()).copied().unwrap_or(0);
+        let newest = self.requests.len().checked_sub(1);
+        let newest = newest.map(|ix| self.requests.at(ix));
+        let newest = newest.filter(|request| request.model() == model);
+        newest.map_or(before, |request| before.max(request.prompt()))
     }
 }
 
