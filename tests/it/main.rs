@@ -46,3 +46,4 @@ mod setup;
 mod statusline;
 mod support;
 mod tasks;
+mod totals;

@@ -3,8 +3,8 @@
 //! The maker calls the format internal and changeable, so nothing here insists: fields may be missing,
 //! types unknown. What was learned of it, and kept in fixtures by name:
 //!
-//! * One response is several lines of one `message.id`, not always next to each other; the input side
-//!   of its usage is the same on each, the output rises to the last.
+//! * One response is several lines, not always next to each other (`responses.rs`); the input side of its usage is
+//!   the same on each where the provider reports it, the output rises to the last.
 //! * `output_tokens` is real only where some line of the response has a `stop_reason`; in builds up to
 //!   2.1.42 and in newer sub-agents it is a placeholder.
 //! * With a server-side advisor, `usage` is the sum over `iterations`; the context is the last one of
@@ -17,6 +17,7 @@ mod attachment;
 mod canonical;
 mod registry;
 mod requests;
+mod responses;
 mod settings;
 mod usage;
 mod wire;
@@ -34,9 +35,10 @@ use model::event::{
 };
 use model::{Gone, Kind, Role};
 use requests::Requests;
+use responses::{Ids, Responses};
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{AboutAgent, Record, keys};
+use wire::{AboutAgent, Record, ResponseUsage, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -122,6 +124,7 @@ struct ClaudeCodeDecoder {
     lanes: HashMap<Key, Lane>,
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
+    responses: Responses,
     /// The newest response and its nodes, if it is thinking alone.
     thoughts: Option<(Key, Vec<Key>)>,
     /// What the main conversation's requests held, as the log records them.
@@ -233,7 +236,7 @@ impl ClaudeCodeDecoder {
                 out.skip(kind);
             }
             "progress" => {
-                usage::bill_progress(record.data, out);
+                usage::bill_progress(record.data, &mut self.responses, out);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),
@@ -390,10 +393,18 @@ impl ClaudeCodeDecoder {
         if usage::is_synthetic(message.model.get(), record.is_api_error_message) {
             return None;
         }
-        let request = usage::request_key([&message.id, &record.request_id, &record.uuid])?;
+        let ids = Ids {
+            message: &message.id,
+            request: &record.request_id,
+            record: &record.uuid,
+            parent: &record.parent_uuid,
+        };
+        let context = message.usage.as_ref().map(ResponseUsage::context);
+        let request = self.responses.key_of(&ids, context)?;
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.value, &mut self.tools, out);
+        usage::bill_iterations(request, message.usage.as_ref(), out);
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();
@@ -402,7 +413,8 @@ impl ClaudeCodeDecoder {
             self.tools.images = Some(image::claude_formula(model));
             wire::model_name(model, is_long)
         });
-        (context.prompt() > 0).then(|| Usage {
+        let is_report = context.prompt() > 0 && !self.responses.is_estimate(&context);
+        is_report.then(|| Usage {
             model,
             cached: context.cache_read,
             output: is_final.then_some(context.output),

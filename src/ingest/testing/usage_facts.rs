@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct UsageFacts {
     billed: BTreeMap<Key, Paid>,
     without: BTreeSet<Key>,
-    compactions: u64,
+    compactions: Vec<Option<Key>>,
     /// The model that answers in each conversation.
     models: HashMap<Lane, Box<str>>,
 }
@@ -58,7 +58,7 @@ impl UsageFacts {
                 self.answer(request, lane, model, at);
             }
             Event::Node(node) => self.without.extend(node.request),
-            Event::Reset(_) => self.compactions += 1,
+            Event::Reset(reset) => self.compactions.push(reset.key),
             event => panic!("{event:?} says nothing of usage"),
         }
     }
@@ -74,7 +74,10 @@ impl UsageFacts {
 
     fn bill(&mut self, request: Key, billed: Billed, is_sum: bool) -> &mut Paid {
         let paid = self.billed.entry(request).or_default();
-        paid.billed = paid.billed.max(billed);
+        paid.billed = match is_sum {
+            true => paid.billed.max(billed),
+            false => paid.billed.followed_by(billed),
+        };
         paid.is_sum |= is_sum;
         paid
     }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use model::event::{Billed, CostOf, Event, Key, Lane};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::io;
 
 /// The cost of each response of a log, and what the log lacks.
@@ -16,8 +17,8 @@ pub(crate) struct Responses {
     pub(crate) costs: HashMap<Key, Cost>,
     /// Responses without usage.
     pub(crate) unbilled: HashSet<Key>,
-    /// How many compactions took a request that is not in the log.
-    pub(crate) compactions: u64,
+    /// Compactions that took a request that is not in the log.
+    pub(crate) compactions: HashSet<Key>,
     /// The models that answered.
     pub(crate) models: Vec<Box<str>>,
 }
@@ -90,7 +91,11 @@ impl Responses {
                     read.count(request, cost(billed, usual, of.is_sum(), model));
                 }
                 Event::Node(node) => read.unbilled.extend(node.request),
-                Event::Reset(_) => read.compactions += 1,
+                Event::Reset(reset) => {
+                    let nth = read.compactions.len() as u64;
+                    let key = reset.key.unwrap_or(Key::of_number("compaction", nth));
+                    read.compactions.insert(key);
+                }
                 _ => {}
             }
         })?;
@@ -102,7 +107,7 @@ impl Responses {
         read.unbilled
             .retain(|request| !read.costs.contains_key(request));
         if !log.format.hides_compactions {
-            read.compactions = 0;
+            read.compactions.clear();
         }
         Ok(read)
     }
@@ -125,7 +130,7 @@ impl Responses {
     /// What a cache keeps of them.
     pub(crate) fn store(&self) -> Option<Value> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
-        let rest = (&self.unbilled, self.compactions, &self.models);
+        let rest = (&self.unbilled, &self.compactions, &self.models);
         let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
         shown.shrink_to_fit();
         Some(Value {
@@ -136,7 +141,7 @@ impl Responses {
 
     /// The responses that were stored.
     pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
-        type Rest = (HashSet<Key>, u64, Vec<Box<str>>);
+        type Rest = (HashSet<Key>, HashSet<Key>, Vec<Box<str>>);
         let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
         let (unbilled, compactions, models) = rest;
         Some(Responses {
@@ -147,19 +152,30 @@ impl Responses {
         })
     }
 
-    /// Counts a response. Lines repeat it, with numbers that rise.
+    /// Counts a response, or another line of it.
     fn count(&mut self, request: Key, cost: Cost) {
         let known = self.costs.entry(request).or_insert(cost);
+        let billed = match cost.is_sum {
+            true => known.billed.max(cost.billed),
+            false => known.billed.followed_by(cost.billed),
+        };
         *known = known.merged(cost);
+        known.billed = billed;
     }
 }
 
 impl Cost {
-    /// What is known of a response that is logged twice.
+    /// What is known of a response that two logs have. One of them may be a copy that ends before the last line of the
+    /// response.
     pub(crate) fn merged(self, other: Cost) -> Cost {
         let both = self.at.into_iter().chain(other.at);
+        let billed = match self.billed.output.cmp(&other.billed.output) {
+            Ordering::Less => self.billed.followed_by(other.billed),
+            Ordering::Equal => self.billed.max(other.billed),
+            Ordering::Greater => other.billed.followed_by(self.billed),
+        };
         Cost {
-            billed: self.billed.max(other.billed),
+            billed,
             is_sum: self.is_sum | other.is_sum,
             lacks_input: self.lacks_input && other.lacks_input,
             at: both.min(),

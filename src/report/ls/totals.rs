@@ -24,10 +24,29 @@ struct Agent {
     /// Those of all its logs.
     costs: HashMap<Key, Counted>,
     /// Responses without usage.
-    unbilled: HashSet<Key>,
-    /// How many of these are in logs without ids.
-    unbilled_without_id: usize,
-    compactions: u64,
+    unbilled: Keys,
+    /// Compactions whose request is in no log.
+    compactions: Keys,
+}
+
+/// Keys of all logs. Those without ids are different in each log.
+#[derive(Default)]
+struct Keys {
+    shared: HashSet<Key>,
+    local: usize,
+}
+
+impl Keys {
+    fn extend(&mut self, keys: impl IntoIterator<Item = Key>) {
+        let (local, shared): (Vec<Key>, Vec<Key>) =
+            keys.into_iter().partition(|key| key.is_local());
+        self.local += local.len();
+        self.shared.extend(shared);
+    }
+
+    fn len(&self) -> usize {
+        self.local + self.shared.len()
+    }
 }
 
 /// A response that is counted once.
@@ -109,15 +128,14 @@ impl Totals {
             compactions,
             ..
         } = responses;
-        if costs.is_empty() && unbilled.is_empty() && compactions == 0 {
+        if costs.is_empty() && unbilled.is_empty() && compactions.is_empty() {
             return;
         }
         let all = self.agents.entry(format.id).or_insert_with(|| Agent {
             format,
             costs: HashMap::new(),
-            unbilled: HashSet::new(),
-            unbilled_without_id: 0,
-            compactions: 0,
+            unbilled: Keys::default(),
+            compactions: Keys::default(),
         });
         for (request, mut cost) in costs {
             cost.model = cost.model.and_then(|ix| *models.get(ix as usize)?);
@@ -144,11 +162,8 @@ impl Totals {
             && wanted.model.is_none()
             && wanted.has_project(project(Lane::Main))
         {
-            let (local, shared): (Vec<Key>, Vec<Key>) =
-                unbilled.into_iter().partition(|key| key.is_local());
-            all.unbilled_without_id += local.len();
-            all.unbilled.extend(shared);
-            all.compactions += compactions;
+            all.unbilled.extend(unbilled);
+            all.compactions.extend(compactions);
         }
     }
 
@@ -218,7 +233,7 @@ impl AgentTotals {
             terms.map(|(name, read)| (*name, read(billed))).collect()
         };
         // A log that was continued elsewhere may lack what the other has.
-        let unbilled = of.unbilled.iter();
+        let unbilled = of.unbilled.shared.iter();
         let unbilled = unbilled.filter(|key| !of.costs.contains_key(key)).count();
         let beside = if format.reasoning_beside_output {
             costs.reasoning
@@ -230,9 +245,9 @@ impl AgentTotals {
             terms: terms(&costs),
             output_with_reasoning: costs.output.saturating_add(beside),
             summed: terms(&summed).into_iter().filter(|(_, n)| *n > 0).collect(),
-            without_usage: (of.unbilled_without_id + unbilled) as u64,
+            without_usage: (of.unbilled.local + unbilled) as u64,
             without_input: all().filter(|cost| cost.lacks_input).count() as u64,
-            compactions: of.compactions,
+            compactions: of.compactions.len() as u64,
         }
     }
 }

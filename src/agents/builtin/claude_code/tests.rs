@@ -37,12 +37,15 @@ fn a_sub_agents_own_file_is_its_main_lane() {
 #[test]
 fn a_response_reports_under_one_key_on_each_of_its_lines() {
     let entries = entries(fixture!("claude-code/response_in_several_lines/log.jsonl"));
+    let mut keys = entries.iter().filter_map(|e| match &e.event {
+        Event::Usage(usage) => Some(usage.request),
+        _ => None,
+    });
+    let first = keys.next().unwrap();
     let usages: Vec<(u64, Option<u64>)> = entries
         .iter()
         .filter_map(|e| match &e.event {
-            Event::Usage(usage) if usage.request == Key::of("m1") => {
-                Some((usage.prompt, usage.output))
-            }
+            Event::Usage(usage) if usage.request == first => Some((usage.prompt, usage.output)),
             _ => None,
         })
         .collect();
@@ -57,6 +60,11 @@ fn a_response_reports_under_one_key_on_each_of_its_lines() {
 fn a_sub_agents_response_in_its_parents_log_is_billed_under_its_own_key() {
     let progress = r#"{"type":"progress","uuid":"p1","data":{"type":"agent_progress","message":{"type":"assistant","uuid":"a1","requestId":"r1","message":{"id":"m7","role":"assistant","usage":{"input_tokens":3,"cache_creation_input_tokens":13522,"output_tokens":40}}}}}"#;
     let other = r#"{"type":"progress","uuid":"p2","data":{"type":"bash_progress","output":"\"usage\": see below"}}"#;
+    let own = r#"{"type":"assistant","uuid":"a1","requestId":"r1","message":{"id":"m7","role":"assistant","usage":{"input_tokens":3,"output_tokens":40}}}"#;
+    let key = entries(own).iter().find_map(|entry| match &entry.event {
+        Event::Usage(usage) => Some(usage.request),
+        _ => None,
+    });
     let entries = entries(&format!("{progress}\n{other}\n"));
     let billed: Vec<(Key, u64, u64)> = entries
         .iter()
@@ -67,7 +75,7 @@ fn a_sub_agents_response_in_its_parents_log_is_billed_under_its_own_key() {
             _ => None,
         })
         .collect();
-    assert_eq!(billed, [(Key::of("m7"), 13_525, 40)]);
+    assert_eq!(billed, [(key.unwrap(), 13_525, 40)]);
 }
 
 #[test]

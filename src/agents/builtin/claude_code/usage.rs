@@ -1,12 +1,12 @@
 //! What a line says of usage, without what the conversation holds.
 
-use super::requests::Requests;
+use super::responses::{Ids, Responses};
 use super::wire::{self, Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
 use kit::lenient::{self, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
-use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
+use model::event::{Billed, Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
 /// a request was made.
@@ -50,16 +50,21 @@ impl ClaudeCodeDecoder {
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
         out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
         match line.kind.or_empty() {
-            "assistant" => line.response(&self.requests, out)?,
+            "assistant" => {
+                let is_long = self.requests.is_long(&line.request_ref);
+                line.response(&mut self.responses, is_long, out)?;
+            }
             "api-request" => {
                 let known = self.metas.entry(out.lane()).or_default();
                 out.meta(Meta::of_model(line.params.model()).changes(known));
                 self.requests.note_window(line.id.key(), &line.params);
             }
-            "progress" => bill_progress(line.data, out),
+            "progress" => bill_progress(line.data, &mut self.responses, out),
             "system" if line.subtype.get() == Some("compact_boundary") => {
-                let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
-                out.reset(reset);
+                out.reset(Reset {
+                    key: line.uuid.key(),
+                    ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
+                });
             }
             _ => {}
         }
@@ -68,17 +73,24 @@ impl ClaudeCodeDecoder {
 }
 
 impl Line<'_> {
-    fn response(&self, requests: &Requests, out: &mut Sink<'_>) -> Option<()> {
+    fn response(&self, responses: &mut Responses, is_long: bool, out: &mut Sink<'_>) -> Option<()> {
         // One without an id counts if it has content.
         self.uuid.get()?;
         let model = self.message.model.get();
         if is_synthetic(model, self.is_api_error_message) {
             return Some(());
         }
-        let request = request_key([&self.message.id, &self.request_id, &self.uuid])?;
-        let is_long = requests.is_long(&self.request_ref);
+        let ids = Ids {
+            message: &self.message.id,
+            request: &self.request_id,
+            record: &self.uuid,
+            parent: &self.parent_uuid,
+        };
         let usage = self.message.usage.as_ref();
-        match usage.filter(|usage| usage.context().prompt() > 0) {
+        let request = responses.key_of(&ids, usage.map(ResponseUsage::context))?;
+        bill_iterations(request, usage, out);
+        let is_report = |usage: &Billed| usage.prompt() > 0 && !responses.is_estimate(usage);
+        match usage.filter(|usage| is_report(&usage.context())) {
             Some(usage) => {
                 out.usage(Usage {
                     model: model.map(|model| wire::model_name(model, is_long)),
@@ -97,13 +109,22 @@ pub(super) fn is_synthetic(model: Option<&str>, is_error: Option<bool>) -> bool 
     model == Some("<synthetic>") || is_error == Some(true)
 }
 
-/// The key of a response, by the first of its ids that it has.
-pub(super) fn request_key(ids: [&Text<'_>; 3]) -> Option<Key> {
-    ids.into_iter().find_map(Text::key)
+/// Bills the iterations of a response that its usage does not contain: they have a model of their own, or wrote a
+/// summary. Attempts that another model took over are not paid for (ccusage issues 1115 and 1423).
+pub(super) fn bill_iterations(request: Key, usage: Option<&ResponseUsage<'_>>, out: &mut Sink<'_>) {
+    let iterations = usage.iter().flat_map(|usage| usage.billed_apart());
+    for (n, iteration) in iterations {
+        out.emit(Event::Billed {
+            request: request.under(&format!("iteration {n}")),
+            billed: iteration.billed(),
+            of: CostOf::Response,
+            model: iteration.model.boxed(),
+        });
+    }
 }
 
 /// Bills a sub-agent's response that its parent's log repeats: the sub-agent's own log may be gone.
-pub(super) fn bill_progress(data: Option<Raw<'_>>, out: &mut Sink<'_>) {
+pub(super) fn bill_progress(data: Option<Raw<'_>>, responses: &mut Responses, out: &mut Sink<'_>) {
     let data = data.map_or("", Raw::get);
     // Few of these records hold a response.
     if memmem::find(data.as_bytes(), b"\"usage\"").is_none() {
@@ -113,8 +134,16 @@ pub(super) fn bill_progress(data: Option<Raw<'_>>, out: &mut Sink<'_>) {
         return;
     };
     let bill = &message.message;
-    let request = request_key([&bill.id, &message.request_id, &message.uuid]);
-    if let (Some(request), Some(usage)) = (request, &bill.usage) {
+    let Some(usage) = &bill.usage else {
+        return;
+    };
+    let ids = Ids {
+        message: &bill.id,
+        request: &message.request_id,
+        record: &message.uuid,
+        parent: &Text(None),
+    };
+    if let Some(request) = responses.key_of(&ids, Some(usage.context())) {
         out.emit(Event::Billed {
             request,
             billed: usage.billed(),

@@ -111,6 +111,7 @@ record! {
     /// The usage of a response, or of one of its iterations.
     whole pub(super) struct ResponseUsage<'a> {
         kind: Text<'a> = "type",
+        pub(super) model: Text<'a>,
         input_tokens: Count,
         cache_creation_input_tokens: Count,
         cache_read_input_tokens: Count,
@@ -178,10 +179,21 @@ impl ResponseUsage<'_> {
         self.output_tokens_details.thinking_tokens.0
     }
 
-    /// The numbers of the context itself: of the last iteration of type `message` where there are
-    /// several, since the top level is then their sum.
+    /// The iterations that are not in the sum at the top, with their positions.
+    pub(super) fn billed_apart(&self) -> impl Iterator<Item = (usize, &ResponseUsage<'_>)> {
+        let is_apart = |usage: &ResponseUsage<'_>| {
+            matches!(usage.kind.get(), Some("advisor_message" | "compaction"))
+        };
+        let all = self.iterations.iter().enumerate();
+        all.filter(move |(_, usage)| is_apart(usage))
+    }
+
+    /// The numbers of the context itself: of the last iteration by the conversation's model where there are several,
+    /// since the top level is then their sum.
     pub(super) fn context(&self) -> Billed {
-        let is_message = |usage: &&ResponseUsage<'_>| usage.kind.get() == Some("message");
+        let is_message = |usage: &&ResponseUsage<'_>| {
+            matches!(usage.kind.get(), Some("message" | "fallback_message"))
+        };
         match self.iterations.len() {
             0 | 1 => self.billed(),
             _ => match self.iterations.iter().rfind(is_message) {

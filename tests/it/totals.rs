@@ -1,0 +1,94 @@
+//! `ctxgauge ls --totals`: each response is counted once, whatever its ids are and however many logs have it.
+
+use crate::support::{ctxgauge, manifest_folder};
+use serde_json::Value;
+use std::fs;
+
+const ID: &str = "5e550000-0000-4000-8000-00000000000";
+
+/// The log of a fixture of Claude Code.
+fn fixture(case: &str) -> String {
+    let folder = manifest_folder().join("tests/fixtures/claude-code");
+    fs::read_to_string(folder.join(case).join("log.jsonl")).unwrap()
+}
+
+/// What `ls --totals` lists for these logs.
+fn list(logs: &[String]) -> Value {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("logs");
+    fs::create_dir(&folder).unwrap();
+    for (n, log) in logs.iter().enumerate() {
+        fs::write(folder.join(format!("{ID}{n}.jsonl")), log).unwrap();
+    }
+    let mut command = ctxgauge(home.path());
+    let output = command
+        .args(["ls", "--totals", "--json"])
+        .arg(&folder)
+        .output();
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Input that no cache had, input of caches, and output.
+fn totals(logs: &[String]) -> [u64; 3] {
+    let list = list(logs);
+    let of = |term: &str| list["totals"]["claude-code"][term].as_u64().unwrap();
+    let cached = of("cache_creation") + of("cache_read");
+    [of("input"), cached, of("output")]
+}
+
+#[test]
+fn a_relays_id_is_of_no_response_in_particular() {
+    let log = fixture("relay_gives_all_responses_one_id");
+    let all = [18_000 + 19_200 + 19_260, 0, 70 + 40 + 25];
+    assert_eq!(totals(&[log.clone()]), all);
+    assert_eq!(totals(&[log.clone(), log.clone()]), all, "a copy");
+    let ids = ["u1", "u2", "u3", "a1", "a2", "a3", "a4"];
+    let other = ids.iter().fold(log.clone(), |log, id| {
+        log.replace(&format!("\"{id}\""), &format!("\"other-{id}\""))
+    });
+    assert_eq!(totals(&[log, other]), all.map(|n| 2 * n), "another session");
+}
+
+#[test]
+fn a_copy_with_other_record_ids_is_a_copy() {
+    let log = fixture("import_writes_record_ids");
+    let all = [4, 20_000 + 20_420, 9 + 18];
+    assert_eq!(totals(&[log.clone()]), all);
+    let copy = log.replace("5a1e0000", "6b2f0000");
+    assert_eq!(totals(&[log, copy]), all);
+}
+
+#[test]
+fn the_last_line_of_a_response_has_its_prompt() {
+    let log = fixture("prompt_is_estimated_at_first");
+    let all = [7_000 + 7_045 + 7_100, 0, 30 + 35 + 12];
+    assert_eq!(totals(&[log.clone()]), all);
+    let lines: Vec<&str> = log.lines().collect();
+    let copy = lines[..2].join("\n") + "\n";
+    assert_eq!(
+        totals(&[log.clone(), copy.clone()]),
+        all,
+        "a copy that ends midway"
+    );
+    assert_eq!(totals(&[copy, log]), all, "whichever is first");
+}
+
+#[test]
+fn iterations_by_other_models_are_paid_for_and_attempts_are_not() {
+    let log = fixture("advisor_is_billed_apart");
+    let own = [3 + 4 + 5, 24_000 + 48_730 + 24_730, 30 + 150 + 20];
+    assert_eq!(totals(&[log]), [own[0] + 24_500, own[1], own[2] + 800]);
+}
+
+#[test]
+fn copies_of_a_compaction_lack_one_request() {
+    let log = fixture("compact_keeps_a_segment");
+    let compactions = |logs: &[String]| {
+        let lacks = &list(logs)["totals_lack"]["claude-code"];
+        lacks["compactions"].as_u64().unwrap()
+    };
+    let one = compactions(&[log.clone()]);
+    assert!(one > 0);
+    assert_eq!(compactions(&[log.clone(), log.clone(), log]), one);
+}
