@@ -37,7 +37,7 @@ impl<'s> Carried<'s> {
                 let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
                 *row
             });
-            let price = row.map(|row| row.cached_read(request.prompt()));
+            let price = row.and_then(|row| row.cached_read(request.prompt(), request.surcharges()));
             match price {
                 Some(price) => sum.usd += price,
                 None => sum.unpriced += 1,

@@ -4,6 +4,7 @@
 //! [`Usage`] report came, that there was an [`Event::Reset`]; [`super::session`] draws the conclusions.
 
 mod billed;
+mod surcharge;
 mod capture;
 mod reset;
 mod sink;
@@ -11,6 +12,7 @@ mod size;
 
 use super::{Gone, Kind, Role, Source};
 pub use billed::Billed;
+pub use surcharge::{Surcharge, Surcharges};
 use jiff::Timestamp;
 pub use reset::{Cause, CauseSource, Kept, Reset};
 use serde::{Deserialize, Serialize};

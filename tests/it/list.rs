@@ -101,7 +101,7 @@ fn what_a_session_used_costs_each_of_its_parts() {
     let usd = 6.0 * 5.0 + 6_000.0 * 0.5 + 120.0 * 6.25 + 180.0 * 10.0 + 30.0 * 25.0;
     let expected = json!({
         "responses": 3, "input": 6, "cache_read": 6_000, "cache_write": 300, "output": 30,
-        "cost_usd": usd / 1e6, "unpriced": 0,
+        "cost_usd": usd / 1e6, "unpriced": 0, "cost_lacks": [],
     });
     assert_eq!(usage, &expected);
     assert_eq!(list["sessions"][0]["usage"]["unpriced"], 1);

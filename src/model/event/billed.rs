@@ -1,5 +1,6 @@
 //! What a response cost.
 
+use super::surcharge::Surcharges;
 use serde::{Deserialize, Serialize};
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
@@ -17,6 +18,8 @@ pub struct Billed {
     pub output: u64,
     /// The part of the output that was reasoning.
     pub reasoning: u64,
+    /// What changes its price besides.
+    pub surcharges: Surcharges,
 }
 
 impl Billed {
@@ -54,6 +57,12 @@ impl Billed {
         Billed { reasoning, ..self }
     }
 
+    /// The same, with what changes its price besides.
+    #[must_use]
+    pub fn with_surcharges(self, surcharges: Surcharges) -> Billed {
+        Billed { surcharges, ..self }
+    }
+
     /// The sum of each number.
     #[must_use]
     pub fn plus(self, other: Billed) -> Billed {
@@ -77,6 +86,7 @@ impl Billed {
             cache_read: self.cache_read.checked_sub(other.cache_read)?,
             output: self.output.checked_sub(other.output)?,
             reasoning: self.reasoning.checked_sub(other.reasoning)?,
+            surcharges: self.surcharges,
         })
     }
 
@@ -112,6 +122,7 @@ impl Billed {
             cache_read: one(self.cache_read, other.cache_read),
             output: one(self.output, other.output),
             reasoning: one(self.reasoning, other.reasoning),
+            surcharges: self.surcharges.and(other.surcharges),
         }
     }
 }

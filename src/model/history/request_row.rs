@@ -1,7 +1,7 @@
 //! Packed requests. Most of their numbers are near those of the request before, or of the same request.
 
 use super::{Request, RequestIx};
-use crate::event::{Billed, Key, Place};
+use crate::event::{Billed, Key, Place, Surcharges};
 use crate::expected::Expected;
 use crate::names::Names;
 use crate::rows::{Form, Numbers, Row, RowRef, Rows};
@@ -41,6 +41,7 @@ enum Column {
     BilledRead,
     BilledOutput,
     BilledReasoning,
+    Surcharges,
     /// What was expected of the prompt, each less the one before, the first less the prompt.
     Predicted,
     PredictedLow,
@@ -145,7 +146,12 @@ impl RequestBlock {
             cache_read: number(Column::BilledRead, usual.cache_read),
             output: number(Column::BilledOutput, usual.output),
             reasoning: number(Column::BilledReasoning, usual.reasoning),
+            surcharges: self.surcharges(at),
         }
+    }
+
+    fn surcharges(&self, at: usize) -> Surcharges {
+        Surcharges::of_number(self.number(Column::Surcharges, at))
     }
 
     fn predicted(&self, at: usize) -> Option<Expected> {
@@ -241,6 +247,7 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
     ] {
         put(column, unsigned(number.wrapping_sub(near)));
     }
+    put(Column::Surcharges, billed.surcharges.number());
     if let Some(Expected { tokens, low, high }) = predicted {
         flags |= Flags::PREDICTED;
         put(Column::Predicted, unsigned(tokens.wrapping_sub(*prompt)));
@@ -346,6 +353,14 @@ impl<'a> RowRef<'a, Request> {
         self.read(|request| request.reasoning, RequestBlock::reasoning)
     }
 
+    /// What changes its price besides its tokens.
+    pub fn surcharges(&self) -> Surcharges {
+        self.read(
+            |request| request.billed.surcharges,
+            RequestBlock::surcharges,
+        )
+    }
+
     /// The part of the prompt that no logged item explains: the system role.
     pub fn system(&self) -> u64 {
         self.read(
@@ -413,7 +428,7 @@ mod tests {
                 cached: n[5],
                 output: options[0],
                 reasoning: options[1],
-                billed: Billed::new(n[6], n[7]).with_cache(n[8], n[9]).with_hour(n[11]).with_reasoning(n[10]),
+                billed: Billed::new(n[6], n[7]).with_cache(n[8], n[9]).with_hour(n[11]).with_reasoning(n[10]).with_surcharges(Surcharges::of_number(n[9])),
                 predicted: options[2].map(|tokens| Expected { tokens, low: n[11], high: n[0] }),
                 agent_estimate: options[3],
                 is_whole,
@@ -438,6 +453,7 @@ mod tests {
                 prop_assert_eq!(row.model(), request.model.as_ref());
                 prop_assert_eq!((row.prompt(), row.start()), (request.prompt, request.start));
                 prop_assert_eq!(row.previous(), request.previous.get());
+                prop_assert_eq!(row.surcharges(), request.billed.surcharges);
             }
         }
     }

@@ -1,8 +1,10 @@
 //! The prices of tokens, by the providers' lists.
 
 use super::{Rules, matches_model};
+use crate::event::{Surcharge, Surcharges};
 use crate::spent::Spent;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The prices of the models whose ids match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,11 +21,14 @@ pub struct PriceRow {
     /// The prices of such prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<Prices>,
+    /// By what each surcharge multiplies all of them; a discount is less than 1.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub surcharges: BTreeMap<Surcharge, f64>,
     /// The source of these numbers, with its date.
     pub source: String,
 }
 
-/// US dollars for a million tokens, without discounts for batches or surcharges for speed.
+/// US dollars for a million tokens, without surcharges and discounts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
@@ -61,13 +66,29 @@ impl PriceRow {
             .unwrap_or(&self.usual)
     }
 
-    /// US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens.
-    pub fn cached_read(&self, prompt: u64) -> f64 {
-        self.prices(prompt).cached_read
+    /// By what these surcharges multiply a price, as far as it is known; `None`: without what is not known, the price
+    /// may be too high.
+    fn factor(&self, surcharges: Surcharges) -> Option<f64> {
+        if !self.lacking(surcharges).iter().all(Surcharge::is_more) {
+            return None;
+        }
+        let known = surcharges.iter();
+        Some(known.filter_map(|one| self.surcharges.get(&one)).product())
     }
 
-    /// US dollars for one request; `None`: the row lacks a price.
-    pub fn usd(&self, spent: &Spent) -> Option<f64> {
+    /// Those of some surcharges that the row has no factor for: its prices do not contain them.
+    pub fn lacking(&self, surcharges: Surcharges) -> Surcharges {
+        surcharges.filter(|one| !self.surcharges.contains_key(&one))
+    }
+
+    /// US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens; `None`: not known.
+    pub fn cached_read(&self, prompt: u64, surcharges: Surcharges) -> Option<f64> {
+        Some(self.prices(prompt).cached_read * self.factor(surcharges)?)
+    }
+
+    /// US dollars for one request, without the surcharges that are [`lacking`](PriceRow::lacking); `None`: not known.
+    pub fn usd(&self, spent: &Spent, surcharges: Surcharges) -> Option<f64> {
+        let factor = self.factor(surcharges)?;
         let prices = self.prices(spent.prompt());
         let (input, output) = (prices.input?, prices.output?);
         let write = prices.cache_write.unwrap_or(input);
@@ -83,7 +104,7 @@ impl PriceRow {
         let parts = parts
             .into_iter()
             .map(|(tokens, price)| tokens as f64 * price);
-        Some(parts.sum::<f64>() / 1e6)
+        Some(parts.sum::<f64>() / 1e6 * factor)
     }
 }
 
@@ -100,6 +121,9 @@ impl Prices {
     }
 }
 
+/// The largest factor of a surcharge that is believed.
+const LARGEST_FACTOR: f64 = 1_000.0;
+
 /// A row of the table in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,6 +138,8 @@ struct Row {
     /// The same as `long` with this price alone.
     cached_read_above: Option<f64>,
     long: Option<Prices>,
+    #[serde(default)]
+    surcharges: BTreeMap<Surcharge, f64>,
     #[serde(default)]
     source: String,
 }
@@ -142,11 +168,16 @@ impl TryFrom<Row> for PriceRow {
         if row.above.is_some() != long.is_some() {
             return Err("a [[price]] has both `above` and `long`, or neither");
         }
+        let mut factors = row.surcharges.values();
+        if !factors.all(|factor| (0.0..=LARGEST_FACTOR).contains(factor)) {
+            return Err("the surcharges of a [[price]] are factors from 0 to 1,000");
+        }
         Ok(PriceRow {
             ids: row.ids,
             usual,
             above: row.above,
             long,
+            surcharges: row.surcharges,
             source: row.source,
         })
     }
@@ -161,7 +192,8 @@ mod tests {
     }
 
     fn cached_read(rules: &Rules, model: &str, prompt: u64) -> Option<f64> {
-        rules.price_of(model).map(|row| row.cached_read(prompt))
+        let row = rules.price_of(model)?;
+        row.cached_read(prompt, Surcharges::NONE)
     }
 
     #[test]
@@ -196,7 +228,7 @@ mod tests {
             cache_write_hour: 20_000,
             output: 2_000,
         };
-        let of = |model, spent| rules.price_of(model).and_then(|row| row.usd(spent));
+        let of = |model, spent| rules.price_of(model)?.usd(spent, Surcharges::NONE);
         // $5, $0.5, $6.25, $10 and $25 a million.
         let opus = 0.005 + 0.05 + 0.0625 + 0.2 + 0.05;
         assert!((of("claude-opus-4-8", &spent).unwrap() - opus).abs() < 1e-9);
@@ -213,7 +245,35 @@ mod tests {
         assert_eq!(of("unknown", &spent), None);
         let own = "[[price]]\nids = [\"own\"]\ncached_read = 0.1";
         let rules: Rules = toml::from_str(own).unwrap();
-        assert_eq!(rules.price_of("own").unwrap().usd(&spent), None);
+        let row = rules.price_of("own").unwrap();
+        assert_eq!(row.usd(&spent, Surcharges::NONE), None);
+    }
+
+    #[test]
+    fn a_surcharge_multiplies_the_price_or_is_lacking() {
+        let spent = Spent {
+            input: 1_000_000,
+            ..Spent::default()
+        };
+        let row = "[[price]]\nids = [\"own\"]\ncached_read = 0.1\ninput = 3.0\noutput = 9.0\n\
+            surcharges = { fast = 2.0, flex = 0.5 }";
+        let rules: Rules = toml::from_str(row).unwrap();
+        let row = rules.price_of("own").unwrap();
+        let of = |names: &[&str]| {
+            let all = names.iter().map(|name| Surcharges::of_tier(name));
+            let all = all.fold(Surcharges::NONE, Surcharges::and);
+            (row.usd(&spent, all), row.lacking(all).names())
+        };
+        assert_eq!(of(&[]), (Some(3.0), vec![]));
+        assert_eq!(of(&["fast"]), (Some(6.0), vec![]));
+        assert_eq!(of(&["fast", "flex"]), (Some(3.0), vec![]));
+        // It costs this at least.
+        assert_eq!(of(&["priority"]), (Some(3.0), vec!["priority"]));
+        // It costs less, or it is not known whether it does.
+        assert_eq!(of(&["batch"]), (None, vec!["batch"]));
+        assert_eq!(of(&["new"]), (None, vec!["other_tier"]));
+        let fast = Surcharges::of_tier("fast");
+        assert_eq!(row.cached_read(1, fast), Some(0.2));
     }
 
     #[test]
@@ -254,6 +314,8 @@ mod tests {
             "cached_read = 1.0\nabove = 5",
             "cached_read = 1.0\nlong = { cached_read = 1.0 }",
             "cached_read = 1.0\noutput = -2.0",
+            "cached_read = 1.0\nsurcharges = { fast = -2.0 }",
+            "cached_read = 1.0\nsurcharges = { slow = 0.5 }",
             "cached_read = 1.0\nabove = 5\nlong = { cached_read = 1e9 }",
         ] {
             let row = format!("[[price]]\nids = [\"a\"]\n{row}");

@@ -33,6 +33,7 @@ part! { SidePart<'a>(side: &'a Side) {
     compactions: usize = side.compactions,
     cost_usd: f64 = dollars(side.spending.usd()),
     unpriced: u64 = side.spending.unpriced,
+    cost_lacks: Vec<&'static str> = side.spending.lacking.names(),
     first_request: Option<u64> = side.first,
     context: SizePart = SizePart::new(side),
 }}

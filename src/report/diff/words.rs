@@ -113,14 +113,14 @@ fn line(what: &str, before: String, after: String, by: String) -> Line {
     [what.to_owned(), before, after, by]
 }
 
-/// What a side cost; with `+` if some of its responses have no price.
+/// What a side cost; with `+` if some of its responses have no price, or surcharges that it does not contain.
 fn cost(side: &Side) -> String {
-    match (side.spending.responses, side.spending.unpriced) {
-        (0, _) => NONE.to_owned(),
-        (all, unpriced) if all == unpriced => NONE.to_owned(),
-        (_, 0) => usd(side.spending.usd()),
-        _ => format!("{}+", usd(side.spending.usd())),
+    let of = &side.spending;
+    if of.responses == of.unpriced {
+        return NONE.to_owned();
     }
+    let more = if of.is_least() { "+" } else { "" };
+    format!("{}{more}", usd(of.usd()))
 }
 
 /// A heading in text, and in Markdown.

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use model::event::{Key, Lane};
 use model::fleet::{FileFacts, Fleet, SessionKey};
 use model::session::Session;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -48,6 +49,11 @@ pub enum Table {
     Items,
     /// A row for each compaction or clear.
     Compactions,
+}
+
+/// The names of the surcharges that a price does not contain; `None`: it contains all.
+fn lacking(of: &Spending) -> Option<Cow<'static, str>> {
+    (!of.lacking.is_empty()).then(|| of.lacking.names().join(", ").into())
 }
 
 /// Takes a row: its time, and its cells.

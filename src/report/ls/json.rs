@@ -55,6 +55,7 @@ part! { UsagePart(of: &Spending) {
     // By list prices, of the responses that have one.
     cost_usd: f64 = dollars(of.usd()),
     unpriced: u64 = of.unpriced,
+    cost_lacks: Vec<&'static str> = of.lacking.names(),
 }}
 
 /// The sums of each agent, in its provider's own terms; and its output with reasoning, the same for all.

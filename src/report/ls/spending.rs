@@ -2,6 +2,7 @@
 
 use super::responses::Cost;
 use format::Format;
+use model::event::Surcharges;
 use model::spent::Spent;
 use model::window::{PriceRow, Rules};
 use std::collections::HashMap;
@@ -17,6 +18,8 @@ pub struct Spending {
     nanodollars: u64,
     /// How many of the responses have no price: it is not known which model answered, or what that costs.
     pub unpriced: u64,
+    /// The surcharges that the price does not contain.
+    pub lacking: Surcharges,
 }
 
 impl Spending {
@@ -25,12 +28,18 @@ impl Spending {
         self.nanodollars as f64 / 1e9
     }
 
+    /// Whether they cost more than [`usd`](Spending::usd), or may.
+    pub fn is_least(&self) -> bool {
+        self.unpriced > 0 || !self.lacking.is_empty()
+    }
+
     /// Adds what other responses used.
     pub(crate) fn add(&mut self, other: Spending) {
         self.spent = self.spent.plus(other.spent);
         self.responses += other.responses;
         self.nanodollars = self.nanodollars.saturating_add(other.nanodollars);
         self.unpriced += other.unpriced;
+        self.lacking = self.lacking.and(other.lacking);
     }
 }
 
@@ -70,12 +79,14 @@ impl<'r> PriceList<'r> {
             }
         });
         // Which of several requests had a long prompt is not known.
-        let usd = row.and_then(|row| row.usd(&spent));
+        let surcharges = cost.billed.surcharges;
+        let usd = row.and_then(|row| row.usd(&spent, surcharges));
         Spending {
             spent,
             responses: 1,
             nanodollars: usd.map_or(0, |usd| (usd * 1e9).round() as u64),
             unpriced: u64::from(usd.is_none()),
+            lacking: row.map_or(Surcharges::NONE, |row| row.lacking(surcharges)),
         }
     }
 }

@@ -14,10 +14,8 @@ use std::io;
 const ABOUT: &str = "~";
 /// Before a headroom that may be less.
 const AT_MOST: &str = "≤";
-/// Before a cost that lacks the price of some responses.
+/// Before a cost that lacks the price of some responses, or surcharges.
 const AT_LEAST: &str = "≥";
-/// What that sign means.
-const UNPRICED: &str = "≥ at least: some responses have no price";
 
 /// The most characters of an id on a terminal: enough to select a session.
 const ID_CHARS: usize = 13;
@@ -40,8 +38,6 @@ const COLUMNS: [Column; 14] = [
     Column::new("ID", Holds::Words, 6),
     Column::new("TITLE", Holds::Text(28), 0),
 ];
-/// Where the columns are that only a list with totals has: what was used, and its cost.
-const OF_TOTALS: usize = 10;
 
 /// The columns of what the totals are divided by.
 const GROUP_COLUMNS: [Column; 7] = [
@@ -61,13 +57,8 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> 
         .filter_map(|row| cells(sessions, row, id_chars))
         .collect();
     if !rows.is_empty() {
-        let mut signs = signs(&rows);
-        if rows
-            .iter()
-            .any(|row| row[OF_TOTALS + 1].starts_with(AT_LEAST))
-        {
-            signs.push(UNPRICED);
-        }
+        let mut signs: Vec<String> = signs(&rows).into_iter().map(Into::into).collect();
+        signs.extend(at_least(sessions.spending.values()));
         if sessions.totals.is_some() {
             write_table(page, COLUMNS, rows)?;
         } else {
@@ -144,24 +135,39 @@ fn write_groups(page: &mut Page<'_>, by: By, groups: &[Group]) -> io::Result<()>
         ]
     };
     let rows: Vec<_> = groups.iter().map(row).collect();
-    let is_open = rows.iter().any(|row| row[6].starts_with(AT_LEAST));
     write_table(page, GROUP_COLUMNS, rows)?;
-    if is_open {
-        writeln!(page, "\n{UNPRICED}")?;
+    if let Some(sign) = at_least(groups.iter().map(|group| &group.spending)) {
+        writeln!(page, "\n{sign}")?;
     }
     Ok(())
 }
 
 /// What responses cost; [`NONE`] where none of them has a price.
 fn cost(of: &Spending) -> String {
-    match of.unpriced {
-        0 => usd(of.usd()),
-        all if all == of.responses => NONE.to_owned(),
-        _ => {
-            let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
-            format!("{AT_LEAST}{least}")
-        }
+    if of.unpriced > 0 && of.unpriced == of.responses {
+        return NONE.to_owned();
     }
+    if !of.is_least() {
+        return usd(of.usd());
+    }
+    let least = least_usd(of.usd()).unwrap_or_else(|| usd(0.0));
+    format!("{AT_LEAST}{least}")
+}
+
+/// What the sign before some of these costs means; `None`: none of them has it.
+fn at_least<'s>(all: impl Iterator<Item = &'s Spending>) -> Option<String> {
+    let signed = all.filter(|of| cost(of).starts_with(AT_LEAST));
+    let mut sum = Spending::default();
+    signed.for_each(|of| sum.add(*of));
+    let mut why = Vec::new();
+    if sum.unpriced > 0 {
+        why.push("some responses have no price".to_owned());
+    }
+    if !sum.lacking.is_empty() {
+        let names = sum.lacking.names().join(", ").replace('_', " ");
+        why.push(format!("the price does not contain: {names}"));
+    }
+    (!why.is_empty()).then(|| format!("{AT_LEAST} at least: {}", why.join("; ")))
 }
 
 /// Numbers with their names.

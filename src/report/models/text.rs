@@ -77,6 +77,12 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
                 prices(long)
             )?;
         }
+        if !row.surcharges.is_empty() {
+            let factors = row.surcharges.iter();
+            let factors = factors.map(|(name, factor)| format!("{} × {factor}", name.name()));
+            let factors = factors.collect::<Vec<_>>().join(", ");
+            writeln!(out, "    surcharges: {factors}")?;
+        }
         source(out, &row.source)?;
     }
     if !rules.tokenizer.is_empty() {

@@ -106,5 +106,6 @@ table! { (of: &'a OfSession<'_>, row: &Row<'a>) {
     predicted_low: Int = row.request().and_then(|request| Some(request.predicted?.low)), "The lower end of the 90 % interval of that.";
     predicted_high: Int = row.request().and_then(|request| Some(request.predicted?.high)), "The upper end of it.";
     cost_usd: Float = row.cost(), "Its list price; empty: not known.";
+    cost_lacks: Text = row.usage.and_then(|usage| super::lacking(&usage.spending)), "The surcharges that the price does not contain.";
     repeated: Bool = row.usage.is_some_and(|usage| usage.is_repeated), "Whether an earlier row has the same response, as a fork repeats it. The other rows add up to the totals.";
 }}

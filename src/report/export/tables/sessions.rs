@@ -74,4 +74,5 @@ table! { (
     output: Int = spending.spent.output, "Their output, with reasoning.";
     cost_usd: Float = Some(spending.usd()), "The list price of those responses that have one.";
     unpriced: Int = spending.unpriced, "How many of them have none.";
+    cost_lacks: Text = super::lacking(spending), "The surcharges that the price does not contain.";
 }}
