@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::options::{Estimate, Logs, Plain, Shared, named_format};
 use super::since::Since;
-use super::{Call, Run};
+use super::{Call, Run, locale};
 use anyhow::Result;
 use clap::{ArgGroup, Args, ValueEnum};
 use model::bounds::{Bounds, Moment};
@@ -105,7 +105,10 @@ impl Check {
                 window: None,
             })
         } else {
-            Which::All(self.since.map(|since| since.moment((context.now)())))
+            Which::All(
+                self.since
+                    .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
+            )
         };
         let form = match self.format {
             Format::Github if !self.plain.json => Form::Annotations,

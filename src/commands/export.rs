@@ -3,7 +3,7 @@
 use super::ended::Printed;
 use super::options::{Estimate, Logs, Redact, Shared, one_of, with_help};
 use super::since::Since;
-use super::{Call, Run};
+use super::{Call, Run, locale};
 use anyhow::Result;
 use clap::Args;
 use files::output::Existing;
@@ -99,7 +99,9 @@ impl Run for Export {
             } else {
                 Sizes::Counted
             },
-            since: self.since.map(|since| since.moment((context.now)())),
+            since: self
+                .since
+                .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
         };
         export::run(&context, &export, call.out, call.err)
     }

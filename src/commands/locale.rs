@@ -3,6 +3,8 @@
 use crate::config::Config;
 use anyhow::{Result, bail};
 use files::paths::Env;
+use jiff::tz::TimeZone;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
 /// Which of the standard streams are terminals.
@@ -51,6 +53,17 @@ pub(super) fn columns(env: &Env) -> Option<usize> {
             .map(|(columns, _)| columns.into())
     };
     set.or_else(of_terminal).filter(|columns| *columns > 0)
+}
+
+/// The time zone of the user's clock: what `TZ` names, else that of the system.
+pub(super) fn zone(env: &Env) -> TimeZone {
+    let set = env.get("TZ");
+    let named = set.as_deref().and_then(OsStr::to_str).and_then(|name| {
+        let name = name.strip_prefix(':').unwrap_or(name);
+        let zone = TimeZone::get(name).or_else(|_| TimeZone::posix(name));
+        zone.ok()
+    });
+    named.unwrap_or_else(TimeZone::system)
 }
 
 /// Whether no colours are wanted: by the environment, or by the configuration.

@@ -3,9 +3,11 @@
 use super::ended::Printed;
 use super::options::{All, Shared, one_of, with_help};
 use super::since::Since;
-use super::{Call, Run};
+use super::{Call, Run, locale};
 use anyhow::Result;
 use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use report::ls::{self, By, Sort, Sums, Wanted};
 use strum::IntoEnumIterator;
 
@@ -18,10 +20,13 @@ pub struct Ls {
     /// With --totals: divide them, too.
     #[arg(long, value_name = "WHAT", requires = "totals", value_parser = one_of(By::iter(), with_help))]
     pub by: Option<By>,
-    /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01 (UTC); totals of responses since then.
+    /// Only sessions that were active since then, such as 2h, 7d or 2026-11-01; totals of responses since then.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
-    /// Only sessions with this in the name of their project.
+    /// Take days to begin at midnight in UTC, not on your clock.
+    #[arg(long)]
+    pub utc: bool,
+    /// Only sessions with this in the name of their project; with a /, in the path of its folder.
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
     /// Only sessions with this in the name of their model; totals of the responses of such models.
@@ -47,14 +52,19 @@ impl Run for Ls {
         let mut context = call.setup()?.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::AtTheEnd, charset)?;
-        let wanted = self.wanted((context.now)());
+        let zone = if self.utc {
+            TimeZone::UTC
+        } else {
+            locale::zone(&call.user.env)
+        };
+        let wanted = self.wanted((context.now)(), zone);
         let style = call.style(&self.all.print);
         ls::run(&context, style, &wanted, call.out, call.err)
     }
 }
 
 impl Ls {
-    fn wanted(&self, now: jiff::Timestamp) -> Wanted {
+    fn wanted(&self, now: Timestamp, zone: TimeZone) -> Wanted {
         let needs_totals = matches!(self.sort, Sort::Usage | Sort::Cost);
         Wanted {
             sums: if self.totals || needs_totals {
@@ -63,7 +73,8 @@ impl Ls {
                 Sums::None
             },
             by: self.by,
-            since: self.since.map(|since| since.moment(now)),
+            since: self.since.map(|since| since.moment(now, &zone)),
+            zone: Some(zone),
             project: self.project.clone(),
             model: self.model.clone(),
             limit: self.limit,

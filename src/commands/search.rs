@@ -31,7 +31,7 @@ pub struct Search {
     /// Only logs that were written to since then, such as 2h, 7d or 2026-11-01.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
-    /// Only sessions with this in the name of their project.
+    /// Only sessions with this in the name of their project; with a /, in the path of its folder.
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
     /// Only items of this role.
@@ -93,7 +93,9 @@ impl Search {
         };
         let wanted = search::Search {
             matcher: &matcher,
-            since: self.since.map(|since| since.moment((context.now)())),
+            since: self
+                .since
+                .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
             project: self.project.as_deref(),
             role: self.role,
             tool: self.tool.as_deref(),

@@ -1,7 +1,7 @@
 //! A moment on the command line: a time ago, or a date.
 
 use jiff::civil::DateTime;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use std::str::FromStr;
 
@@ -12,14 +12,17 @@ pub enum Since {
     Ago(SignedDuration),
     /// Since this moment.
     At(Timestamp),
+    /// Since this time of the user's clock.
+    Local(DateTime),
 }
 
 impl Since {
-    /// The moment.
-    pub fn moment(self, now: Timestamp) -> Timestamp {
+    /// The moment, on a clock of this time zone.
+    pub fn moment(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
         match self {
             Since::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
             Since::At(at) => at,
+            Since::Local(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MIN),
         }
     }
 }
@@ -27,16 +30,13 @@ impl Since {
 impl FromStr for Since {
     type Err = &'static str;
 
-    /// `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` in UTC, `2026-11-01T12:00:00+01:00`.
+    /// `90m`, `2h`, `7d`, `2w`; `2026-11-01` and `2026-11-01T12:00` on the user's clock, `2026-11-01T12:00:00+01:00`.
     fn from_str(text: &str) -> Result<Since, &'static str> {
-        let in_utc = |time: DateTime| Offset::UTC.to_timestamp(time);
         if let Ok(at) = text.parse::<Timestamp>() {
             return Ok(Since::At(at));
         }
-        if let Ok(time) = text.parse()
-            && let Ok(at) = in_utc(time)
-        {
-            return Ok(Since::At(at));
+        if let Ok(time) = text.parse() {
+            return Ok(Since::Local(time));
         }
         let is_long = |span: &Span| !span.is_negative() && !span.is_zero();
         let ago = text.parse::<Span>().ok().filter(is_long).and_then(|span| {
@@ -55,18 +55,20 @@ mod tests {
     #[test]
     fn times_ago_and_dates_are_moments() {
         let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
+        let zone = TimeZone::posix("CET-1").unwrap();
         for (text, moment) in [
             ("90m", "2026-11-20T10:30:00Z"),
             ("2h", "2026-11-20T10:00:00Z"),
             ("7d", "2026-11-13T12:00:00Z"),
             ("2w", "2026-11-06T12:00:00Z"),
             ("1d12h", "2026-11-19T00:00:00Z"),
-            ("2026-11-01", "2026-11-01T00:00:00Z"),
-            ("2026-11-01T06:30", "2026-11-01T06:30:00Z"),
+            ("2026-11-01", "2026-10-31T23:00:00Z"),
+            ("2026-11-01T06:30", "2026-11-01T05:30:00Z"),
+            ("2026-11-01T06:30Z", "2026-11-01T06:30:00Z"),
             ("2026-11-01T06:30:00+01:00", "2026-11-01T05:30:00Z"),
         ] {
             let since: Since = text.parse().unwrap();
-            assert_eq!(since.moment(now).to_string(), moment, "{text}");
+            assert_eq!(since.moment(now, &zone).to_string(), moment, "{text}");
         }
         for wrong in [
             "",
@@ -83,6 +85,6 @@ mod tests {
         }
         // A time before all times is the first of them.
         let since: Since = "19000w".parse().unwrap();
-        assert!(since.moment(Timestamp::MIN) == Timestamp::MIN);
+        assert!(since.moment(Timestamp::MIN, &zone) == Timestamp::MIN);
     }
 }

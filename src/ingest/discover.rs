@@ -6,6 +6,7 @@ mod links;
 pub mod processes;
 mod reach;
 pub mod registry;
+mod repositories;
 pub mod roots;
 pub mod settings;
 

@@ -252,10 +252,11 @@ pub enum Event {
 impl Event {
     /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
     /// ([`Event::Usage`], [`Event::Billed`]), that one was written ([`Event::Node`]), that the context was compacted
-    /// ([`Event::Reset`]), and which model answers from there on ([`Event::Meta`]).
+    /// ([`Event::Reset`]), which model answers from there on ([`Event::Meta`]), and that a record could not be read
+    /// ([`Event::Unreadable`]), which may have had any of these.
     pub fn of_usage(self) -> Option<Event> {
         match self {
-            Event::Billed { .. } => Some(self),
+            Event::Billed { .. } | Event::Unreadable(_) => Some(self),
             Event::Meta(meta) => {
                 let model = Meta::of_model(Some(meta.model?));
                 Some(Event::Meta(Box::new(model)))
@@ -327,15 +328,6 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The project's name: the last part of the working directory.
-    pub fn project(&self) -> &str {
-        let cwd = self.cwd.as_deref().unwrap_or_default();
-        cwd.trim_end_matches(['/', '\\'])
-            .rsplit(['/', '\\'])
-            .next()
-            .unwrap_or_default()
-    }
-
     /// The model alone.
     pub fn of_model(model: Option<Box<str>>) -> Meta {
         Meta {

@@ -2,12 +2,15 @@
 
 mod live;
 mod name;
+mod projects;
 mod rows;
 mod title;
 mod windows;
 
 use super::event::{Entry, Key, Lane, Meta};
 pub use super::file_id::FileId;
+pub use super::names::contains;
+use super::project::Projects;
 use super::running::Running;
 use super::session::Session;
 use super::window::set::SetWindows;
@@ -118,6 +121,7 @@ pub struct Fleet {
     running: BTreeMap<FileId, Running>,
     /// When the processes of files ended.
     ended: BTreeMap<FileId, Timestamp>,
+    projects: Projects,
     /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
@@ -132,6 +136,8 @@ struct Kept {
     session: Box<Session>,
     /// See [`Fleet::activity_of`].
     active: Option<Timestamp>,
+    /// The folder that the projects have of it.
+    folder: Box<str>,
 }
 
 impl Fleet {
@@ -218,6 +224,7 @@ impl Fleet {
                     self.written.insert(file);
                 }
                 self.note_activity(file);
+                self.note_projects(file);
                 self.recall_window(file);
             }
             Update::Rebuilt { file, sessions } => {
@@ -227,6 +234,9 @@ impl Fleet {
                     .filter_map(|key| self.sessions.remove_entry(key))
                     .collect();
                 let written = self.files.get(&file).and_then(|facts| facts.modified);
+                for former in former.values() {
+                    self.projects.remove(&former.folder);
+                }
                 for (lane, mut session) in sessions {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
@@ -238,6 +248,7 @@ impl Fleet {
                     self.sessions.insert(key, session.into());
                 }
                 self.note_activity(file);
+                self.note_projects(file);
                 self.recall_window(file);
             }
             Update::Appended { file, entries } => {
@@ -252,6 +263,7 @@ impl Fleet {
                     }
                 }
                 self.note_activity(file);
+                self.note_projects(file);
                 self.recall_window(file);
             }
             Update::Titles { file, titles } => {
@@ -268,6 +280,7 @@ impl Fleet {
                     kept.session.set_overrides(Arc::clone(&overrides));
                 }
                 self.settings.insert(file, overrides);
+                self.note_projects(file);
             }
             Update::Running { file, running, at } => {
                 if let Some(running) = running {
@@ -284,6 +297,9 @@ impl Fleet {
                 self.newest.remove(&file);
                 self.written.remove(&file);
                 self.settings.remove(&file);
+                for (_, kept) in self.sessions.range(lanes(file)) {
+                    self.projects.remove(&kept.folder);
+                }
                 self.sessions.retain(|key, _| key.file != file);
             }
             Update::InitialScanDone => self.initial_scan_done = true,
@@ -393,17 +409,8 @@ impl From<Session> for Kept {
         Kept {
             session: Box::new(session),
             active: None,
+            folder: Box::default(),
         }
-    }
-}
-
-/// Whether a text contains a word, which is in lower case, in any case.
-pub fn contains(text: &str, word: &str) -> bool {
-    if text.is_ascii() && !word.is_empty() {
-        let mut parts = text.as_bytes().windows(word.len());
-        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-    } else {
-        text.to_lowercase().contains(word)
     }
 }
 

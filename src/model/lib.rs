@@ -53,6 +53,7 @@ mod notice;
 pub mod own_count;
 mod past;
 pub mod pictures;
+pub mod project;
 pub mod prompt;
 #[cfg(test)]
 mod properties;

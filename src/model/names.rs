@@ -1,4 +1,4 @@
-//! Names that many items or requests share.
+//! Names that many items or requests share; words in names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,6 +35,16 @@ impl Names {
     /// The name of a number.
     pub(crate) fn get(&self, number: u32) -> Option<&Arc<str>> {
         self.list.get(number as usize)
+    }
+}
+
+/// Whether a text contains a word, which is in lower case, in any case.
+pub fn contains(text: &str, word: &str) -> bool {
+    if text.is_ascii() && !word.is_empty() {
+        let mut parts = text.as_bytes().windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    } else {
+        text.to_lowercase().contains(word)
     }
 }
 

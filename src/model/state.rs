@@ -22,6 +22,7 @@ use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
+use super::project::{last_part, trimmed};
 use super::recurring::RecurringPart;
 use super::small::NoMemory;
 use super::window::{Overrides, Rules};
@@ -226,9 +227,20 @@ impl State {
         &self.past
     }
 
-    /// The project's name: the last part of the working directory.
+    /// The folder of its project: the working directory, or the one that this [belongs to](Overrides::project). Empty:
+    /// not known.
+    pub fn folder(&self) -> &str {
+        let cwd = self.meta.cwd.as_deref().unwrap_or_default();
+        let project = self.overrides.project.as_ref();
+        match project.filter(|project| &*project.cwd == cwd) {
+            Some(project) => trimmed(&project.folder),
+            None => trimmed(cwd),
+        }
+    }
+
+    /// The name of its project among no others: the last part of [its folder](Self::folder).
     pub fn project(&self) -> &str {
-        self.meta.project()
+        last_part(self.folder())
     }
 
     /// Whether the session has its earlier states from the beginning of its log on.

@@ -19,7 +19,7 @@ pub use place::{Part, Place};
 pub use tables::Table;
 
 use super::in_order::in_order;
-use super::ls::{PriceList, Responses};
+use super::ls::{PriceList, Responses, projects};
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
 use super::{ReportContext, print_problems};
@@ -28,6 +28,7 @@ use ingest::lanes::Sessions;
 use ingest::log::LogFile;
 use ingest::reader::read_once;
 use jiff::Timestamp;
+use model::project::Projects;
 use once::Once;
 use place::Sheets;
 use sheet::{Sheet, Target};
@@ -173,6 +174,12 @@ fn write(
     } else {
         Once::default()
     };
+    // They are called by what tells them apart, so all of them are found first.
+    let projects = if export.tables.contains(&Table::Sessions) {
+        projects(context, logs)
+    } else {
+        Projects::default()
+    };
     let needs_responses = export.tables.iter().any(|table| table.needs_responses());
     let reading = context.progress.begin(logs);
     let read = |log: &LogFile| {
@@ -210,7 +217,13 @@ fn write(
         };
         done.logs += 1;
         let fleet = whole.fleet(log, sessions);
-        let of_log = OfLog::new((log, ix), &fleet, &responses, &once, &mut prices);
+        let of_log = OfLog::new(
+            (log, ix),
+            (&fleet, &projects),
+            &responses,
+            &once,
+            &mut prices,
+        );
         ix += 1;
         for (key, session) in fleet.of_file(log.facts.file) {
             let of = OfSession::new(&of_log, key, session);

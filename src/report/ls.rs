@@ -14,7 +14,7 @@ pub use spending::Spending;
 pub(crate) use totals::in_all_logs;
 pub use totals::{Group, Totals};
 pub(crate) use wanted::is_part;
-pub use wanted::{By, Sort, Wanted};
+pub use wanted::{By, Division, Sort, Wanted};
 
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
@@ -27,6 +27,8 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
+use model::project::Projects;
+use model::window::Overrides;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -60,7 +62,7 @@ pub struct Sessions {
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
     /// The parts of the totals, and what they are divided by.
-    pub groups: Option<(By, Vec<Group>)>,
+    pub groups: Option<(Division, Vec<Group>)>,
     /// What each session used, if totals were asked for.
     pub spending: HashMap<SessionKey, Spending>,
     /// When they were listed.
@@ -94,7 +96,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
     let mut settings = SettingsReader::new(context.user.clone());
     let mut registries = Registries::default();
     let now = (context.now)();
-    let mut read: Vec<Option<io::Result<lanes::Sessions>>> = Vec::new();
+    let mut read: Vec<Option<io::Result<(lanes::Sessions, Arc<Overrides>)>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
     let unwritten = gather(
@@ -102,8 +104,9 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
         (wanted.sums, titles),
         &found.files,
         |ix, gathered| {
-            read[ix] = Some(gathered.map(|gathered| {
+            read[ix] = Some(gathered.map(|mut gathered| {
                 let log = &found.files[ix];
+                let overrides = set_overrides(&mut gathered.sessions, &mut settings, log);
                 match (totals.as_mut(), gathered.responses) {
                     (Some(totals), Ok(responses)) => {
                         for cost in responses.costs.values() {
@@ -115,13 +118,13 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
                             of.add(prices.spending(cost, log.format, model));
                         }
                         totals.add(log.format, responses, wanted, |lane| {
-                            project(&gathered.sessions, lane)
+                            folder(&gathered.sessions, lane)
                         });
                     }
                     (_, Ok(_)) => {}
                     (_, Err(error)) => unread.push((ix, error)),
                 }
-                gathered.sessions
+                (gathered.sessions, overrides)
             }));
         },
     );
@@ -133,9 +136,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
     for (log, read) in found.files.into_iter().zip(read) {
         let file = log.facts.file;
         match read {
-            Some(Ok(sessions)) => {
-                let main = lanes::main_session(&sessions);
-                let overrides = settings.of(&log, &Whose::of(main));
+            Some(Ok((sessions, overrides))) => {
                 let running = registries.of(&log);
                 fleet.apply(Update::Found(Box::new(log.facts.clone())));
                 fleet.apply(Update::Settings { file, overrides });
@@ -163,15 +164,44 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
     }
 }
 
-/// The project of a session of a log; of a sub-agent without one, that of the main session.
-fn project(sessions: &lanes::Sessions, lane: Lane) -> &str {
+/// The projects of the sessions of these logs, from their ends. What cannot be read has none.
+pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
+    let mut projects = Projects::default();
+    let mut settings = SettingsReader::new(context.user.clone());
+    let how = (Sums::None, Titles::Skip);
+    // A cache that cannot be written only takes time.
+    let _ = gather(context, how, logs, |ix, gathered| {
+        let mut sessions = gathered.map_or_else(|_| Vec::new(), |gathered| gathered.sessions);
+        set_overrides(&mut sessions, &mut settings, &logs[ix]);
+        for (_, session) in &sessions {
+            projects.add(session.folder());
+        }
+    });
+    projects
+}
+
+/// Sets the settings of a log's sessions.
+fn set_overrides(
+    sessions: &mut lanes::Sessions,
+    settings: &mut SettingsReader,
+    log: &LogFile,
+) -> Arc<Overrides> {
+    let overrides = settings.of(log, &Whose::of(lanes::main_session(sessions)));
+    for (_, session) in sessions {
+        session.set_overrides(Arc::clone(&overrides));
+    }
+    overrides
+}
+
+/// The folder of the project of a session of a log; of a sub-agent without one, that of the main session.
+fn folder(sessions: &lanes::Sessions, lane: Lane) -> &str {
     let of = |lane| {
         let session = sessions.iter().find(|(of, _)| *of == lane);
-        session.map_or("", |(_, session)| session.project())
+        session.map_or("", |(_, session)| session.folder())
     };
     match of(lane) {
         "" => of(Lane::Main),
-        project => project,
+        folder => folder,
     }
 }
 
@@ -221,8 +251,11 @@ pub fn run(
             "no sessions found; `ctxgauge agents` lists the folders that are searched"
         )?;
     }
-    let groups = totals.as_ref().zip(wanted.by);
-    let groups = groups.map(|(totals, by)| (by, totals.groups(by, &context.rules)));
+    let groups = totals.as_ref().zip(wanted.division());
+    let groups = groups.map(|(totals, by)| {
+        let groups = totals.groups(&by, &context.rules, fleet.projects());
+        (by, groups)
+    });
     let sessions = Sessions {
         rows: wanted.rows(&fleet, &spending),
         fleet,

@@ -14,6 +14,8 @@ pub(crate) struct Names<'a> {
     pub(crate) title: Option<Cow<'a, str>>,
     pub(crate) parent: Option<Cow<'a, str>>,
     pub(crate) project: Cow<'a, str>,
+    /// The project's folder; `None`: not known.
+    pub(crate) folder: Option<Cow<'a, str>>,
     pub(crate) model: Option<Cow<'a, str>>,
 }
 
@@ -27,7 +29,9 @@ impl<'a> Names<'a> {
             name: fleet.name(key),
             title: fleet.title(key),
             parent: session.meta.parent.as_deref().map(Cow::Borrowed),
-            project: session.project().into(),
+            project: fleet.project_of(session).into(),
+            folder: Some(session.folder().into())
+                .filter(|folder: &Cow<'_, str>| !folder.is_empty()),
             model: session.model().map(Cow::Borrowed),
         })
     }
@@ -40,7 +44,7 @@ impl<'a> Names<'a> {
             ..session.meta.clone()
         };
         Some(Names {
-            name: name_of(key, &meta, &facts.path),
+            name: name_of(key, fleet.project_of(session), &meta, &facts.path),
             title: None,
             ..Names::with_texts(fleet, key)?
         })
@@ -58,11 +62,19 @@ impl<'a> Names<'a> {
         redactor.facts(&mut facts);
         let mut model = session.model().map(Into::into);
         redactor.rename_model(&mut model);
+        let folder = session.folder();
+        let project = (!folder.is_empty()).then(|| redactor.folder(folder));
         Some(Names {
-            name: name_of(key, &meta, &facts.path),
+            name: name_of(
+                key,
+                project.as_deref().unwrap_or_default(),
+                &meta,
+                &facts.path,
+            ),
             path: facts.path.to_string_lossy().into_owned().into(),
             title: None,
-            project: meta.project().to_owned().into(),
+            project: project.clone().unwrap_or_default().into(),
+            folder: project.map(Cow::Owned),
             id: meta.id.map(|id| String::from(id).into()),
             parent: meta.parent.map(|id| String::from(id).into()),
             model: model.map(|model| String::from(model).into()),

@@ -11,6 +11,7 @@ use super::ReportContext;
 use format::Format;
 use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
 use model::fleet::FileFacts;
+use model::project::Project;
 use model::tools::server_of;
 use model::window::{Overrides, Rules};
 use models::Models;
@@ -165,10 +166,22 @@ impl Redactor {
 
     /// Leaves texts out of what is known of a session from elsewhere: hooks name causes, and clients what fills a context.
     pub(crate) fn overrides(&self, overrides: &mut Arc<Overrides>) {
-        if overrides.hooked.is_empty() && overrides.said.is_none() {
+        let has_texts =
+            !overrides.hooked.is_empty() || overrides.said.is_some() || overrides.project.is_some();
+        if !has_texts {
             return;
         }
-        let Overrides { hooked, said, .. } = Arc::make_mut(overrides);
+        let Overrides {
+            hooked,
+            said,
+            project,
+            ..
+        } = Arc::make_mut(overrides);
+        if let Some(Project { cwd, folder }) = project {
+            for path in [cwd, folder] {
+                *path = self.folder(path).into();
+            }
+        }
         for compaction in hooked {
             self.cause(&mut compaction.cause);
         }
@@ -240,7 +253,7 @@ impl Redactor {
         }
         if let Some(folder) = meta.cwd.take() {
             count(&self.paths, 1);
-            meta.cwd = Some(pseudonym("project", &folder).into());
+            meta.cwd = Some(self.folder(&folder).into());
         }
         if let Some(version) = meta.version.take() {
             let is_number = |c: char| c.is_ascii_digit() || c == '.';
@@ -248,6 +261,11 @@ impl Redactor {
             count(&self.texts, u64::from(number.len() < version.len()));
             meta.version = (!number.is_empty()).then(|| number.into());
         }
+    }
+
+    /// The pseudonym of a folder.
+    pub(crate) fn folder(&self, folder: &str) -> String {
+        pseudonym("project", folder)
     }
 
     /// The same of the facts about a log.

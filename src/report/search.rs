@@ -15,6 +15,7 @@ use ingest::search::{Lines, Matcher, each_match, may_match};
 use jiff::Timestamp;
 use model::event::ByLength;
 use model::fleet::{FileFacts, Fleet, SessionKey};
+use model::project::is_named;
 use model::session::{ItemIx, ItemRef, Session};
 use model::{Role, Source};
 use std::cmp::Reverse;
@@ -31,7 +32,7 @@ pub struct Search<'a> {
     pub matcher: &'a Matcher,
     /// Only logs that were written to since then.
     pub since: Option<Timestamp>,
-    /// Only sessions with this in the name of their project.
+    /// Only sessions with this in the name of their project; with a separator, in the path of its folder.
     pub project: Option<&'a str>,
     /// Only items of this role.
     pub role: Option<Role>,
@@ -160,7 +161,10 @@ impl Searching<'_> {
         let facts = &log.facts;
         let taker = &mut *self.taker;
         let is_wanted = |(key, session): &(SessionKey, &Session)| {
-            is_part(search.project, session.project()) && taker.wants(*key)
+            search
+                .project
+                .is_none_or(|project| is_named(session.folder(), project))
+                && taker.wants(*key)
         };
         let wanted: Vec<_> = fleet.of_file(facts.file).filter(is_wanted).collect();
         let wanted = wanted.into_iter().map(|(key, session)| (key.lane, session));

@@ -171,6 +171,121 @@ fn totals_are_divided_and_their_parts_are_the_totals() {
     assert_eq!(run(), first);
 }
 
+#[test]
+fn a_project_is_a_folder_and_a_worktree_is_its_repositorys() {
+    let home = tempfile::tempdir().unwrap();
+    let at = |path: &str| home.path().join(path);
+    let name = |path: &str| at(path).display().to_string();
+    let write = |path: &str, text: String| {
+        fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+        fs::write(at(path), text).unwrap();
+    };
+    let works_in = |session: &str, folder: &str, day: u64| {
+        let text = log(session, "shop", "claude-opus-4-8", day..day + 1);
+        let text = text.replace("/home/dev/shop", folder);
+        write(&format!(".claude/projects/shop/{session}.jsonl"), text);
+    };
+    write("work/tea/.git/HEAD", String::new());
+    write(
+        "trees/next/.git",
+        format!("gitdir: {}", name("work/tea/.git/worktrees/next")),
+    );
+    works_in("aaaa", "/srv/one/web", 1);
+    works_in("bbbb", "/srv/two/web/", 2);
+    works_in("cccc", &name("work/tea"), 3);
+    works_in("dddd", &name("trees/next"), 4);
+    works_in("eeee", &name("work/tea/.claude/worktrees/gone"), 5);
+    let run = |arguments: &[&str]| -> Vec<u8> {
+        let mut command = ctxgauge(home.path());
+        command.args(arguments);
+        let output = command.output();
+        assert!(output.status.success());
+        output.stdout
+    };
+    let list: Value =
+        serde_json::from_slice(&run(&["ls", "--json", "--totals", "--by", "project"])).unwrap();
+    let (tea, shared) = (name("work/tea"), |list: &Value, key: &str| {
+        list[key].clone()
+    });
+    let of = |list: &Value, keys: [&str; 2]| keys.map(|key| shared(list, key));
+    let rows = list["sessions"].as_array().unwrap();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| of(row, ["project", "folder"]))
+        .collect();
+    let (one, two) = (["one/web", "/srv/one/web"], ["two/web", "/srv/two/web"]);
+    let tea = ["tea", &*tea];
+    assert_eq!(rows, [tea, tea, tea, two, one]);
+    let groups = list["groups"]["of"].as_array().unwrap();
+    let groups: Vec<_> = groups
+        .iter()
+        .map(|of| (&of["name"], &of["folder"], &of["responses"]))
+        .collect();
+    let group =
+        |[name, folder]: [&str; 2], responses: u64| (json!(name), json!(folder), json!(responses));
+    let expected = [group(tea, 3), group(two, 1), group(one, 1)];
+    assert_eq!(groups, expected.each_ref().map(|(a, b, c)| (a, b, c)));
+
+    let exported = String::from_utf8(run(&["export"])).unwrap();
+    let exported = exported
+        .lines()
+        .map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let mut exported: Vec<_> = exported
+        .map(|row| of(&row, ["project", "folder"]))
+        .collect();
+    exported.sort_by_key(|row| row[1].to_string());
+    assert_eq!(exported, {
+        let mut rows = [one, two, tea, tea, tea];
+        rows.sort_by_key(|row| format!("{:?}", row[1]));
+        rows
+    });
+    let listed = |project: &str| {
+        let list: Value =
+            serde_json::from_slice(&run(&["ls", "--json", "--project", project])).unwrap();
+        ids(&list)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(listed("WEB"), ["bbbb", "aaaa"]);
+    assert_eq!(listed("two/web"), ["bbbb"]);
+    assert_eq!(listed("tea"), ["eeee", "dddd", "cccc"]);
+}
+
+/// Responses at 10 o'clock in UTC.
+#[test]
+fn days_are_those_of_the_users_clock() {
+    let home = tempfile::tempdir().unwrap();
+    let logs = home.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    fs::write(
+        logs.join("a.jsonl"),
+        log("aaaa", "shop", "claude-opus-4-8", 1..4),
+    )
+    .unwrap();
+    let days = |zone: &str, arguments: &[&str]| -> (Value, Vec<String>) {
+        let mut command = ctxgauge(home.path());
+        command.env("TZ", zone);
+        command.args(["ls", "--json", "--totals", "--by", "day"]);
+        command.args(arguments).arg(&logs);
+        let output = command.output();
+        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let groups = list["groups"]["of"].as_array().unwrap().iter();
+        let names = groups.map(|of| of["name"].as_str().unwrap().to_owned());
+        (list["groups"]["zone"].clone(), names.collect())
+    };
+    let day = |day: u32| format!("2026-11-{day:02}");
+    let all = |days: [u32; 3]| days.map(day).to_vec();
+    assert_eq!(days("UTC", &[]), (json!("UTC"), all([1, 2, 3])));
+    assert_eq!(days("<+14>-14", &[]), (json!("local time"), all([2, 3, 4])));
+    assert_eq!(days("<+14>-14", &["--utc"]), (json!("UTC"), all([1, 2, 3])));
+    // Midnight is at 10 o'clock of the day before.
+    let since = ["--since", "2026-11-03"];
+    assert_eq!(days("<+14>-14", &since).1, [day(3), day(4)]);
+    let since = ["--since", "2026-11-03", "--utc"];
+    assert_eq!(days("<+14>-14", &since).1, [day(3)]);
+}
+
 /// Where the provider counts what was cached decides what its input costs.
 #[test]
 fn the_cached_part_is_where_the_format_says() {

@@ -3,6 +3,7 @@
 //! Settings of the agent and of the machine apply to logs in the agent's folder, settings of a project if
 //! its folder is on this machine. A log that was copied elsewhere, or is on another machine, has none.
 
+use super::repositories::{Repositories, started_in, with_hyphens, worktree_below};
 use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
@@ -15,6 +16,7 @@ use format::settings::SettingsFile;
 use format::{Format, Settings};
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
+use model::project::Project;
 use model::session::Session;
 use model::window::{Breakdown, Overrides, Said, SaidCompaction};
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +36,7 @@ pub struct SettingsReader {
     kept: store::Reader<Kept>,
     /// What the agents' hooks noted.
     noted: store::Reader<Noted>,
+    repositories: Repositories,
     /// Files are looked at once a round.
     round: u64,
 }
@@ -94,6 +97,7 @@ impl SettingsReader {
             user,
             files: HashMap::new(),
             known: HashMap::new(),
+            repositories: Repositories::default(),
             round: 0,
         }
     }
@@ -127,17 +131,42 @@ impl SettingsReader {
     /// The settings for the session of a log, with what the agent's client said of it and what its hooks noted.
     pub fn of(&mut self, log: &LogFile, whose: &Whose) -> Arc<Overrides> {
         let set = self.of_files(log, whose.cwd.as_deref());
+        let project = self.project(log, whose.cwd.as_deref());
         let id = whose.id.as_deref().or(log.facts.id.as_deref());
         let id = id.filter(|_| log.system.is_here());
         let (agent, id) = (log.format.id, id.unwrap_or_default());
         let (said, hooked) = (self.said(agent, id), self.hooked(agent, id));
-        if said.is_none() && hooked.is_empty() {
+        if said.is_none() && hooked.is_empty() && project.is_none() {
             return set;
         }
         Arc::new(Overrides {
             said,
             hooked,
+            project,
             ..Overrides::clone(&set)
+        })
+    }
+
+    /// The project of a session that works in this folder, where that is another folder.
+    fn project(&mut self, log: &LogFile, cwd: Option<&str>) -> Option<Project> {
+        let cwd = cwd?;
+        let log_path = &log.facts.path;
+        let home = self.user.folders.home.as_deref();
+        let is_believed = |path: &Path| {
+            log.system.is_here() && is_local(path) && self.is_believed(path, log_path)
+        };
+        let started = started_in(log_path, cwd);
+        let repository = if is_believed(Path::new(started)) {
+            self.repositories.of(Path::new(started))
+        } else {
+            None
+        };
+        let folder = repository
+            .or_else(|| worktree_below(started, home))
+            .unwrap_or_else(|| started.to_owned());
+        (folder != cwd).then(|| Project {
+            cwd: cwd.into(),
+            folder: folder.into(),
         })
     }
 
@@ -252,8 +281,7 @@ fn is_named_after(log: &Path, cwd: &Path) -> bool {
     let Some(cwd) = cwd.to_str() else {
         return false;
     };
-    let hyphens = |c: char| if c.is_alphanumeric() { c } else { '-' };
-    let name: String = cwd.chars().map(hyphens).collect();
+    let name = with_hyphens(cwd);
     let name = name.trim_matches('-');
     let folders = log.ancestors().skip(1).filter_map(Path::file_name);
     let mut folders = folders.filter_map(OsStr::to_str);

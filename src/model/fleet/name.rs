@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 40;
 const CHOSEN_ID_BYTES: usize = 16;
 
 impl Fleet {
-    /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
+    /// A session's name: [its project](Fleet::project), else its title, else an id that somebody may have chosen, else the
     /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
     /// which is its type, comes first. It is text from a log: make it inert before showing it.
     pub fn name(&self, key: SessionKey) -> String {
@@ -22,24 +22,28 @@ impl Fleet {
             return String::new();
         };
         let path = self.facts(key).map(|facts| facts.path.as_path());
-        named(key, &session.meta, path, || first_user_text(session))
+        let project = self.project_of(session);
+        named(key, project, &session.meta, path, || {
+            first_user_text(session)
+        })
     }
 }
 
 /// The name of a session by these facts alone, and by no text of its log unless they have its title.
-pub fn name_of(key: SessionKey, meta: &Meta, path: &Path) -> String {
-    named(key, meta, Some(path), || None)
+pub fn name_of(key: SessionKey, project: &str, meta: &Meta, path: &Path) -> String {
+    named(key, project, meta, Some(path), || None)
 }
 
 fn named<'m>(
     key: SessionKey,
+    project: &'m str,
     meta: &'m Meta,
     path: Option<&Path>,
     first_text: impl FnOnce() -> Option<&'m str>,
 ) -> String {
     let title = meta.title.as_deref().unwrap_or_default();
     let is_child = key.lane != Lane::Main || meta.parent.is_some();
-    let project = Some(meta.project()).filter(|_| !is_child || title.is_empty());
+    let project = Some(project).filter(|_| !is_child || title.is_empty());
     let shows = |text: &&str| shows(text);
     let id = meta.id.as_deref().unwrap_or_default();
     let random = random_part(id);

@@ -4,6 +4,7 @@ use super::matches_model;
 use super::said::Said;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
+use crate::project::Project;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
@@ -49,6 +50,8 @@ pub struct Overrides {
     pub said: Option<Said>,
     /// The compactions that its hooks noted, oldest first.
     pub hooked: Vec<HookedCompaction>,
+    /// The project, where it is not the working directory that the log names.
+    pub project: Option<Project>,
 }
 
 static NONE: LazyLock<Arc<Overrides>> = LazyLock::new(Arc::default);

@@ -14,6 +14,7 @@ use ingest::log::LogFile;
 use jiff::Timestamp;
 use model::event::{Key, Lane};
 use model::fleet::{FileFacts, Fleet, SessionKey};
+use model::project::Projects;
 use model::session::Session;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -103,6 +104,8 @@ impl Table {
 pub(super) struct OfLog<'a> {
     log: &'a LogFile,
     fleet: &'a Fleet,
+    /// The projects of all logs.
+    projects: &'a Projects,
     /// The responses of each session, with what they cost: in the order of their times.
     responses: HashMap<Lane, Vec<Response<'a>>>,
 }
@@ -122,7 +125,7 @@ pub(super) struct Response<'a> {
 impl<'a> OfLog<'a> {
     pub(super) fn new(
         (log, ix): (&'a LogFile, u32),
-        fleet: &'a Fleet,
+        (fleet, projects): (&'a Fleet, &'a Projects),
         responses: &'a Responses,
         once: &'a Once,
         prices: &mut PriceList<'_>,
@@ -149,6 +152,7 @@ impl<'a> OfLog<'a> {
         OfLog {
             log,
             fleet,
+            projects,
             responses: by_lane,
         }
     }

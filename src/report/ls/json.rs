@@ -1,7 +1,7 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
 use super::totals::AgentTotals;
-use super::{By, Group, Sessions, Spending, Totals};
+use super::{Division, Group, Sessions, Spending, Totals};
 use crate::json::part::part;
 use crate::names::Names;
 use crate::percent;
@@ -30,17 +30,22 @@ part! { List<'a>(all: &'a Sessions) {
     groups: Option<GroupsPart<'a>> = all
         .groups
         .as_ref()
-        .map(|(by, groups)| GroupsPart::new(*by, groups)),
+        .map(|(by, groups)| GroupsPart::new(by, groups)),
 }}
 
-part! { GroupsPart<'a>(by: By, groups: &'a [Group]) {
-    by: &'static str = by.name(),
+part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
+    by: &'static str = division.by.name(),
+    // By which clock days and weeks begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zone: Option<&'a str> = division.clock(),
     of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
 }}
 
 part! { GroupPart<'a>(group: &'a Group) {
     // What is not known has no name.
     name: Option<&'a str> = Some(&*group.name).filter(|name| !name.is_empty()),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<&'a str> = group.folder.as_deref(),
     #[serde(flatten)]
     usage: UsagePart = UsagePart::new(&group.spending),
 }}
@@ -82,6 +87,7 @@ part! { LackPart(totals: AgentTotals) {
     responses_without_usage: u64 = totals.without_usage,
     responses_without_input: u64 = totals.without_input,
     compactions: u64 = totals.compactions,
+    unreadable: u64 = totals.unreadable,
     only_as_sums: BTreeMap<&'static str, u64> = totals.summed.into_iter().collect(),
 }}
 
@@ -127,6 +133,8 @@ part! { SessionPart<'a>(
     name: String = names.name,
     parent: Option<Cow<'a, str>> = names.parent,
     project: Cow<'a, str> = names.project,
+    // The project's folder: a worktree's is that of its repository.
+    folder: Option<Cow<'a, str>> = names.folder,
     model: Option<Cow<'a, str>> = names.model,
     updated_at: Option<Timestamp> = times.0,
     live: Option<Live> = times.1,

@@ -19,6 +19,8 @@ pub(crate) struct Responses {
     pub(crate) unbilled: HashSet<Key>,
     /// Compactions that took a request that is not in the log.
     pub(crate) compactions: HashSet<Key>,
+    /// How many records could not be read.
+    pub(crate) unreadable: u64,
     /// The models that answered.
     pub(crate) models: Vec<Box<str>>,
 }
@@ -96,6 +98,7 @@ impl Responses {
                     let key = reset.key.unwrap_or(Key::of_number("compaction", nth));
                     read.compactions.insert(key);
                 }
+                Event::Unreadable(_) => read.unreadable += 1,
                 _ => {}
             }
         })?;
@@ -130,7 +133,8 @@ impl Responses {
     /// What a cache keeps of them.
     pub(crate) fn store(&self) -> Option<Value> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
-        let rest = (&self.unbilled, &self.compactions, &self.models);
+        let lost = (&self.compactions, self.unreadable);
+        let rest = (&self.unbilled, lost, &self.models);
         let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
         shown.shrink_to_fit();
         Some(Value {
@@ -141,13 +145,14 @@ impl Responses {
 
     /// The responses that were stored.
     pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
-        type Rest = (HashSet<Key>, HashSet<Key>, Vec<Box<str>>);
+        type Rest = (HashSet<Key>, (HashSet<Key>, u64), Vec<Box<str>>);
         let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
-        let (unbilled, compactions, models) = rest;
+        let (unbilled, (compactions, unreadable), models) = rest;
         Some(Responses {
             costs: costs.into_iter().collect(),
             unbilled,
             compactions,
+            unreadable,
             models,
         })
     }

@@ -1,7 +1,7 @@
 //! The list of sessions for people: a row for each, as wide as the terminal.
 
 use super::totals::AgentTotals;
-use super::{By, Group, Sessions, Spending};
+use super::{Division, Group, Sessions, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
@@ -84,7 +84,7 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> 
         }
     }
     if let Some((by, groups)) = &sessions.groups {
-        write_groups(page, *by, groups)?;
+        write_groups(page, by, groups)?;
     }
     Ok(())
 }
@@ -108,15 +108,13 @@ fn without_totals<T>(all: [T; 14]) -> [T; 12] {
     [a, b, c, d, e, f, g, h, i, j, id, title]
 }
 
-fn write_groups(page: &mut Page<'_>, by: By, groups: &[Group]) -> io::Result<()> {
-    let in_utc = match by {
-        By::Day | By::Week => ", in UTC",
-        By::Project | By::Model | By::Agent => "",
-    };
+fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> io::Result<()> {
+    let clock = division.clock().map(|zone| format!(", in {zone}"));
     writeln!(
         page,
-        "\nby {}{in_utc}; input without what was cached",
-        by.name()
+        "\nby {}{}; input without what was cached",
+        division.by.name(),
+        clock.unwrap_or_default()
     )?;
     let row = |group: &Group| {
         let spent = &group.spending.spent;
@@ -189,6 +187,10 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
         let responses = counted(totals.without_input, "response");
         lines.push(format!("only the output is in the logs: {responses}"));
     }
+    if totals.unreadable > 0 {
+        let records = counted(totals.unreadable, "record");
+        lines.push(format!("could not be read, so it may be more: {records}"));
+    }
     let missing = [
         (totals.without_usage, "response"),
         (totals.compactions, "compaction"),
@@ -239,12 +241,11 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
     let headroom = limits
         .trigger
         .map(|trigger| format!("{at_most}{}", tokens(context.headroom(trigger))));
-    let title = fleet
-        .title(row.key)
-        .unwrap_or_else(|| match session.project() {
-            "" => fleet.name(row.key).into(),
-            _ => NONE.into(),
-        });
+    let project = fleet.project_of(session);
+    let title = fleet.title(row.key).unwrap_or_else(|| match project {
+        "" => fleet.name(row.key).into(),
+        _ => NONE.into(),
+    });
     let id = session.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
     let spending = sessions.spending.get(&row.key).copied().unwrap_or_default();
@@ -252,7 +253,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
         live.unwrap_or_default().to_owned(),
         or_none(age),
         facts.label.to_owned(),
-        session.project().to_owned(),
+        project.to_owned(),
         short_model(session.model().unwrap_or(NONE)).to_owned(),
         format!("{about}{}", tokens(context.used)),
         tokens_or_none(context.known),

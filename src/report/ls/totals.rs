@@ -2,12 +2,13 @@
 
 use super::responses::{Cost, Responses};
 use super::spending::{PriceList, Spending};
-use super::wanted::{By, Wanted};
+use super::wanted::{By, Division, Wanted};
 use format::Format;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
-use jiff::tz::Offset;
+use jiff::tz::TimeZone;
 use model::event::{Billed, Key, Lane};
+use model::project::Projects;
 use model::window::Rules;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +17,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct Totals {
     agents: BTreeMap<&'static str, Agent>,
     models: Names,
-    projects: Names,
+    /// The folders of projects.
+    folders: Names,
 }
 
 struct Agent {
@@ -27,6 +29,8 @@ struct Agent {
     unbilled: Keys,
     /// Compactions whose request is in no log.
     compactions: Keys,
+    /// How many records could not be read.
+    unreadable: u64,
 }
 
 /// Keys of all logs. Those without ids are different in each log.
@@ -53,8 +57,8 @@ impl Keys {
 #[derive(Clone, Copy)]
 struct Counted {
     cost: Cost,
-    /// The index of the project. If several logs have the response, that of the first name.
-    project: Option<u32>,
+    /// The index of the project's folder. If several logs have the response, the first in order.
+    folder: Option<u32>,
 }
 
 /// Names by their index.
@@ -97,6 +101,8 @@ pub struct AgentTotals {
     pub without_input: u64,
     /// How many compactions took a request whose usage is not in the logs.
     pub compactions: u64,
+    /// How many records of the logs could not be read: what they used is not known.
+    pub unreadable: u64,
 }
 
 /// A part of the totals.
@@ -104,18 +110,20 @@ pub struct AgentTotals {
 pub struct Group {
     /// The day, week, project, model or agent; empty: not known.
     pub name: String,
+    /// The folder of a project.
+    pub folder: Option<String>,
     /// What its responses used.
     pub spending: Spending,
 }
 
 impl Totals {
-    /// Adds the responses of a log of this format. `project` names the project of each of its sessions.
+    /// Adds the responses of a log of this format. `folder` is that of the project of each of its sessions.
     pub(super) fn add<'p>(
         &mut self,
         format: &'static Format,
         responses: Responses,
         wanted: &Wanted,
-        project: impl Fn(Lane) -> &'p str,
+        folder: impl Fn(Lane) -> &'p str,
     ) {
         let models: Vec<Option<u32>> = responses
             .models
@@ -126,9 +134,11 @@ impl Totals {
             costs,
             unbilled,
             compactions,
+            unreadable,
             ..
         } = responses;
-        if costs.is_empty() && unbilled.is_empty() && compactions.is_empty() {
+        let has_none = costs.is_empty() && unbilled.is_empty() && compactions.is_empty();
+        if has_none && unreadable == 0 {
             return;
         }
         let all = self.agents.entry(format.id).or_insert_with(|| Agent {
@@ -136,34 +146,36 @@ impl Totals {
             costs: HashMap::new(),
             unbilled: Keys::default(),
             compactions: Keys::default(),
+            unreadable: 0,
         });
         for (request, mut cost) in costs {
             cost.model = cost.model.and_then(|ix| *models.get(ix as usize)?);
-            let project = project(cost.lane);
-            if !wanted.has_project(project)
+            let folder = folder(cost.lane);
+            if !wanted.has_project(folder)
                 || !wanted.has_response(cost.at, self.models.name(cost.model))
             {
                 continue;
             }
-            let project = self.projects.index(project);
-            let counted = Counted { cost, project };
+            let folder = self.folders.index(folder);
+            let counted = Counted { cost, folder };
             let known = all
                 .costs
                 .entry(in_all_logs(request, &cost))
                 .or_insert(counted);
             known.cost = known.cost.merged(cost);
-            let names = [known.project, project].map(|ix| self.projects.name(ix));
-            if names[1] < names[0] {
-                known.project = project;
+            let folders = [known.folder, folder].map(|ix| self.folders.name(ix));
+            if folders[1] < folders[0] {
+                known.folder = folder;
             }
         }
         // Without usage, a response has neither a time nor a model here.
         if wanted.since.is_none()
             && wanted.model.is_none()
-            && wanted.has_project(project(Lane::Main))
+            && wanted.has_project(folder(Lane::Main))
         {
             all.unbilled.extend(unbilled);
             all.compactions.extend(compactions);
+            all.unreadable += unreadable;
         }
     }
 
@@ -173,16 +185,16 @@ impl Totals {
     }
 
     /// What was used by each day, week, project, model or agent, days and weeks in order, else the dearest first.
-    pub fn groups(&self, by: By, rules: &Rules) -> Vec<Group> {
+    pub fn groups(&self, division: &Division, rules: &Rules, projects: &Projects) -> Vec<Group> {
+        let Division { by, zone } = division;
         let mut prices = PriceList::new(rules);
         let mut groups: BTreeMap<String, Spending> = BTreeMap::new();
         for agent in self.agents.values() {
-            for Counted { cost, project } in agent.costs.values() {
+            for Counted { cost, folder } in agent.costs.values() {
                 let model = self.models.name(cost.model);
                 let name = match by {
-                    By::Day => cost.at.map_or_else(String::new, |at| day(at, by)),
-                    By::Week => cost.at.map_or_else(String::new, |at| day(at, by)),
-                    By::Project => self.projects.name(*project).unwrap_or_default().to_owned(),
+                    By::Day | By::Week => cost.at.map_or_else(String::new, |at| day(at, zone, *by)),
+                    By::Project => self.folders.name(*folder).unwrap_or_default().to_owned(),
                     By::Model => model.unwrap_or_default().to_owned(),
                     By::Agent => agent.format.id.to_owned(),
                 };
@@ -192,7 +204,18 @@ impl Totals {
         }
         let groups = groups.into_iter();
         let mut groups: Vec<Group> = groups
-            .map(|(name, spending)| Group { name, spending })
+            .map(|(name, spending)| match by {
+                By::Project => Group {
+                    name: projects.name(&name).to_owned(),
+                    folder: Some(name).filter(|folder| !folder.is_empty()),
+                    spending,
+                },
+                _ => Group {
+                    name,
+                    folder: None,
+                    spending,
+                },
+            })
             .collect();
         if !matches!(by, By::Day | By::Week) {
             groups.sort_by(|a, b| {
@@ -205,9 +228,9 @@ impl Totals {
     }
 }
 
-/// The day of a moment in UTC, or the Monday before it.
-fn day(at: Timestamp, by: By) -> String {
-    let date = Offset::UTC.to_datetime(at).date();
+/// The day of a moment on this clock, or the Monday before it.
+fn day(at: Timestamp, zone: &TimeZone, by: By) -> String {
+    let date = zone.to_datetime(at).date();
     let monday = || {
         let since = date.weekday().since(Weekday::Monday);
         date.checked_sub(jiff::Span::new().days(since))
@@ -248,6 +271,7 @@ impl AgentTotals {
             without_usage: (of.unbilled.local + unbilled) as u64,
             without_input: all().filter(|cost| cost.lacks_input).count() as u64,
             compactions: of.compactions.len() as u64,
+            unreadable: of.unreadable,
         }
     }
 }
@@ -324,15 +348,21 @@ mod tests {
         ]);
         let mut totals = Totals::default();
         let format = format();
-        totals.add(format, first, wanted, |_| "shop");
-        totals.add(format, fork, wanted, |_| "blog");
+        totals.add(format, first, wanted, |_| "/home/ada/shop");
+        totals.add(format, fork, wanted, |_| "/home/ada/blog");
         totals
     }
 
     fn groups(by: By, wanted: &Wanted) -> Vec<(String, u64, f64)> {
         let table = "[[price]]\nids = [\"dear\"]\ncached_read = 0.1\ninput = 3.0\noutput = 0.0";
         let rules: Rules = toml::from_str(table).unwrap();
-        let groups = totals(wanted).groups(by, &rules).into_iter();
+        let wanted = Wanted {
+            by: Some(by),
+            ..wanted.clone()
+        };
+        let (division, projects) = (wanted.division().unwrap(), Projects::default());
+        let groups = totals(&wanted).groups(&division, &rules, &projects);
+        let groups = groups.into_iter();
         groups
             .map(|group| (group.name, group.spending.spent.input, group.spending.usd()))
             .collect()
@@ -342,6 +372,17 @@ mod tests {
     fn totals_are_divided_by_time_project_and_model() {
         let row = |name: &str, input, usd| (name.to_owned(), input, usd);
         let all = Wanted::default();
+        let in_west = Wanted {
+            zone: TimeZone::posix("<-01>1").ok(),
+            ..Wanted::default()
+        };
+        assert_eq!(
+            groups(By::Day, &in_west),
+            [
+                row("2026-11-22", 3_000_000, 9.0),
+                row("2026-11-24", 4_000_000, 0.0),
+            ]
+        );
         assert_eq!(
             groups(By::Day, &all),
             [

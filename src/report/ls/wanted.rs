@@ -3,7 +3,9 @@
 use super::Sums;
 use super::spending::Spending;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use model::fleet::{Families, Fleet, Row, SessionKey, contains};
+use model::project::is_named;
 use model::session::Session;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,9 +18,11 @@ pub struct Wanted {
     pub sums: Sums,
     /// What the totals are divided by.
     pub by: Option<By>,
+    /// The clock by which days begin; `None`: UTC.
+    pub zone: Option<TimeZone>,
     /// Only sessions that were active since then, and responses of since then.
     pub since: Option<Timestamp>,
-    /// Only sessions with this in the name of their project.
+    /// Only sessions with this in the name of their project; with a separator, in the path of its folder.
     pub project: Option<String>,
     /// Only sessions with this in the name of their newest model, and responses of such models.
     pub model: Option<String>,
@@ -32,9 +36,9 @@ pub struct Wanted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum By {
-    /// The day of a response, in UTC.
+    /// The day of a response.
     Day,
-    /// Its week, by the Monday, in UTC.
+    /// Its week, by the Monday.
     Week,
     /// Its project.
     Project,
@@ -42,6 +46,28 @@ pub enum By {
     Model,
     /// The agent.
     Agent,
+}
+
+/// What totals are divided by, with the clock of days.
+#[derive(Debug, Clone)]
+pub struct Division {
+    /// What they are divided by.
+    pub by: By,
+    /// The clock by which days begin.
+    pub zone: TimeZone,
+}
+
+impl Division {
+    /// The name of the time zone of days and weeks; `None`: they are divided by something else.
+    pub fn clock(&self) -> Option<&str> {
+        let is_time = matches!(self.by, By::Day | By::Week);
+        let name = if self.zone.is_unknown() {
+            "UTC"
+        } else {
+            self.zone.iana_name().unwrap_or("local time")
+        };
+        is_time.then_some(name)
+    }
 }
 
 /// The order of sessions. What is said of each is shown in the program's help.
@@ -69,9 +95,18 @@ impl By {
 }
 
 impl Wanted {
-    /// Whether a session of this project is wanted.
-    pub(super) fn has_project(&self, project: &str) -> bool {
-        is_part(self.project.as_deref(), project)
+    /// What the totals are divided by, with the clock of days.
+    pub(super) fn division(&self) -> Option<Division> {
+        Some(Division {
+            by: self.by?,
+            zone: self.zone.clone().unwrap_or(TimeZone::UTC),
+        })
+    }
+
+    /// Whether a session of the project in this folder is wanted.
+    pub(super) fn has_project(&self, folder: &str) -> bool {
+        let wanted = self.project.as_deref();
+        wanted.is_none_or(|wanted| is_named(folder, wanted))
     }
 
     /// Whether a response is wanted, by its time and model.
@@ -82,7 +117,7 @@ impl Wanted {
 
     fn has_session(&self, session: &Session, active: Option<Timestamp>) -> bool {
         self.since.is_none_or(|since| active >= Some(since))
-            && self.has_project(session.project())
+            && self.has_project(session.folder())
             && is_part(self.model.as_deref(), session.model().unwrap_or_default())
     }
 

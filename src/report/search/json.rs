@@ -42,6 +42,7 @@ part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
     path: Cow<'a, str> = names.path,
     name: String = names.name,
     project: Cow<'a, str> = names.project,
+    folder: Option<Cow<'a, str>> = names.folder,
     item: usize = hit.ix,
     line: u64 = hit.item.place().line,
     time: Option<Timestamp> = hit.item.at(),

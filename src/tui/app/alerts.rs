@@ -289,7 +289,7 @@ impl App {
     fn alert(&self, key: SessionKey, cause: Cause, message: String) -> Option<Alert> {
         let session = self.fleet.get(key)?;
         let summary = self.summary(key)?;
-        let project = session.project();
+        let project = self.fleet.project_of(session);
         let forecast = summary.forecast_then(session).ok();
         Some(Alert {
             session: key,

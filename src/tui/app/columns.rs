@@ -4,7 +4,7 @@
 use super::layout::Fold;
 use super::{App, Nearness, Stage, Summary, summary};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
-use model::fleet::Row;
+use model::fleet::{Fleet, Row};
 use model::session::{Coverage, Session};
 use render::{self, NONE, OF_WINDOW, number, sparkline, text};
 
@@ -39,7 +39,7 @@ pub enum Sort {
     /// Live sessions first, then the newest.
     Recent,
     /// By a name.
-    Name(for<'s> fn(&'s Session) -> &'s str),
+    Name(for<'s> fn(&Fleet, &'s Session) -> &'s str),
     /// The lowest number first.
     Lowest(fn(&Summary, &Session) -> u64),
     /// The highest number first.
@@ -118,7 +118,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "AGENT",
         help: "the agent that writes the log",
         step: 7,
-        sort: Sort::Name(|session| session.agent),
+        sort: Sort::Name(|_, session| session.agent),
         shape: Shape::Left,
         widths: [6, 8, 8],
         cell: |entry| {
@@ -136,14 +136,19 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "project",
         heading: "PROJECT",
-        help: "the agent's working directory, or the title of a sub-agent",
+        help: "the project: the folder in which the agent works, with as much of its path as other projects share a name; or the title of a sub-agent",
         step: 8,
-        sort: Sort::Name(|session| session.project()),
+        sort: Sort::Name(|fleet, session| fleet.project_of(session)),
         shape: Shape::Left,
         widths: [11, 13, 16],
         grow: 2,
         cell: |entry| {
-            let name = entry.app.fleet.name(entry.row.key);
+            let (fleet, key) = (&entry.app.fleet, entry.row.key);
+            let mut name = fleet.name(key);
+            // Of a path, the beginning and the end say which one it is.
+            if name == fleet.project(key) {
+                name = text::both_ends(&name, usize::from(entry.width)).into_owned();
+            }
             let is_last = !is_shown("title", entry.app.ui.size.0);
             let name = if is_last {
                 entry.told_apart(&name)
@@ -159,7 +164,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "TITLE",
         help: "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
         step: 10,
-        sort: Sort::Name(|session| {
+        sort: Sort::Name(|_, session| {
             let (title, prompt) = (&session.meta.title, &session.meta.prompt);
             title
                 .as_deref()
@@ -182,7 +187,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "MODEL",
         help: "the model of the last request",
         step: 9,
-        sort: Sort::Name(|session| session.model().unwrap_or("\u{10ffff}")),
+        sort: Sort::Name(|_, session| session.model().unwrap_or("\u{10ffff}")),
         shape: Shape::Left,
         widths: [0, 0, 14],
         // On narrower screens the title says more.

@@ -5,6 +5,7 @@ use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use jiff::{SignedDuration, Timestamp};
 use model::fleet::{Candidate, Families, Row, SessionKey, contains};
+use model::project::is_named;
 use model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -260,7 +261,7 @@ impl App {
                 contains(session.agent, value) || contains(label, value)
             }
             Name::Model => session.model().is_some_and(|model| contains(model, value)),
-            Name::Project => contains(session.project(), value),
+            Name::Project => is_named(session.folder(), value),
             Name::Title => {
                 let title = self.fleet.title(key);
                 title.is_some_and(|title| contains(&title, value))
@@ -277,7 +278,7 @@ impl App {
             .filter_map(|(key, session)| match name {
                 Name::Agent => self.fleet.facts(key).map(|facts| facts.label.to_owned()),
                 Name::Model => session.model().map(str::to_owned),
-                Name::Project => Some(session.project().to_owned()),
+                Name::Project => Some(self.fleet.project_of(session).to_owned()),
                 _ => None,
             })
             .collect();
@@ -326,7 +327,7 @@ impl App {
                 return (place, None, Reverse(since), key);
             }
             Sort::Name(name) => {
-                let name = name(session);
+                let name = name(&self.fleet, session);
                 (beginning(name), Some(name).filter(|name| !name.is_empty()))
             }
             Sort::Lowest(n) => (of(n).unwrap_or(u64::MAX), None),
@@ -341,16 +342,16 @@ impl App {
             return rows.into_iter().map(Listed::Session).collect();
         }
         let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
-        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        let mut by_identity: HashMap<&str, usize> = HashMap::new();
         let mut at = 0;
         for row in rows {
             // Sub-agents stay below their parent.
             if row.depth == 0 {
-                let name = self.group_of(row.key);
-                at = *by_name.entry(name).or_insert(groups.len());
+                let (identity, name) = self.group_of(row.key);
+                at = *by_identity.entry(identity).or_insert(groups.len());
                 if at == groups.len() {
-                    let name = name.to_owned();
-                    groups.push((Group::new(self.ui.grouping, name), Vec::new()));
+                    let group = Group::new((self.ui.grouping, identity), name);
+                    groups.push((group, Vec::new()));
                 }
             }
             if let Some((group, rows)) = groups.get_mut(at) {
@@ -370,14 +371,18 @@ impl App {
         lines
     }
 
-    fn group_of(&self, key: SessionKey) -> &str {
+    /// The identity of a session's group, and its name. Which other projects there are can change what one is called.
+    fn group_of(&self, key: SessionKey) -> (&str, &str) {
         match (self.ui.grouping, self.fleet.get(key)) {
             (Grouping::Agent, _) => {
                 let facts = self.fleet.facts(key);
-                facts.map_or("", |facts| facts.agent)
+                let agent = facts.map_or("", |facts| facts.agent);
+                (agent, agent)
             }
-            (_, Some(session)) if !session.project().is_empty() => session.project(),
-            _ => "no project",
+            (_, Some(session)) if !session.folder().is_empty() => {
+                (session.folder(), self.fleet.project_of(session))
+            }
+            _ => ("", "no project"),
         }
     }
 
@@ -511,10 +516,10 @@ impl Listed {
 }
 
 impl Group {
-    fn new(grouping: Grouping, name: String) -> Group {
+    fn new((grouping, identity): (Grouping, &str), name: &str) -> Group {
         Group {
-            id: row_id((grouping.name(), &name)),
-            name,
+            id: row_id((grouping.name(), identity)),
+            name: name.to_owned(),
             sessions: 0,
             live: 0,
         }

@@ -19,6 +19,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "key_index",
             "names",
             "pictures",
+            "project",
             "prompt",
             "rows",
             "running",

@@ -20,11 +20,12 @@ pub fn process(home: &Path) -> Command {
     command
 }
 
-/// The variables of an empty home: none of ours.
+/// The variables of an empty home: none of ours, and a clock that is the same on every machine.
 pub fn environment(home: &Path) -> HashMap<String, OsString> {
     HashMap::from([
         ("HOME".to_owned(), home.into()),
         ("TERM".to_owned(), "xterm-256color".into()),
+        ("TZ".to_owned(), "UTC".into()),
     ])
 }
 
