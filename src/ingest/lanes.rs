@@ -1,6 +1,7 @@
 //! The sessions of one log, folded from its entries.
 
 use super::lines::Line;
+use super::lines::records::each_record;
 use super::room;
 use format::Decoder;
 use kit::damage;
@@ -211,17 +212,18 @@ pub struct Searched {
     pub before: u64,
 }
 
-/// Decodes a line, or records why that is not possible.
+/// Decodes the records of a line, or records why that is not possible.
 pub(crate) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
     let why = match line {
         Line::Bytes(bytes) => {
             out.begin(place);
-            let (line, is_damaged) = damage::line(bytes);
-            decoder.read_line(&line, out);
-            if is_damaged {
-                out.emit(Event::Damaged);
-            }
-            return;
+            return each_record(bytes, out, &mut |bytes, out| {
+                let (line, is_damaged) = damage::line(bytes);
+                decoder.read_line(&line, out);
+                if is_damaged {
+                    out.emit(Event::Damaged);
+                }
+            });
         }
         Line::TooLarge => format!("line too large: {} bytes", place.len),
         Line::Unfinished => "the file ends inside this line".to_owned(),

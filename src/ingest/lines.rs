@@ -4,6 +4,7 @@ pub mod blocks;
 mod chunk;
 pub mod marks;
 pub mod position;
+pub(crate) mod records;
 
 use super::elide::Elider;
 use crate::source::{BOM, CHUNK, read_some};

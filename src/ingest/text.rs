@@ -12,6 +12,7 @@ pub(crate) use unescape::Unescape;
 
 use super::elide::Elider;
 use super::lines::LONG_LINE;
+use super::lines::records::each_record;
 use crate::source::{Bytes, CHUNK, read_some};
 use format::{Decoder, Format};
 use kit::damage;
@@ -66,7 +67,9 @@ fn read(
     out: &mut Sink<'_>,
 ) -> io::Result<()> {
     out.begin(wanted.place);
-    decoder.read_line(&damage::line(record).0, out);
+    each_record(record, out, &mut |record, out| {
+        decoder.read_line(&damage::line(record).0, out);
+    });
     Ok(())
 }
 

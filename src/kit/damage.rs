@@ -1,8 +1,11 @@
-//! Lines with bytes that are no text: what a crash or a bad disk leaves in a log.
+//! Lines with bytes that are no text, and lines that are not one record: what a crash, a bad disk, or two writers at the
+//! same time leave in a log.
 
-use super::lenient::Raw;
+use super::lenient::{Raw, Scanner};
 use super::text;
+use memchr::memmem;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A line of a log as text, and whether it is damaged.
 ///
@@ -22,6 +25,74 @@ pub fn line(bytes: &[u8]) -> (Cow<'_, str>, bool) {
         Some(_) => (mended.into(), true),
         None => (text, false),
     }
+}
+
+/// The most places in a line at which a record is looked for after one that was cut off: most lines have one or two.
+const MOST_PLACES: usize = 64;
+
+/// The whole records of a line that is not one record.
+pub struct Records {
+    text: String,
+    whole: Vec<Range<usize>>,
+    /// Whether there is something else in the line: a record that was cut off.
+    pub is_cut: bool,
+}
+
+impl Records {
+    /// The whole records of a line of JSON; `None`: it is one record, or has none that is whole.
+    pub fn of(line: &[u8]) -> Option<Records> {
+        let text = mended(line);
+        let (mut whole, mut is_cut) = (Vec::new(), false);
+        let mut begin = Some(0);
+        while let Some(at) = begin {
+            begin = match object_end(&text[at..]) {
+                Some(len) => {
+                    whole.push(at..at + len);
+                    let left = text[at + len..].trim_start();
+                    (!left.is_empty()).then(|| text.len() - left.len())
+                }
+                None => {
+                    is_cut = true;
+                    after_cut(&text, at)
+                }
+            };
+        }
+        let is_several = whole.len() + usize::from(is_cut) > 1;
+        (is_several && !whole.is_empty()).then_some(Records {
+            text,
+            whole,
+            is_cut,
+        })
+    }
+
+    /// The whole records, in order.
+    pub fn whole(&self) -> impl Iterator<Item = &str> {
+        self.whole.iter().map(|range| &self.text[range.clone()])
+    }
+}
+
+/// Where the object ends with which a text begins; `None`: it begins with none, or does not contain all of it.
+fn object_end(text: &str) -> Option<usize> {
+    let object = Scanner::new(text).value().ok()?.get();
+    let blank = text.len() - text.trim_start().len();
+    object.starts_with('{').then_some(blank + object.len())
+}
+
+/// Where the next whole record begins after one that begins at `cut` and was cut off. An object within that one follows a
+/// colon, a bracket or a comma, and is no record, unless it begins with the same field.
+fn after_cut(text: &str, cut: usize) -> Option<usize> {
+    let is_between = |c: char| matches!(c, ':' | '[' | ',');
+    let field = text[cut..].split_once(':').map(|(field, _)| field);
+    let places = memmem::find_iter(text[cut + 1..].as_bytes(), b"{\"").map(|at| cut + 1 + at);
+    let is_record = |at: &usize| {
+        let is_within = text[..*at].trim_end().ends_with(is_between);
+        !is_within || field.is_some_and(|field| field.len() > 3 && text[*at..].starts_with(field))
+    };
+    places.filter(is_record).take(MOST_PLACES).find(|at| {
+        let end = object_end(&text[*at..]);
+        let left = end.map(|len| text[at + len..].trim_start());
+        left.is_some_and(|left| left.is_empty() || left.starts_with('{'))
+    })
 }
 
 /// The line with a space for each control character and each byte that is not UTF-8.
@@ -70,6 +141,48 @@ mod tests {
                 bytes[at] = b' ';
             }
         }
+    }
+
+    #[test]
+    fn whole_records_are_found_in_a_line_that_is_not_one() {
+        let of = |line: &str| {
+            let records = Records::of(line.as_bytes())?;
+            let whole: Vec<String> = records.whole().map(str::to_owned).collect();
+            Some((whole.join(" "), records.is_cut))
+        };
+        let (a, b) = (r#"{"t":"}{\"x","m":{"n":[{"k":1}]}}"#, r#"{"u":2}"#);
+        let found = |whole: &[&str], is_cut| Some((whole.join(" "), is_cut));
+        for one in [
+            a,
+            " {} ",
+            "",
+            "[]",
+            "1",
+            "{",
+            r#"{"t":1,"m":{"n":2}"#,
+            r#"{"t":[{"n":2}"#,
+        ] {
+            assert_eq!(of(one), None, "{one}");
+        }
+        assert_eq!(of(&[a, b].concat()), found(&[a, b], false));
+        assert_eq!(of(&[a, " ", b, a].concat()), found(&[a, b, a], false));
+        assert_eq!(of(&[a, "\0\0", b].concat()), found(&[a, b], false));
+        assert_eq!(of(&[a, b, "u\":2}"].concat()), found(&[a, b], true));
+        // Wherever the first record is cut off, but for the places after which an object within it would come.
+        for cut in 1..a.len() {
+            let line = [&a[..cut], b].concat();
+            let expected = if matches!(a.as_bytes()[cut - 1], b':' | b'[' | b',') {
+                None
+            } else {
+                found(&[b], true)
+            };
+            assert_eq!(of(&line), expected, "{line}");
+            let same_field = [&a[..cut], a].concat();
+            assert_eq!(of(&same_field), found(&[a], true), "{same_field}");
+            let line = [b, &a[..cut]].concat();
+            assert_eq!(of(&line), found(&[b], true), "{line}");
+        }
+        assert_eq!(of(&r#"{"a":"#.repeat(100_000)), None);
     }
 
     #[test]

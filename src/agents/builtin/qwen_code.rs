@@ -6,8 +6,7 @@
 //! `chatRecordingService.ts`, `session-api-history.ts`; `agents/agent-transcript.ts`), checked on
 //! records of 0.21:
 //!
-//! * A line may contain several records: the agent itself splits such lines. Several lines may contain
-//!   one record, in parts: the same uuid adds to what is there.
+//! * Several lines may contain one record, in parts: the same uuid adds to what is there.
 //! * A rewind is a record whose parent lies further back; all since is left. Titles and the like are
 //!   written again every 32 KiB, with new ids: links, nothing more.
 //! * `chat_compression` holds the whole new history: a summary, the model's answer to it, which the
@@ -40,7 +39,7 @@
 
 use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
 use format::{THOUGHTS, about_agent, names};
-use kit::lenient::{self, Lost, Raw};
+use kit::lenient::{self, Lost};
 use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
@@ -165,16 +164,8 @@ impl Decoder for QwenCodeDecoder {
     }
 
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        // There may be several in one line, the last of them perhaps torn.
-        for json in serde_json::Deserializer::from_str(line).into_iter::<Raw<'_>>() {
-            match json {
-                Ok(json) => {
-                    if let Some(record) = lenient::object(json.get(), out) {
-                        self.record(&record, out);
-                    }
-                }
-                Err(error) => return out.unreadable(error.to_string()),
-            }
+        if let Some(record) = lenient::object(line, out) {
+            self.record(&record, out);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A reading for what concerns usage, of a log of lines: only the lines that can matter are decoded.
 
 use crate::lines::marks::Marks;
+use crate::lines::records::{each_record, is_cut_off};
 use crate::lines::{Line, Lines, OnLine};
 use crate::log::{LogFile, OnEntry};
 use crate::source::Open;
@@ -17,13 +18,19 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
     let marks = Marks::new(log.format.usage_marks);
     let mut lines = Lines::at(0, 1, stamp.bytes());
     let deliver: &mut OnLine<'_> = &mut |place, line| {
-        if let Line::Bytes(bytes) = line
-            && (marks.are_in(bytes) || decoder.needs(bytes))
-        {
-            out.begin(place);
-            decoder.read_usage(bytes, &mut out);
-            out.entries.drain(..).for_each(&mut *give);
+        out.begin(place);
+        match line {
+            Line::Bytes(bytes) if marks.are_in(bytes) || decoder.needs(bytes) => {
+                each_record(bytes, &mut out, &mut |record, out| {
+                    decoder.read_usage(record, out);
+                });
+            }
+            // What it was is not known.
+            Line::Bytes(bytes) if is_cut_off(bytes) => out.unreadable("a line that was cut off"),
+            Line::TooLarge => out.unreadable("line too large"),
+            Line::Bytes(_) | Line::Unfinished => {}
         }
+        out.entries.drain(..).for_each(&mut *give);
         ControlFlow::Continue(())
     };
     lines.read_all(&mut (&mut file).take(stamp.bytes()), deliver)?;

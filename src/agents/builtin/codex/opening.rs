@@ -1,6 +1,12 @@
 //! What a line is, by its beginning alone: most lines need not be parsed for that.
 
 use memchr::memchr;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// How a record begins. Within a text its quotes would be escaped.
+const BEGINNING: &[u8] = b"{\"timestamp\":\"";
+static NEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGINNING));
 
 /// The beginning of a line as Codex writes it since September 2025.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,9 +22,13 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// The beginning of this line; `None`: it begins in another way.
+    /// The beginning of this line; `None`: it begins in another way, or is not one record.
     pub(super) fn of(line: &'a [u8]) -> Option<Opening<'a>> {
-        let (time, rest) = value(line.strip_prefix(b"{\"timestamp\":\"")?)?;
+        let rest = line.strip_prefix(BEGINNING)?;
+        if NEXT.find(rest).is_some() {
+            return None;
+        }
+        let (time, rest) = value(rest)?;
         let rest = match rest.strip_prefix(b",\"ordinal\":") {
             Some(ordinal) => {
                 let digits = ordinal.iter().take_while(|byte| byte.is_ascii_digit());
@@ -74,6 +84,7 @@ mod tests {
             "{}",
             r#"{"type":"event_msg"}"#,
             r#"{"timestamp":"T","type":"a\"b","payload":{}}"#,
+            r#"{"timestamp":"T","type":"event_msg","payload":{}}{"timestamp":"T"}"#,
         ] {
             assert_eq!(Opening::of(odd.as_bytes()), None, "{odd}");
         }
