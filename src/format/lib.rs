@@ -19,7 +19,7 @@ pub use registry::{Registry, RegistryEntry};
 pub use root::{Base, Root};
 pub use settings::Settings;
 pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
-pub use stores::{ChainSpec, FolderSpec, List, StoreKind, TreeSpec};
+pub use stores::{ChainSpec, End, FolderSpec, List, StoreKind, TreeSpec};
 pub use tier::Tier;
 
 use model::event::{Billed, Node, Sink};

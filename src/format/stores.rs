@@ -56,12 +56,26 @@ pub enum List {
 /// Files of lines of which each may continue another one.
 #[derive(Debug)]
 pub struct ChainSpec {
-    /// From a log's first line: the name of the log that it continues, and how many bytes of it.
-    pub base: fn(&[u8]) -> Option<(String, u64)>,
+    /// From a log's first line: the name of the log that it continues, and how much of it.
+    pub base: fn(&[u8]) -> Option<(String, End)>,
     /// Whether a file of this name, the first argument, is the log with that name.
     pub is_base: fn(&str, &str) -> bool,
     /// The folders in which it may be, at any depth, from the path of the log that continues it.
     pub folders: fn(&Path) -> Vec<PathBuf>,
+}
+
+/// How much of a log another one continues.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// So many bytes.
+    At(u64),
+    /// The lines up to the first one with this field, a string of this value.
+    After {
+        /// The field's name.
+        field: &'static str,
+        /// Its value.
+        value: String,
+    },
 }
 
 impl PartialEq for ChainSpec {

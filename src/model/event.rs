@@ -4,15 +4,14 @@
 //! [`Usage`] report came, that there was an [`Event::Reset`]; [`super::session`] draws the conclusions.
 
 mod billed;
-mod surcharge;
 mod capture;
 mod reset;
 mod sink;
 mod size;
+mod surcharge;
 
 use super::{Gone, Kind, Role, Source};
 pub use billed::Billed;
-pub use surcharge::{Surcharge, Surcharges};
 use jiff::Timestamp;
 pub use reset::{Cause, CauseSource, Kept, Reset};
 use serde::{Deserialize, Serialize};
@@ -21,6 +20,7 @@ pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use strum::FromRepr;
+pub use surcharge::{Surcharge, Surcharges};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of

@@ -92,3 +92,14 @@ fn copies_of_a_compaction_lack_one_request() {
     assert!(one > 0);
     assert_eq!(compactions(&[log.clone(), log.clone(), log]), one);
 }
+
+#[test]
+fn a_price_has_the_surcharges_of_its_model_and_says_which_it_lacks() {
+    let list = list(&[fixture("speed_and_searches_change_the_price")]);
+    let usage = &list["sessions"][0]["usage"];
+    let fast = 2.0 * (1_000.0 * 5.0 + 19_000.0 * 0.5 + 100.0 * 25.0);
+    let usual = 1_100.0 * 5.0 + 19_000.0 * 0.5 + 200.0 * 25.0;
+    let usd = usage["cost_usd"].as_f64().unwrap();
+    assert!((usd - (fast + usual) / 1e6).abs() < 1e-6, "{usd}");
+    assert_eq!(usage["cost_lacks"], serde_json::json!(["web_search"]));
+}

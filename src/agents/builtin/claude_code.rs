@@ -15,6 +15,7 @@
 
 mod attachment;
 mod canonical;
+mod fork;
 mod registry;
 mod requests;
 mod responses;
@@ -22,16 +23,17 @@ mod settings;
 mod usage;
 mod wire;
 
+use fork::Fork;
 use format::{
-    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder,
-    facts, head,
+    ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, Tier,
+    decoder, facts, head,
 };
 use format::{about_agent, is_uuid};
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Lost, Text};
 use kit::{damage, image, text};
 use model::event::{
-    Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use requests::Requests;
@@ -59,6 +61,7 @@ pub static CLAUDE_CODE: Format = Format {
     },
     tier: Tier::Proven("2.1.330"),
     claims: &claims,
+    store: &fork::store,
     recognise: &recognise,
     decoder: &decoder::<ClaudeCodeDecoder>,
     reset_marks: &["\"compact_boundary\""],
@@ -100,6 +103,10 @@ fn claims(path: &Path) -> Option<Claim> {
         parent: below
             .and_then(|at| folders.get(at.checked_sub(1)?))
             .map(|id| (*id).to_owned()),
+        store: match below {
+            Some(_) => StoreKind::Chain(&fork::CHAIN),
+            None => StoreKind::Lines,
+        },
         ..Claim::LINES
     })
 }
@@ -125,6 +132,8 @@ struct ClaudeCodeDecoder {
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
     responses: Responses,
+    /// What the file's sub-agent inherits, if it is a fork.
+    fork: Option<Fork>,
     /// The newest response and its nodes, if it is thinking alone.
     thoughts: Option<(Key, Vec<Key>)>,
     /// What the main conversation's requests held, as the log records them.
@@ -202,8 +211,19 @@ impl ClaudeCodeDecoder {
             parent: parent.map_or(Parent::Root, Parent::Key),
             ..Node::default()
         };
+        let is_inherited = self.is_inherited(&record.agent_id);
+        match &mut self.fork {
+            Some(fork) if is_inherited => fork.note(node.key),
+            Some(fork) if node.key.is_some() && parent.is_none() => node.parent = fork.parent(out),
+            _ => {}
+        }
         let mut usage = None;
         match kind {
+            fork::KIND => {
+                self.of_subagent = Some(true);
+                self.fork = Some(Fork::new(record));
+                return out.skip(kind);
+            }
             "user" => self.user(record, &mut node, out),
             "assistant" => usage = self.assistant(record, &mut node, out),
             "attachment" => self.attachment(record, &mut node, out),
@@ -287,6 +307,11 @@ impl ClaudeCodeDecoder {
         None
     }
 
+    /// Whether a record is one that a fork has from the session that it was forked from.
+    pub(super) fn is_inherited(&self, agent: &Text<'_>) -> bool {
+        self.fork.is_some() && agent.get().is_none()
+    }
+
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         // The requests of newer versions contain it.
         if self.requests.has_shape() && attachment::is_snapshot(record) {
@@ -336,6 +361,7 @@ impl ClaudeCodeDecoder {
     /// Emits what a record contains about its session, where that is new.
     fn meta(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let title = match record.kind.or_empty() {
+            _ if self.is_inherited(&record.agent_id) => &Text(None),
             "custom-title" => &record.custom_title,
             "ai-title" => &record.ai_title,
             "summary" => &record.summary,
@@ -404,7 +430,10 @@ impl ClaudeCodeDecoder {
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.value, &mut self.tools, out);
-        usage::bill_iterations(request, message.usage.as_ref(), out);
+        let is_inherited = self.is_inherited(&record.agent_id);
+        if !is_inherited {
+            usage::bill_iterations(request, message.usage.as_ref(), out);
+        }
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();
@@ -419,7 +448,11 @@ impl ClaudeCodeDecoder {
             cached: context.cache_read,
             output: is_final.then_some(context.output),
             reasoning: usage.thinking().filter(|_| is_final),
-            billed: usage.billed(),
+            // What is inherited is billed in the session that it is from.
+            billed: match is_inherited {
+                true => Billed::default(),
+                false => usage.billed(),
+            },
             is_whole: self.requests.is_whole(&record.request_ref),
             ..Usage::reported(request, context.prompt())
         })

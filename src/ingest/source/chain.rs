@@ -8,7 +8,8 @@ use super::Stamp;
 use crate::source::file_system::{Kind, Location};
 use crate::source::{self, Bytes, Open, Positioned, ReadAt, read_some};
 use crate::sync::lock;
-use format::ChainSpec;
+use format::{ChainSpec, End};
+use memchr::memmem;
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -99,6 +100,10 @@ impl Chain {
             let source = source::file(&self.at.at(base.clone()));
             let (mut bytes, stamp) = source.open().ok()?;
             let first = first_line(&mut bytes).ok()??;
+            let end = match end {
+                End::At(end) => end,
+                End::After { field, value } => end_of_line(&mut bytes, field, &value).ok()??,
+            };
             let middle = (first.len() as u64).min(end);
             if stamp.len < end {
                 return None;
@@ -201,6 +206,48 @@ fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
         line.extend_from_slice(&chunk[..read]);
     }
 }
+
+/// Where the first line ends that has a field with a value, a string without escapes; `None`: no complete line has it.
+fn end_of_line(bytes: &mut Bytes, field: &str, value: &str) -> io::Result<Option<u64>> {
+    let value = format!("\"{value}\"");
+    let name = format!("\"{field}\"");
+    // What a chunk leaves unsearched: a field that may go on in the next one.
+    let longest = name.len() + value.len() + MOST_SPACES;
+    let is_named = |before: &[u8]| {
+        let before = before.trim_ascii_end().strip_suffix(b":");
+        before.is_some_and(|before| before.trim_ascii_end().ends_with(name.as_bytes()))
+    };
+    bytes.seek(SeekFrom::Start(0))?;
+    let (mut start, mut window) = (0, Vec::new());
+    let mut is_found = false;
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        let read = read_some(bytes, &mut chunk)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        window.extend_from_slice(&chunk[..read]);
+        let mut from = 0;
+        if !is_found {
+            let mut places = memmem::find_iter(&window, value.as_bytes());
+            match places.find(|at| is_named(&window[..*at])) {
+                Some(at) => (is_found, from) = (true, at),
+                None => from = window.len().saturating_sub(longest),
+            }
+        }
+        if is_found && let Some(at) = memchr::memchr(b'\n', &window[from..]) {
+            return Ok(Some(start + (from + at + 1) as u64));
+        }
+        if is_found {
+            from = window.len();
+        }
+        start += from as u64;
+        window.drain(..from);
+    }
+}
+
+/// The most spaces around the colon of a field.
+const MOST_SPACES: usize = 64;
 
 /// The bytes of a log with what it inherits.
 struct Joined {

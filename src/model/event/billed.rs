@@ -110,6 +110,7 @@ impl Billed {
         Billed {
             output: self.output.max(later.output),
             reasoning: self.reasoning.max(later.reasoning),
+            surcharges: self.surcharges.and(later.surcharges),
             ..input
         }
     }

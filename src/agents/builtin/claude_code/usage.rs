@@ -50,6 +50,8 @@ impl ClaudeCodeDecoder {
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
         out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
         match line.kind.or_empty() {
+            // Not billed here.
+            "assistant" if self.is_inherited(&line.agent_id) => return None,
             "assistant" => {
                 let is_long = self.requests.is_long(&line.request_ref);
                 line.response(&mut self.responses, is_long, out)?;

@@ -3,7 +3,7 @@
 use super::attachment::{Attachment, Rendered, Strings};
 use kit::anthropic::Content;
 use kit::lenient::{Count, Raw, Text, Written, record};
-use model::event::{Billed, Kept, Key};
+use model::event::{Billed, Kept, Key, Surcharge, Surcharges};
 
 record! {
     /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
@@ -47,6 +47,8 @@ record! {
         pub(super) request_ref: Text<'a> = "requestRef",
         pub(super) leaf_uuid: Text<'a> = "leafUuid",
         pub(super) rewound: Option<bool>,
+        pub(super) parent_session_id: Text<'a> = "parentSessionId",
+        pub(super) parent_last_uuid: Text<'a> = "parentLastUuid",
         pub(super) custom_title: Text<'a> = "customTitle",
         pub(super) ai_title: Text<'a> = "aiTitle",
         pub(super) summary: Text<'a>,
@@ -118,12 +120,20 @@ record! {
         output_tokens: Count,
         cache_creation: CacheCreation,
         output_tokens_details: OutputDetails,
+        service_tier: Text<'a>,
+        speed: Text<'a>,
+        server_tool_use: ServerTools,
         iterations: Vec<ResponseUsage<'a>>,
     }
 
     struct CacheCreation {
         ephemeral_5m_input_tokens: Count,
         ephemeral_1h_input_tokens: Count,
+    }
+
+    /// What the provider's own tools did.
+    struct ServerTools {
+        web_search_requests: Count,
     }
 
     struct OutputDetails {
@@ -173,6 +183,17 @@ impl ResponseUsage<'_> {
             )
             .with_hour(self.cache_creation.ephemeral_1h_input_tokens.or_zero())
             .with_reasoning(self.thinking().unwrap_or(0))
+            .with_surcharges(self.surcharges())
+    }
+
+    fn surcharges(&self) -> Surcharges {
+        let tier = Surcharges::of_tier(self.service_tier.or_empty());
+        let speed = Surcharges::of_tier(self.speed.or_empty());
+        let searches = match self.server_tool_use.web_search_requests.or_zero() {
+            0 => Surcharges::NONE,
+            _ => Surcharge::WebSearch.into(),
+        };
+        tier.and(speed).and(searches)
     }
 
     pub(super) fn thinking(&self) -> Option<u64> {

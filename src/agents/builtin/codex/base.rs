@@ -6,7 +6,7 @@
 //! of 0.169; the ids after openai/codex, `rollout/src/rollout_file_name.rs`.
 
 use super::wire::{Line, SessionMeta};
-use format::ChainSpec;
+use format::{ChainSpec, End};
 use kit::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(super) static CHAIN: ChainSpec = ChainSpec {
 /// The folders of rollouts in Codex's own.
 const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 
-fn base(line: &[u8]) -> Option<(String, u64)> {
+fn base(line: &[u8]) -> Option<(String, End)> {
     // Most have none, and a first line is long.
     memchr::memmem::find(line, b"\"history_base\"")?;
     let lost = Lost::default();
@@ -33,7 +33,7 @@ fn base(line: &[u8]) -> Option<(String, u64)> {
         .thread_id
         .boxed()
         .filter(|id| id.len() >= SHORTEST_NAME)?;
-    Some((id.into(), base.end_byte_offset.0?))
+    Some((id.into(), End::At(base.end_byte_offset.0?)))
 }
 
 /// Shorter names could be the end of another one.
