@@ -27,7 +27,7 @@ pub fn line(bytes: &[u8]) -> (Cow<'_, str>, bool) {
     }
 }
 
-/// The most places in a line at which a record is looked for after one that was cut off: most lines have one or two.
+/// The most places in a line at which records are looked for after those that were cut off: most lines have one or two.
 const MOST_PLACES: usize = 64;
 
 /// The whole records of a line that is not one record.
@@ -43,7 +43,7 @@ impl Records {
     pub fn of(line: &[u8]) -> Option<Records> {
         let text = mended(line);
         let (mut whole, mut is_cut) = (Vec::new(), false);
-        let mut begin = Some(0);
+        let (mut begin, mut places) = (Some(0), MOST_PLACES);
         while let Some(at) = begin {
             begin = match object_end(&text[at..]) {
                 Some(len) => {
@@ -53,7 +53,7 @@ impl Records {
                 }
                 None => {
                     is_cut = true;
-                    after_cut(&text, at)
+                    after_cut(&text, at, &mut places)
                 }
             };
         }
@@ -80,15 +80,18 @@ fn object_end(text: &str) -> Option<usize> {
 
 /// Where the next whole record begins after one that begins at `cut` and was cut off. An object within that one follows a
 /// colon, a bracket or a comma, and is no record, unless it begins with the same field.
-fn after_cut(text: &str, cut: usize) -> Option<usize> {
+fn after_cut(text: &str, cut: usize, most: &mut usize) -> Option<usize> {
     let is_between = |c: char| matches!(c, ':' | '[' | ',');
     let field = text[cut..].split_once(':').map(|(field, _)| field);
-    let places = memmem::find_iter(text[cut + 1..].as_bytes(), b"{\"").map(|at| cut + 1 + at);
+    let rest = text.as_bytes().get(cut + 1..)?;
+    let places = memmem::find_iter(rest, b"{\"").map(|at| cut + 1 + at);
     let is_record = |at: &usize| {
         let is_within = text[..*at].trim_end().ends_with(is_between);
         !is_within || field.is_some_and(|field| field.len() > 3 && text[*at..].starts_with(field))
     };
-    places.filter(is_record).take(MOST_PLACES).find(|at| {
+    let mut places = places.filter(is_record).take(*most);
+    places.find(|at| {
+        *most -= 1;
         let end = object_end(&text[*at..]);
         let left = end.map(|len| text[at + len..].trim_start());
         left.is_some_and(|left| left.is_empty() || left.starts_with('{'))
@@ -161,6 +164,8 @@ mod tests {
             "{",
             r#"{"t":1,"m":{"n":2}"#,
             r#"{"t":[{"n":2}"#,
+            "\u{e9}",
+            "{\u{e9}",
         ] {
             assert_eq!(of(one), None, "{one}");
         }
