@@ -92,6 +92,16 @@ impl Context {
         }
     }
 
+    /// The same in millionths, to compare sessions by; 0 for one that ends.
+    pub fn fill(&self, limits: &Limits) -> u64 {
+        if limits.ends {
+            return 0;
+        }
+        let (counted, end) = self.filled(limits);
+        let parts = u128::from(counted) * 1_000_000 / u128::from(end.max(1));
+        u64::try_from(parts).unwrap_or(u64::MAX)
+    }
+
     /// Tokens left before the trigger.
     pub fn headroom(&self, trigger: u64) -> u64 {
         trigger.saturating_sub(self.counted())

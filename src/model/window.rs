@@ -187,6 +187,8 @@ pub struct Limits {
     pub trigger_setting: &'static str,
     /// The policy's name.
     pub policy: String,
+    /// Whether the session ends with its first answer: it is near nothing, however full it is.
+    pub ends: bool,
 }
 
 impl Limits {
@@ -440,6 +442,8 @@ impl Rules {
             WindowSource::Settings => set.window_from,
             _ => "",
         };
+        let policy = self.policy.iter().find(|p| p.holds(seen, window));
+        let ends = policy.is_some_and(|policy| policy.ends);
         if let Some(rule) = self.custom.rule(seen) {
             return Limits {
                 window,
@@ -450,9 +454,9 @@ impl Rules {
                 trigger_source: TriggerSource::Config,
                 trigger_setting: "",
                 policy: rule.name(),
+                ends,
             };
         }
-        let policy = self.policy.iter().find(|p| p.holds(seen, window));
         let turn_end = trigger::at_turn_end(seen, policy, window);
         let (trigger, trigger_source) = trigger::of(seen, policy, window, turn_end);
         Limits {
@@ -467,6 +471,7 @@ impl Rules {
                 _ => "",
             },
             policy: policy.map_or_else(String::new, |p| p.name.clone()),
+            ends,
         }
     }
 

@@ -169,7 +169,7 @@ impl Check {
         fleet: &Fleet,
         key: SessionKey,
     ) {
-        let Some(session) = fleet.get(key) else {
+        let Some(session) = fleet.get(key).filter(|session| !session.limits().ends) else {
             return;
         };
         self.sessions += 1;

@@ -56,6 +56,9 @@ pub struct Policy {
     /// Whether it compacts before the window is full at all.
     #[serde(default = "yes")]
     pub proactive: bool,
+    /// Whether its session ends with its first answer, so that nothing follows from how full it is.
+    #[serde(default)]
+    pub ends: bool,
     /// The unlogged prefix that is usual with this agent: system prompt and tool schemas, in tokens.
     /// Holds until a session's own reports show it.
     #[serde(default)]

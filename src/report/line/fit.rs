@@ -256,6 +256,7 @@ mod tests {
                 trigger_setting: "",
                 at_turn_end: false,
                 policy: String::new(),
+                ends: false,
             },
             forecast: match trigger {
                 Some(_) => Ok(Forecast {

@@ -132,11 +132,7 @@ impl Wanted {
             match self.sort {
                 Sort::Recent => 0,
                 Sort::Context => session.context().used,
-                Sort::Trigger => {
-                    let (counted, end) = session.context().filled(&session.limits());
-                    let parts = u128::from(counted) * 1_000_000 / u128::from(end.max(1));
-                    u64::try_from(parts).unwrap_or(u64::MAX)
-                }
+                Sort::Trigger => session.context().fill(&session.limits()),
                 Sort::Usage => of.spent.all(),
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }

@@ -215,6 +215,7 @@ fn share(summary: &Summary) -> f64 {
         counted.min(summary.context.low)
     };
     match end {
+        _ if summary.limits.ends => 0.0,
         0 => 0.0,
         end => counted as f64 / end as f64,
     }

@@ -200,11 +200,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "CONTEXT",
         help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
         step: 2,
-        sort: Sort::Highest(|summary, _| {
-            let (counted, end) = summary.context.filled(&summary.limits);
-            let share = u128::from(counted) * 1_000_000 / u128::from(end.max(1));
-            u64::try_from(share).unwrap_or(u64::MAX)
-        }),
+        sort: Sort::Highest(|summary, _| summary.context.fill(&summary.limits)),
         shape: Shape::Gauge,
         widths: [PERCENT_COLUMNS; 3],
         cell: |entry| {

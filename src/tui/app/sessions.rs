@@ -244,7 +244,9 @@ impl App {
             Condition::Named(name, value) => self.is_named(key, session, *name, value),
             Condition::Size(order, size) => sizes(&|summary| {
                 let (counted, end) = summary.context.filled(&summary.limits);
-                summary.context.used > 0 && size.compares(*order, counted, end)
+                summary.context.used > 0
+                    && !summary.limits.ends
+                    && size.compares(*order, counted, end)
             }),
             Condition::Is(Fact::Live) => self.is_live_since(key, found.active),
             Condition::Is(Fact::Near) => sizes(&|summary| summary.nearness() != Nearness::Calm),

@@ -173,6 +173,7 @@ pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness 
 /// Tokens left before the trigger or, where none is known, before the window is full.
 fn left(context: &Context, limits: &Limits) -> u64 {
     match limits.trigger {
+        _ if limits.ends => u64::MAX,
         Some(trigger) => context.headroom(trigger),
         None => limits.window.saturating_sub(context.used),
     }
@@ -265,6 +266,9 @@ mod tests {
         assert_eq!(summary.nearness(), Nearness::Next);
         summary.limits.trigger = Some(1);
         assert_eq!(summary.nearness(), Nearness::Next);
+        summary.limits.ends = true;
+        assert_eq!(summary.nearness(), Nearness::Calm);
+        assert_eq!(summary.left(), u64::MAX);
     }
 
     #[test]

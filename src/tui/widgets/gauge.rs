@@ -342,6 +342,7 @@ mod tests {
             at_turn_end: false,
             trigger_source: TriggerSource::Policy,
             policy: "test".to_owned(),
+            ends: false,
             window_setting: "",
             trigger_setting: "",
         }

@@ -51,6 +51,7 @@ fn the_writer_of_a_summary_does_not_compact() {
     };
     let writer = of("agent-acompact-946d2b");
     assert_eq!((writer.trigger, writer.end()), (None, writer.window));
+    assert!(writer.ends);
     assert_eq!(
         writer.no_trigger().as_deref(),
         Some("compacts never: it writes a summary, and ends (policy)")
