@@ -11,6 +11,7 @@
 //!   are the same to a millisecond, or the old ones. Older rows are then `compacted`. A rewind leaves rows that are neither
 //!   `compacted` nor `active`.
 //! * The system prompt is in `sessions`, the tools are nowhere.
+//! * `hermes sessions export` writes a session a line: its row of `sessions` with its rows of `messages`.
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
 
 use format::database::{DatabaseSpec, Schema};
@@ -34,7 +35,7 @@ pub static HERMES: Format = Format {
     ],
     tier: Tier::Proven("0.19.0"),
     facts: Facts {
-        mark: "SQLite database with Hermes's tables",
+        mark: "SQLite database with Hermes's tables, or an exported session with `model_config` and `system_prompt`",
         live: "each write",
         known: "prompts and outputs where the log was followed",
         estimated: "the others",
@@ -43,8 +44,13 @@ pub static HERMES: Format = Format {
         tried: "whole runs of 0.19",
     },
     claims: &|path| (path.file_name()? == "state.db").then(|| Claim::database(&STORE)),
+    recognise: &export::recognise,
     decoder: &decoder::<HermesDecoder>,
-    store: &|head| StoreKind::database(&STORE, head),
+    store: &|head| {
+        // A single line is a line, too.
+        StoreKind::database(&STORE, head)
+            .or_else(|| export::recognise(head).then_some(StoreKind::Lines))
+    },
     settings: Some(&Settings::new(
         &[SettingsFile::Agent("config.yaml")],
         overrides,
@@ -52,6 +58,8 @@ pub static HERMES: Format = Format {
     cached: Cached::Beside,
     ..Format::DEFAULT
 };
+
+mod export;
 
 /// What `config.yaml` says, which is read as the lines that Hermes itself writes.
 fn overrides(files: &[&[u8]]) -> Overrides {
@@ -169,10 +177,15 @@ struct HermesDecoder {
     first: Option<Key>,
     /// Whether a row is new since the last compaction.
     is_fresh: bool,
+    /// Whether the session is not the first one of an export.
+    is_side: bool,
 }
 
 impl Decoder for HermesDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if export::is_session(line, out) {
+            return self.exported(line, out);
+        }
         match rows::read(line, &mut self.meta, out) {
             Some(Line::Session(header)) => self.header(&header, out),
             Some(Line::Row(row)) => self.row(&row, out),

@@ -1,0 +1,121 @@
+//! Exported sessions: one a line, with its messages.
+
+use super::{Call, Header, HermesDecoder, Row};
+use format::head;
+use kit::lenient::{self, Count, Reported, Text, record};
+use memchr::memmem;
+use model::event::{Lane, Meta, Sink};
+
+/// Whether a file begins with an exported session. Its prompt may be longer than what is there of it.
+pub(super) fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    head::is_object(head)
+        && has("\"source\"")
+        && has("\"model_config\"")
+        && has("\"system_prompt\"")
+}
+
+/// Whether a line is an exported session, not a row of a database, which begins with its number and role.
+pub(super) fn is_session(line: &str, out: &Sink<'_>) -> bool {
+    let beginning = &line.as_bytes()[..line.len().min(48)];
+    out.place().line > 0 && memmem::find(beginning, b"\"role\":").is_none()
+}
+
+record! {
+    struct Session<'a> {
+        id: Text<'a>,
+        title: Text<'a>,
+        cwd: Text<'a>,
+        model: Text<'a>,
+        parent: Text<'a> = "parent_session_id",
+        prompt: Text<'a> = "system_prompt",
+        calls: Reported = "api_call_count",
+        input: Reported = "input_tokens",
+        output: Reported = "output_tokens",
+        read: Reported = "cache_read_tokens",
+        written: Reported = "cache_write_tokens",
+        reasoning: Reported = "reasoning_tokens",
+        messages: Vec<Message<'a>>,
+    }
+
+    struct Message<'a> {
+        id: Count,
+        role: Text<'a>,
+        timestamp: Option<f64>,
+        active: Count,
+        compacted: Count,
+        content: Text<'a>,
+        sent: Text<'a> = "api_content",
+        reasoning: Text<'a>,
+        reasoning_content: Text<'a>,
+        call: Text<'a> = "tool_call_id",
+        tool: Text<'a> = "tool_name",
+        calls: Vec<Call<'a>> = "tool_calls",
+    }
+}
+
+impl HermesDecoder {
+    /// Reads an exported session. Those after the first one are conversations of their own.
+    pub(super) fn exported(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(session) = lenient::object::<Session<'_>>(line, out) else {
+            return;
+        };
+        let is_other = self.meta.id.is_some() && self.meta.id.as_deref() != session.id.get();
+        if is_other || self.is_side {
+            *self = HermesDecoder {
+                is_side: true,
+                ..HermesDecoder::default()
+            };
+            out.set_lane(session.id.key().map_or(Lane::Main, Lane::Side));
+        }
+        let meta = Meta {
+            id: session.id.boxed(),
+            title: session.title.boxed(),
+            cwd: session.cwd.boxed(),
+            model: session.model.boxed(),
+            parent: session.parent.boxed(),
+            ..Meta::default()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        let is_answer = |message: &&Message<'_>| message.role.or_empty() == "assistant";
+        let answers = session.messages.iter().filter(is_answer).count() as u64;
+        let header = Header {
+            prompt: session.prompt,
+            calls: match session.calls {
+                Reported::Absent => Reported::Tokens(answers),
+                calls => calls,
+            },
+            input: session.input,
+            output: session.output,
+            read: session.read,
+            written: session.written,
+            reasoning: session.reasoning,
+        };
+        self.header(&header, out);
+        for message in session.messages {
+            let is = |flag: Count| flag.0.unwrap_or(1) == 1;
+            let is_rewound = !is(message.active) && message.compacted.or_zero() == 0;
+            self.row(
+                &Row {
+                    id: message.id,
+                    role: message.role,
+                    at: message.timestamp,
+                    rewound: Some(is_rewound),
+                    content: first_of(message.sent, message.content),
+                    reasoning: first_of(message.reasoning_content, message.reasoning),
+                    call: message.call,
+                    tool: message.tool,
+                    calls: message.calls,
+                },
+                out,
+            );
+        }
+    }
+}
+
+fn first_of<'a>(first: Text<'a>, second: Text<'a>) -> Text<'a> {
+    match first.get() {
+        Some(_) => first,
+        None => second,
+    }
+}
