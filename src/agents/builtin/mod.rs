@@ -16,6 +16,7 @@ pub mod goose;
 pub mod grok;
 pub mod hermes;
 pub mod hpd_agent;
+pub mod iflow;
 pub mod kimi;
 pub mod kiro;
 pub mod mew;
@@ -39,6 +40,7 @@ use format::Format;
 /// All built-in formats, in the order in which they are tried on a file.
 pub static ALL: &[&Format] = &[
     &qwen_code::QWEN_CODE, // before Claude Code, whose records look like its own
+    &iflow::IFLOW,         // before Claude Code, whose records look like its own
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini_cli::GEMINI_CLI,
