@@ -61,7 +61,7 @@ pub static COPILOT_CLI: Format = Format {
     label: "copilot",
     roots: &[Root::home(".copilot", "session-state").env("COPILOT_HOME")],
     facts: Facts {
-        mark: "event `session.start` with a `sessionId`",
+        mark: "event `session.start` with a `sessionId` and a `copilotVersion`",
         live: facts::EACH_LINE,
         known: "prompts, outputs, reasoning; before 1.0.102 where `session-store.db` or OpenTelemetry \
                 (`~/.copilot/otel`, `$COPILOT_OTEL_FILE_EXPORTER_PATH`) has them",
@@ -113,8 +113,13 @@ fn claims(path: &Path) -> Option<Claim> {
     Some(Claim::session(id))
 }
 
+/// Other programs' events have the same names.
 fn recognise(head: &[u8]) -> bool {
-    let marks = [r#""type":"session.start""#, r#""sessionId""#];
+    let marks = [
+        r#""type":"session.start""#,
+        r#""sessionId""#,
+        r#""copilotVersion""#,
+    ];
     head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
 }
 

@@ -16,7 +16,12 @@ fn logs_are_told_by_name_and_by_content() {
     assert_eq!(id(&format!("{root}/abc.jsonl")).as_deref(), Some("abc"));
     assert_eq!(id(&format!("{root}/abc/other.jsonl")), None);
     assert_eq!(id("/home/dev/.copilot/otel/spans.jsonl"), None);
-    assert!(COPILOT_CLI.recognise(br#"{"type":"session.start","data":{"sessionId":"x""#));
+    assert!(
+        COPILOT_CLI
+            .recognise(br#"{"type":"session.start","data":{"sessionId":"x","copilotVersion":""#)
+    );
+    let other = br#"{"type":"session.start","sessionId":"x","data":{"version":1}}"#;
+    assert!(!COPILOT_CLI.recognise(other));
     assert!(!COPILOT_CLI.recognise(br#"{"type":"session","id":"x""#));
     let folder = (spans::SIDECAR.folder)(Path::new(&format!("{root}/abc/events.jsonl")));
     assert_eq!(

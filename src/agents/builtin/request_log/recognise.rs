@@ -29,6 +29,21 @@ enum Whole {
     No,
 }
 
+/// One of these is in a request or a response of a provider's interface. What other programs keep, such as prompts with
+/// their answers for an evaluation, has a model and two texts.
+const MARKS: [&str; 10] = [
+    "\"messages\"",
+    "\"contents\"",
+    "\"input\":[",
+    "\"input\": [",
+    "\"instructions\"",
+    "\"max_output_tokens\"",
+    "\"choices\"",
+    "\"candidates\"",
+    "\"usage",
+    "\"chunks\"",
+];
+
 /// Whether a line is an exchange with a model: a request and its response, or one of them that names the
 /// model. Training data has messages alone, and is not an exchange.
 fn is_exchange(line: &str, whole: Whole) -> bool {
@@ -45,6 +60,11 @@ fn is_exchange(line: &str, whole: Whole) -> bool {
     let Some(request) = exchange.request else {
         return exchange.response.is_some();
     };
+    // A body may be JSON in a text.
+    let plain = line.replace('\\', "");
+    if !bodies.is_recorded() && !MARKS.iter().any(|mark| plain.contains(mark)) {
+        return false;
+    }
     // The model's name may follow behind the cut.
     let has_options = || {
         let options = ["\"max_tokens\"", "\"generationConfig\""];

@@ -271,6 +271,8 @@ fn logs_are_recognised_by_what_they_hold() {
         r#"{"role":"user","content":"x"}"#,
         r#"{"model":"text-embedding-3-small","input":"x","endpoint":"/v1/embeddings"}"#,
         r#"{"resourceSpans":[{"scopeSpans":[]}]}"#,
+        r#"{"id":1,"model":"gpt-4o","prompt":"Say hi","response":"Hi there"}"#,
+        r#"{"input":"2+2","output":"4","model":"gpt-4o"}"#,
         "INFO nothing",
         "",
     ] {
