@@ -23,6 +23,7 @@ mod memory;
 mod pictures;
 mod returning;
 mod shares;
+mod short;
 #[cfg(test)]
 mod tests;
 mod thinking;
@@ -35,7 +36,7 @@ use super::recurring::{Recurring, RecurringPart};
 use super::{Kind, Role, Source};
 use crate::history::Coverage;
 use crate::key_index::KeyIndex;
-use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits};
+use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits, lacks_items};
 use fresh::Fresh;
 use late::Late;
 use returning::Returning;
@@ -78,6 +79,8 @@ pub(super) struct Ledger {
     newest_input: NodeIx,
     /// What each request since the last reset settled.
     settled: Fresh,
+    /// The requests whose prompts lacked items that the log has of them.
+    short: BTreeSet<RequestIx>,
     /// Items that were logged after a prompt that held them: part of what was unlogged of it.
     revealed: BTreeSet<ItemIx>,
     /// Whether they are to be settled again.
@@ -346,6 +349,7 @@ impl Ledger {
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
         let (cost, source) = cost_in_delta(calibration, rest, sum, fresh.len(), is_whole);
+        let lacks_items = lacks_items(calibration, rest, sum, fresh.len());
         self.is_open |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
         // What comes again of the prefix says nothing about the items.
@@ -357,7 +361,9 @@ impl Ledger {
             (self.is_refuted, self.is_open) = (true, false);
         }
         let given = self.apportion(&fresh, &estimates, cost, source);
-        let system = prompt.checked_sub(held + given);
+        let left = prompt.checked_sub(held + given);
+        let is_short = self.is_short_again(ix, left.unwrap_or(0), lacks_items);
+        let system = left.filter(|_| !is_short);
         let system = system.unwrap_or_else(|| self.fit_into_prompt(ix, chain));
         self.set_system(ix, system, chain);
     }

@@ -168,6 +168,13 @@ impl State {
         self.ledger.anchor().map(|ix| self.requests().at(ix))
     }
 
+    /// How many prompts lacked items that the log has of them, where that happened again and again: what is logged is
+    /// not what is sent. A plugin may leave content out of what it sends, and leave it in the log. The items share what
+    /// the prefix leaves of the prompt then.
+    pub fn short_prompts(&self) -> Option<usize> {
+        self.ledger.short_prompts()
+    }
+
     /// The agent's own number for its context, if it is about the present one.
     pub fn agent_estimate(&self) -> Option<AgentEstimate> {
         self.agent_estimate?.current(&self.ledger)

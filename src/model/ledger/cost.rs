@@ -67,6 +67,11 @@ pub(super) fn fits(
     (sum * LEAST_SHARE - tolerance..=most + tolerance).contains(&(rest as f64))
 }
 
+/// Whether items cost so little that something else has left the context.
+pub(super) fn lacks_items(calibration: &Calibration, rest: i128, sum: f64, items: usize) -> bool {
+    (rest as f64) < sum * LEAST_SHARE - calibration.tolerance(sum, items)
+}
+
 /// How far a single item may be from its estimate until reports have shown whether the prior fits.
 const UNPROVEN_FACTOR: f64 = 2.0;
 

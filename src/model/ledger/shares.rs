@@ -82,7 +82,11 @@ impl Ledger {
 
     /// The least of a prompt that is the system part, in tokens.
     fn least_system(&self, prompt: u64) -> u64 {
-        self.prefix.unwrap_or(0).min(prompt / 2)
+        let most = match self.short_prompts() {
+            Some(_) => prompt,
+            None => prompt / 2,
+        };
+        self.prefix.unwrap_or(0).min(most)
     }
 
     /// Another tokenizer: no settled number holds, and there is no anchor until the next report.

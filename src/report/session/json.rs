@@ -102,6 +102,9 @@ part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
     damaged: Option<u64> = Some(session.damaged).filter(|n| *n > 0),
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable_usage: Option<u64> = Some(session.unreadable_usage).filter(|n| *n > 0),
+    // Prompts that held less than the log, again and again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_prompts: Option<usize> = session.short_prompts(),
     title: Option<&'a str> = session.meta.title.as_deref(),
     parent: Option<&'a str> = session.meta.parent.as_deref().or(report.facts.parent.as_deref()),
     version: Option<&'a str> = session.meta.version.as_deref(),

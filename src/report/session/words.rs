@@ -96,6 +96,15 @@ pub(super) fn not_counted(session: &Session) -> Vec<Line> {
         let lines = counted(session.damaged, "damaged line");
         all.push(format!("{lines}, read without the bytes that are no text").into());
     }
+    if let Some(short) = session.short_prompts() {
+        let prompts = counted(short as u64, "prompt");
+        all.push(
+            format!(
+                "{prompts} held less than the log: something leaves content out before it is sent"
+            )
+            .into(),
+        );
+    }
     if session.unreadable_usage > 0 {
         let reports = counted(session.unreadable_usage, "unreadable usage report");
         all.push(format!("{reports}, not used: what they were of is estimated").into());

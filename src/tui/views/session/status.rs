@@ -29,6 +29,11 @@ pub(super) fn status(
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
     }
+    if let Some(short) = session.short_prompts() {
+        let prompts = number::counted(short as u64, "prompt");
+        let words = format!("{prompts} held less than the log");
+        groups.push(vec![piece(words, Tone::Warn)]);
+    }
     for (n, what) in [
         (session.damaged, "damaged line"),
         (session.unreadable_usage, "unreadable usage report"),
