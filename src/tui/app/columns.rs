@@ -136,7 +136,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "project",
         heading: "PROJECT",
-        help: "the project: the folder in which the agent works, with as much of its path as other projects share a name; or the title of a sub-agent",
+        help: "the project, by its folder, or the title of a sub-agent",
         step: 8,
         sort: Sort::Name(|fleet, session| fleet.project_of(session)),
         shape: Shape::Left,
@@ -146,7 +146,7 @@ pub static COLUMNS: &[Column] = &[
             let (fleet, key) = (&entry.app.fleet, entry.row.key);
             let mut name = fleet.name(key);
             // Of a path, the beginning and the end say which one it is.
-            if name == fleet.project(key) {
+            if name.contains(['/', '\\']) && name == fleet.project(key) {
                 name = text::both_ends(&name, usize::from(entry.width)).into_owned();
             }
             let is_last = !is_shown("title", entry.app.ui.size.0);
