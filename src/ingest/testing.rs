@@ -200,6 +200,7 @@ impl ToyDecoder {
                 source: Source::Reported,
                 billed: Billed::default(),
                 is_whole: false,
+                is_inherited: false,
             };
             out.push(Lane::Main, place, None, Event::Usage(Box::new(usage)));
         } else if let Some(text) = value["say"].as_str() {

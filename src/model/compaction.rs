@@ -298,6 +298,7 @@ mod tests {
                 source: Source::Reported,
                 billed: Billed::default(),
                 is_whole: false,
+                is_inherited: false,
             })))
         }
 

@@ -493,6 +493,8 @@ pub struct Usage {
     pub billed: Billed,
     /// Whether the log contains all that the prompt held: then no part of it is unlogged.
     pub is_whole: bool,
+    /// Whether the response is another session's, whose history this one continues: it is counted there.
+    pub is_inherited: bool,
 }
 
 impl Usage {
@@ -508,6 +510,7 @@ impl Usage {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         }
     }
 

@@ -144,6 +144,7 @@ fn usage() -> impl Strategy<Value = Event> {
                     source,
                     billed: Billed::default(),
                     is_whole,
+                    is_inherited: false,
                 }))
             },
         )

@@ -163,6 +163,7 @@ impl Log {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         })))
     }
 

@@ -109,6 +109,27 @@ fn what_a_session_used_costs_each_of_its_parts() {
 }
 
 #[test]
+fn copies_of_codex_responses_count_once_and_equal_answers_twice() {
+    let totals = |cases: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        for case in cases {
+            let from = manifest_folder().join("tests/fixtures/codex").join(case);
+            let to = folder.path().join(format!("{case}.jsonl"));
+            fs::copy(from.join("log.jsonl"), to).unwrap();
+        }
+        let codex = &list(folder.path(), &["--totals"])["totals"]["codex"];
+        [&codex["input"], &codex["output"]].map(|sum| sum.as_u64().unwrap())
+    };
+    let siblings = ["sub-agent-own-times", "sub-agent-own-times-sibling"];
+    assert_eq!(totals(&siblings), [12_500 + 12_510, 30 + 31]);
+    let family = [&siblings[..], &["sub-agent-parent"]].concat();
+    assert_eq!(totals(&family), [24_300 + 12_500 + 12_510, 200 + 30 + 31]);
+    let copies = ["encrypted", "encrypted-redacted"];
+    assert_eq!(totals(&copies), [24_120, 140]);
+    assert_eq!(totals(&["fork", "fork-parent"]), [27_300 + 9_300, 120 + 10]);
+}
+
+#[test]
 fn totals_are_divided_and_their_parts_are_the_totals() {
     let folder = tempfile::tempdir().unwrap();
     logs(folder.path());

@@ -261,6 +261,7 @@ impl Session {
                 ..Billed::default()
             },
             is_whole: false,
+            is_inherited: false,
         })
     }
 }

@@ -20,6 +20,7 @@ pub struct UsageFacts {
 struct Paid {
     billed: Billed,
     is_sum: bool,
+    is_inherited: bool,
     /// The prompts of its reports: they show how the provider counts.
     prompts: BTreeSet<u64>,
     /// Of each report: the conversation, the model and the time.
@@ -46,6 +47,7 @@ impl UsageFacts {
                 self.models.extend(model);
                 let paid = self.bill(usage.request, usage.billed, false);
                 paid.prompts.insert(usage.prompt);
+                paid.is_inherited |= usage.is_inherited;
                 self.answer(usage.request, lane, None, at);
             }
             Event::Billed {

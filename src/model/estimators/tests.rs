@@ -116,6 +116,7 @@ impl Talk {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         })));
     }
 

@@ -245,6 +245,7 @@ fn usage(request: u64, prompt: u64, source: Source) -> Event {
         source,
         billed: Billed::default(),
         is_whole: false,
+        is_inherited: false,
     }))
 }
 

@@ -50,6 +50,7 @@ impl Responses {
         let mut models: HashMap<Lane, u32> = HashMap::default();
         let usual = log.format.cached;
         let mut outputs: HashSet<Key> = HashSet::default();
+        let mut inherited: HashSet<Key> = HashSet::default();
         each_usage(log, &mut |entry| {
             let (lane, at) = (entry.lane, entry.at);
             let cost = |billed, cached, is_sum, model| Cost {
@@ -70,6 +71,10 @@ impl Responses {
                 Event::Usage(usage) => {
                     if let Some(model) = &usage.model {
                         models.insert(lane, read.index_of(model));
+                    }
+                    if usage.is_inherited {
+                        inherited.insert(usage.request);
+                        return;
                     }
                     let model = models.get(&lane).copied();
                     let cached = Cached::of(usage.billed, usage.prompt, usual);
@@ -108,7 +113,7 @@ impl Responses {
             }
         }
         read.unbilled
-            .retain(|request| !read.costs.contains_key(request));
+            .retain(|request| !read.costs.contains_key(request) && !inherited.contains(request));
         if !log.format.hides_compactions {
             read.compactions.clear();
         }

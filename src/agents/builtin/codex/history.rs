@@ -60,6 +60,9 @@ impl CodexDecoder {
             Part::Output => {
                 self.has_output = true;
                 self.turns.output(item.kind.get() == Some("message"));
+                if item.kind.get() == Some("web_search_call") {
+                    self.price.searches();
+                }
                 node.request = Some(self.request(item, json));
                 if let (Some(call), Some(name)) = (call, item::tool_name(item)) {
                     self.tools.insert(call, name.into());
@@ -71,8 +74,9 @@ impl CodexDecoder {
                 node.key = Some(key);
                 if piece.is_users {
                     node.turn = self.turns.user_message();
+                    self.settle_early(out);
                     if node.turn {
-                        self.open = None;
+                        self.open.end();
                     }
                     self.user_messages.push((key, bytes(&node.items)));
                 } else if !self.has_output {
@@ -80,7 +84,11 @@ impl CodexDecoder {
                 }
             }
         }
+        let is_output = node.part == Part::Output;
         out.node(node);
+        if is_output {
+            self.settle_early(out);
+        }
         Some(())
     }
 
@@ -92,6 +100,7 @@ impl CodexDecoder {
             kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
         }
         let kept = Kept::Nodes(kept);
+        self.settle_early(out);
         out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
         self.compacts();
         let message = compacted.message.or_empty();
@@ -110,7 +119,7 @@ impl CodexDecoder {
     pub(super) fn compacts(&mut self) {
         self.is_compacting = false;
         self.turns.rebuilt();
-        self.open = None;
+        self.open.end();
     }
 
     /// Reads the history as a compaction leaves it.

@@ -2,13 +2,17 @@
 
 use super::CODEX;
 use super::opening::Opening;
+use super::order::Open;
+use super::price::Price;
 use super::thread::Thread;
 use super::turn::Turns;
-use super::usage::Meter;
-use super::wire::{EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext};
+use super::usage::{Cost, Meter};
+use super::wire::{
+    Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
+};
 use format::Decoder;
 use kit::lenient::{self, Lost, Raw, Text, Window, Written};
-use model::event::{Billed, Event, Key, Meta, Sink};
+use model::event::{Event, Key, Meta, Sink};
 use std::collections::HashMap;
 
 /// Decodes one rollout.
@@ -17,16 +21,21 @@ pub(super) struct CodexDecoder {
     pub(super) thread: Thread,
     pub(super) turns: Turns,
     pub(super) meter: Meter,
+    pub(super) price: Price,
     /// The request of the newest `token_usage_record` and its cost, until a `token_count` repeats it.
-    pub(super) recorded: Option<(Key, Billed)>,
+    pub(super) recorded: Option<(Key, Cost)>,
+    /// The newest response whose prompt was reported before its items; its output is not yet.
+    pub(super) early: Option<(Key, TokenUsage, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
     /// Whether a summary was written that is not yet the history.
     pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
     pub(super) ordinal: Option<u64>,
-    /// The request whose output is being written.
-    pub(super) open: Option<Key>,
+    /// The id of the running turn.
+    pub(super) turn: Option<Box<str>>,
+    /// The response that is being written.
+    pub(super) open: Open,
     /// Whether a message came from outside since the last output.
     pub(super) is_interrupted: bool,
     /// How often each request's key has occurred, to distinguish equal ones.
@@ -110,6 +119,7 @@ impl CodexDecoder {
     fn begin(&mut self, time: &Text<'_>, ordinal: Ordinal, out: &mut Sink<'_>) {
         out.set_time(time.time());
         self.ordinal = ordinal.0;
+        self.thread.reads(self.ordinal, out.time());
         if self.thread.lacks_base(self.ordinal) {
             out.emit(Event::BeginningMissing);
         }
@@ -152,8 +162,7 @@ impl CodexDecoder {
             if self.thread.id.is_some() || out.place().line == 0 {
                 return out.skip(record_name("session_meta", ""));
             }
-            self.thread.latest = line.id.or_empty().into();
-            self.thread.id = Some(self.thread.latest.clone());
+            self.thread.id = Some(line.id.or_empty().into());
             return out.meta(Meta {
                 id: self.thread.id.clone(),
                 ..Meta::default()
@@ -175,6 +184,8 @@ impl CodexDecoder {
     fn turn_context(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
+        self.turn = context.turn_id.boxed().or(self.turn.take());
+        self.price.tier(&context.service_tier);
         self.settings(&context, out)
     }
 
@@ -202,11 +213,17 @@ impl CodexDecoder {
                 self.window(info.model_context_window, out);
                 let total = info.total_token_usage;
                 let report = self.meter.read(total, info.last_token_usage);
-                self.report(report, out)
+                self.report(report, &event.service_tier, out)
             }
             "task_started" | "turn_started" => {
+                self.settle_early(out);
                 self.turns.started();
-                self.open = None;
+                self.turn = event.turn_id.boxed();
+                if let Began(Some(at)) = event.started_at {
+                    self.thread.turn_began(at);
+                }
+                self.price.turn_begins();
+                self.open.end();
                 self.window(event.model_context_window, out);
                 None
             }
@@ -219,12 +236,15 @@ impl CodexDecoder {
                 let left = (self.user_messages.len() as u64).saturating_sub(turns);
                 let left = usize::try_from(left).unwrap_or(usize::MAX);
                 self.user_messages.truncate(left);
-                self.open = None;
+                self.open.end();
                 out.emit(Event::Rollback { turns });
                 Some(())
             }
-            "thread_settings_applied" => self.settings(&event.thread_settings, out),
-            "thread_name_updated" if !self.is_copied(out) => {
+            "thread_settings_applied" => {
+                self.price.settings(&event.thread_settings.service_tier);
+                self.settings(&event.thread_settings, out)
+            }
+            "thread_name_updated" if !self.is_copied() => {
                 let title = event.thread_name.get()?;
                 out.meta(Meta::of_title(Some(title.into())));
                 Some(())

@@ -6,34 +6,34 @@
 //! background.
 
 use super::history::UNIQUE_NAME;
+use super::order::Counted;
 use super::reader::CodexDecoder;
-use super::usage::{Report, billed};
+use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
-use kit::lenient::{self, Raw};
+use kit::lenient::{self, Raw, Text};
 use model::event::{Billed, Key, Sink, Usage};
 
 impl CodexDecoder {
-    /// The request that this output belongs to: the open one, or a new one, named after its first
-    /// output, so that a copy of it in a fork's file has the same name.
+    /// The request that this output belongs to: the open one, or a new one, named after its place: its thread, its turn,
+    /// and what the thread had used before. A copy in another file has the same. Where turns have no ids, it is named
+    /// after its first output.
     pub(super) fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
         let is_interrupted = std::mem::take(&mut self.is_interrupted);
-        if let Some(open) = self.open.filter(|_| !is_interrupted) {
+        let open = self.open.get().or_else(|| self.open.claim());
+        if let Some(open) = open.filter(|_| !is_interrupted) {
+            self.open.goes_on();
             return open;
         }
-        let name = [&first.encrypted_content, &first.call_id, &first.id]
-            .into_iter()
-            .map(|name| name.or_empty())
-            .find(|name| name.len() >= UNIQUE_NAME);
-        let key = match name {
-            Some(name) => Key::of_parts(&["codex", name]),
-            // A short name or mere text may occur again elsewhere: the spend so far distinguishes them.
-            None => {
-                let spent = format!("{:?}", self.meter.total());
-                Key::of_parts(&["codex", &self.thread.latest, &spent, json])
-            }
+        let spent = format!("{:?}", self.meter.total());
+        let key = match (&self.turn, name_of(first)) {
+            // Not a name of its items: a copy may lack what was encrypted.
+            (Some(turn), _) => Key::of_parts(&["codex", self.thread.of_line(), turn, &spent]),
+            (None, Some(name)) => Key::of_parts(&["codex", name]),
+            // A short name or mere text may occur again elsewhere.
+            (None, None) => Key::of_parts(&["codex", self.thread.of_line(), &spent, json]),
         };
         let key = self.unique(key);
-        self.open = Some(key);
+        self.open.begin(key);
         key
     }
 
@@ -53,38 +53,51 @@ impl CodexDecoder {
         let usage = record.usage?;
         if !usage.is_some() {
             // The provider reported nothing. The response is over all the same.
-            self.open = self.open.filter(|_| usage.input.0 != Some(0));
+            if usage.input.0 == Some(0) {
+                self.open.end();
+            }
             return None;
         }
         let is_foreign = match (&self.thread.id, record.thread_id.get()) {
             (Some(own), Some(thread)) => **own != *thread,
             _ => false,
         };
-        let cost = if is_foreign || self.is_copied(out) {
-            Billed::default()
-        } else {
-            billed(usage)
-        };
-        match self.open.take() {
+        let surcharges = self.price.of_response(&record.service_tier);
+        let billed = billed(usage).with_surcharges(surcharges);
+        let cost = Cost::new(billed, is_foreign || self.is_copied());
+        let open = self.open.get();
+        self.open.end();
+        match open {
             Some(request) => {
                 self.meter.record(usage);
                 self.recorded = Some((request, cost));
                 self.emit_usage(request, usage, cost, out);
             }
+            None if cost.is_inherited => {}
             None => {
                 let response = record.response_id.or_empty();
                 let request = self.unique(Key::of_parts(&["codex response", response]));
                 self.unshown = Some((request, usage));
-                out.billed(request, cost);
+                out.billed(request, cost.billed);
             }
         }
         Some(())
     }
 
-    /// Passes on what a `token_count` reports.
-    pub(super) fn report(&mut self, report: Report, out: &mut Sink<'_>) -> Option<()> {
+    /// Passes on what a `token_count` reports, perhaps with the tier that it names.
+    pub(super) fn report(
+        &mut self,
+        report: Report,
+        tier: &Text<'_>,
+        out: &mut Sink<'_>,
+    ) -> Option<()> {
         let (last, billed) = match report {
             Report::Nothing => return None,
+            Report::Again => {
+                self.settle_early(out);
+                self.open.is_counted_again();
+                return None;
+            }
             Report::Estimate(total) => {
                 let request = Key::of_number("codex estimate", out.place().id());
                 out.usage(Usage {
@@ -100,29 +113,51 @@ impl CodexDecoder {
             }
             Report::Call(last, billed) => (last, billed),
         };
+        self.settle_early(out);
         let unshown = self.unshown.take();
         let unshown = unshown.filter(|(_, usage)| usage.agrees(&last));
         if unshown.is_some() && self.is_compacting {
             return None;
         }
-        let request = match (self.open.take(), unshown) {
-            (Some(request), _) | (None, Some((request, _))) => request,
-            // A call of which no line shows the output, such as one that wrote a summary.
-            (None, None) => {
+        let counted = self.open.counted();
+        let request = match (counted, unshown) {
+            (Counted::Items(request), _) | (_, Some((request, _))) => request,
+            // A call of which no line shows the output, such as one that wrote a summary; or its items follow.
+            (_, None) => {
                 let spent = format!("{:?} {last:?}", self.meter.total());
-                self.unique(Key::of_parts(&["codex", &self.thread.latest, &spent]))
+                let key = Key::of_parts(&["codex", self.thread.of_line(), &spent]);
+                let request = self.unique(key);
+                if counted == Counted::Early || self.is_at_beginning() {
+                    self.open.awaits(request);
+                    self.is_interrupted = false;
+                }
+                request
             }
         };
-        let cost = if self.is_copied(out) {
-            Billed::default()
-        } else {
-            billed
-        };
-        self.emit_usage(request, last, cost, out);
+        let billed = billed.with_surcharges(self.price.of_response(tier));
+        let cost = Cost::new(billed, self.is_copied());
+        let mut usage = last;
+        if counted == Counted::Early {
+            self.early = Some((request, last, cost));
+            usage.output.0 = None;
+        }
+        self.emit_usage(request, usage, cost, out);
         Some(())
     }
 
-    fn emit_usage(&mut self, request: Key, usage: TokenUsage, billed: Billed, out: &mut Sink<'_>) {
+    /// Whether the model has written nothing yet.
+    fn is_at_beginning(&self) -> bool {
+        self.thread.id.is_some() && !self.thread.is_repeating() && !self.has_output
+    }
+
+    /// Reports the output of a response whose prompt was reported before its items: they are there, or will not come.
+    pub(super) fn settle_early(&mut self, out: &mut Sink<'_>) {
+        if let Some((request, usage, cost)) = self.early.take() {
+            self.emit_usage(request, usage, cost, out);
+        }
+    }
+
+    fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut Sink<'_>) {
         let (prompt, output) = (usage.input.or_zero(), usage.output.0);
         let reasoning = usage.reasoning.0;
         out.usage(Usage {
@@ -130,13 +165,21 @@ impl CodexDecoder {
             cached: usage.cached.or_zero().min(prompt),
             output,
             reasoning: reasoning.map(|n| n.min(output.unwrap_or(0))),
-            billed,
+            billed: cost.billed,
+            is_inherited: cost.is_inherited,
             ..Usage::reported(request, prompt)
         });
     }
 
     /// Whether the line that is being read was copied from the parent's history: it was billed there.
-    pub(super) fn is_copied(&self, out: &Sink<'_>) -> bool {
-        self.thread.is_copied(self.ordinal, out.time())
+    pub(super) fn is_copied(&self) -> bool {
+        self.thread.is_copied(self.ordinal)
     }
+}
+
+/// A name that an item shares with no other.
+fn name_of<'i>(item: &'i Item<'_>) -> Option<&'i str> {
+    let names = [&item.encrypted_content, &item.call_id, &item.id].into_iter();
+    let mut names = names.map(|name| name.or_empty());
+    names.find(|name| name.len() >= UNIQUE_NAME)
 }

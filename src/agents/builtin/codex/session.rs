@@ -11,10 +11,11 @@ impl CodexDecoder {
     pub(super) fn session_meta(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let meta: SessionMeta<'_> = lenient::value(Some(payload), "payload", out);
         let id = meta.id.or_empty();
-        self.thread.latest = id.into();
+        self.price.tier(&meta.service_tier);
         match &self.thread.id {
             Some(own) if **own == *id => {
-                // Resumed: the folder and the version may have changed.
+                self.thread.resumes();
+                // The folder and the version may have changed.
                 let facts = Meta {
                     cwd: meta.cwd.boxed(),
                     version: meta.cli_version.boxed(),
@@ -26,9 +27,7 @@ impl CodexDecoder {
                 return Some(());
             }
             Some(_) => {
-                if self.thread.is_sub_agent {
-                    self.thread.copied_at = out.time();
-                }
+                self.thread.repeats(id);
                 return None;
             }
             // Begun in the middle of the file: this may be a parent's.
@@ -37,6 +36,7 @@ impl CodexDecoder {
         }
         let (parent, title) = lineage(&meta);
         self.thread.id = Some(id.into());
+        self.thread.began = out.time();
         self.thread.is_sub_agent = parent.is_some();
         let base = meta.history_base.as_ref();
         let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);

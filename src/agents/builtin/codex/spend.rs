@@ -20,6 +20,7 @@ impl CodexDecoder {
             (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
+                self.settle_early(out);
                 self.compacts();
                 let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
                 out.reset(reset);
@@ -28,6 +29,10 @@ impl CodexDecoder {
             (b"response_item", b"message") if matches!(opening.role, b"developer" | b"system") => {}
             (b"response_item", kind) if self.goes_on(kind, opening.role, line) => {
                 self.has_output = true;
+                self.open.goes_on();
+                if kind == b"web_search_call" {
+                    self.price.searches();
+                }
                 self.turns.output(kind == b"message");
             }
             _ => self.read_line(&damage::line(line).0, out),
@@ -42,7 +47,7 @@ impl CodexDecoder {
         };
         // What stands beside an item may make it none of the history.
         let is_plain = || NOTES.iter().all(|note| note.find(line).is_none());
-        is_output && self.open.is_some() && !self.is_interrupted && is_plain()
+        is_output && self.open.get().is_some() && !self.is_interrupted && is_plain()
     }
 
     /// Reads a `token_count`; `None`: the line is damaged, or none.
@@ -50,6 +55,7 @@ impl CodexDecoder {
         let line = lenient::parse::<EventLine<'_>>(line, &Lost::default()).ok()?;
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
+        self.thread.reads(self.ordinal, out.time());
         self.event(line.payload.as_ref()?, out);
         Some(())
     }

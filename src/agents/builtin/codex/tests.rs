@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 mod edges;
 mod newest;
+mod responses;
 
 fn fixture(name: &str) -> Vec<u8> {
     let root = env!("CARGO_MANIFEST_DIR");

@@ -1,10 +1,13 @@
-//! The thread that a rollout belongs to, and the lines in it that were copied from its parent.
+//! The thread that a rollout belongs to, and the lines in it that repeat another thread's history.
+//!
+//! A sub-agent's or a fork's rollout may begin with the history of the thread that it was started from: that thread's
+//! `session_meta`, then its lines, with their own times or with the time at which they were copied. Only newer files
+//! number the first own line.
 
 use jiff::{SignedDuration, Timestamp};
 use model::event::Key;
 
-/// Lines of a parent's history have the time at which they were copied into a sub-agent's file, all in
-/// a moment; its own first response takes longer than this.
+/// A history is copied in a moment; the first own response takes longer than this.
 const COPIED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// The thread of a rollout.
@@ -12,18 +15,69 @@ const COPIED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 pub(super) struct Thread {
     /// The id of the file's own thread.
     pub(super) id: Option<Box<str>>,
-    /// The newest `session_meta`'s id: a fork's file repeats its parent's.
-    pub(super) latest: Box<str>,
     pub(super) is_sub_agent: bool,
     /// The ordinal of the own first line of a sub-agent or a fork.
     pub(super) own_from: Option<u64>,
     /// Whether the lines of the rollout that this one continues should follow.
     pub(super) expects_base: bool,
-    /// When the parent's lines were copied, if the last `session_meta` was a parent's.
-    pub(super) copied_at: Option<Timestamp>,
+    /// When the file's first line was written.
+    pub(super) began: Option<Timestamp>,
+    /// The thread whose history the lines repeat; `None`: they are the thread's own.
+    repeated: Option<Box<str>>,
+    /// Whether turns say when they began, so that the times of lines need not.
+    turns_have_times: bool,
 }
 
 impl Thread {
+    /// Takes in the time of a line and its number.
+    pub(super) fn reads(&mut self, ordinal: Option<u64>, time: Option<Timestamp>) {
+        if self.repeated.is_none() {
+            return;
+        }
+        let is_own = match (self.own_from, ordinal) {
+            (Some(own_from), Some(ordinal)) => ordinal >= own_from,
+            _ => !self.turns_have_times && self.is_after(time, COPIED_WITHIN),
+        };
+        if is_own {
+            self.repeated = None;
+        }
+    }
+
+    /// Another thread's `session_meta`: its history follows.
+    pub(super) fn repeats(&mut self, id: &str) {
+        self.repeated = Some(id.into());
+    }
+
+    /// The own `session_meta` again: what follows is the thread's own.
+    pub(super) fn resumes(&mut self) {
+        self.repeated = None;
+    }
+
+    /// A turn that began at this moment, to the second.
+    pub(super) fn turn_began(&mut self, at: Timestamp) {
+        self.turns_have_times = true;
+        if self.is_after(Some(at), -COPIED_WITHIN) {
+            self.repeated = None;
+        }
+    }
+
+    /// Whether a moment is later than this after the first line was written.
+    fn is_after(&self, time: Option<Timestamp>, by: SignedDuration) -> bool {
+        let pair = self.began.zip(time);
+        pair.is_some_and(|(began, time)| time.duration_since(began) > by)
+    }
+
+    /// Whether another thread's history is being read.
+    pub(super) fn is_repeating(&self) -> bool {
+        self.repeated.is_some()
+    }
+
+    /// The id of the thread that the line belongs to; empty: not known.
+    pub(super) fn of_line(&self) -> &str {
+        let id = self.repeated.as_deref().or(self.id.as_deref());
+        id.unwrap_or_default()
+    }
+
     /// Whether the rollout that this one continues was not found. True once, at the line after the first.
     pub(super) fn lacks_base(&mut self, ordinal: Option<u64>) -> bool {
         std::mem::take(&mut self.expects_base)
@@ -33,14 +87,12 @@ impl Thread {
                 .is_none_or(|(own, line)| line >= own)
     }
 
-    /// Whether a line is the history of the thread that this one was forked from or started by.
-    pub(super) fn is_copied(&self, ordinal: Option<u64>, time: Option<Timestamp>) -> bool {
+    /// Whether a line with this number is of another thread that has a log of its own, where its responses are billed.
+    /// A fork without numbers may be all that is left of the thread that it repeats.
+    pub(super) fn is_copied(&self, ordinal: Option<u64>) -> bool {
         match (self.own_from, ordinal) {
             (Some(own_from), Some(ordinal)) => ordinal < own_from,
-            _ => match (self.copied_at, time) {
-                (Some(copied_at), Some(time)) => time.duration_since(copied_at) <= COPIED_WITHIN,
-                _ => false,
-            },
+            _ => self.is_sub_agent && self.is_repeating(),
         }
     }
 }

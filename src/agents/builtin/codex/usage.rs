@@ -15,7 +15,9 @@ pub(super) enum Report {
     Recorded(TokenUsage),
     /// Codex's own estimate of what is in the context, after a compaction.
     Estimate(u64),
-    /// A repetition, rate limits alone, or numbers of no use.
+    /// The newest call again, beside new rate limits.
+    Again,
+    /// Numbers of no use.
     Nothing,
 }
 
@@ -66,7 +68,10 @@ impl Meter {
             };
         }
         // Rate limits are reported with the counts unchanged: no new call (10 % of the lines).
-        if repeated || last.input.0.is_none() {
+        if repeated {
+            return Report::Again;
+        }
+        if last.input.0.is_none() {
             return Report::Nothing;
         }
         if self.recorded.is_some_and(|recorded| recorded.agrees(&last)) {
@@ -86,11 +91,31 @@ impl Meter {
 /// What a call cost.
 pub(super) fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
+    let read = usage.cached.or_zero().min(input);
     Billed {
         input,
-        cache_read: usage.cached.or_zero().min(input),
+        cache_read: read,
+        cache_creation: usage.cache_write.or_zero().min(input - read),
         output,
         reasoning: usage.reasoning.or_zero().min(output),
         ..Billed::default()
+    }
+}
+
+/// What a response cost its thread.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    pub billed: Billed,
+    /// Whether it is another thread's, which paid for it.
+    pub is_inherited: bool,
+}
+
+impl Cost {
+    pub fn new(billed: Billed, is_inherited: bool) -> Cost {
+        let own = (!is_inherited).then_some(billed);
+        Cost {
+            billed: own.unwrap_or_default(),
+            is_inherited,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The lines of a rollout as they are written.
 
+use jiff::Timestamp;
 use kit::lenient::{
     At, Count, Field, NotJson, Piece, Pieces, Raw, Scanner, Text, Window, Written, record, scan,
 };
@@ -56,6 +57,7 @@ record! {
         pub dynamic_tools: Option<Raw<'a>>,
         pub subagent_history_start_ordinal: Ordinal,
         pub history_base: Option<HistoryBase<'a>>,
+        pub service_tier: Text<'a>,
     }
 
     /// The rollout that this one continues.
@@ -83,6 +85,8 @@ record! {
 
     /// A `turn_context` payload, and the settings of a `thread_settings_applied`.
     pub(super) struct TurnContext<'a> {
+        pub turn_id: Text<'a>,
+        pub service_tier: Text<'a>,
         pub model: Text<'a>,
         pub cwd: Text<'a>,
     }
@@ -93,6 +97,10 @@ record! {
         pub info: Option<TokenInfo>,
         pub model_context_window: Window,
         pub num_turns: Count,
+        pub turn_id: Text<'a>,
+        /// When a turn began.
+        pub started_at: Began,
+        pub service_tier: Text<'a>,
         pub thread_name: Text<'a>,
         pub thread_settings: TurnContext<'a>,
     }
@@ -108,13 +116,15 @@ record! {
         pub thread_id: Text<'a>,
         pub response_id: Text<'a>,
         pub usage: Option<TokenUsage>,
+        pub service_tier: Text<'a>,
     }
 
-    /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
+    /// Tokens as Codex counts them: input includes what was read from a cache and written to it, output the reasoning.
     #[derive(Copy, PartialEq, Eq)]
     whole pub(super) struct TokenUsage {
         pub input: Count = "input_tokens",
         pub cached: Count = "cached_input_tokens",
+        pub cache_write: Count = "cache_write_input_tokens",
         pub output: Count = "output_tokens",
         pub reasoning: Count = "reasoning_output_tokens",
         pub total: Count = "total_tokens",
@@ -232,6 +242,7 @@ impl TokenUsage {
         Some(TokenUsage {
             input: sum(self.input, other.input)?,
             cached: sum(self.cached, other.cached)?,
+            cache_write: sum(self.cache_write, other.cache_write)?,
             output: sum(self.output, other.output)?,
             reasoning: sum(self.reasoning, other.reasoning)?,
             total: sum(self.total, other.total)?,
@@ -249,14 +260,27 @@ impl TokenUsage {
             let TokenUsage {
                 input,
                 cached,
+                cache_write,
                 output,
                 reasoning,
                 total,
             } = *usage;
-            [input, cached, output, reasoning, total].map(|count| count.0)
+            [input, cached, cache_write, output, reasoning, total].map(|count| count.0)
         };
         let pairs = numbers(self).into_iter().zip(numbers(other));
         pairs.filter_map(|(a, b)| a.zip(b)).all(|(a, b)| a == b)
+    }
+}
+
+/// When a turn began, in seconds since 1970. Anything else says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Began(pub Option<Timestamp>);
+
+impl Field<'_> for Began {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Began> {
+        let seconds: Option<i64> = value.get().parse().ok().filter(|seconds| *seconds > 0);
+        let at = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
+        Some(Began(at))
     }
 }
 

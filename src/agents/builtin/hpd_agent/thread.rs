@@ -406,6 +406,7 @@ impl Thread {
             source: Source::Reported,
             billed: billed(numbers),
             is_whole: false,
+            is_inherited: false,
         });
     }
 

@@ -399,6 +399,7 @@ impl OpenHandsDecoder {
                 ..Billed::default()
             },
             is_whole: false,
+            is_inherited: false,
         });
     }
 }

@@ -74,6 +74,7 @@ impl Call {
             source: Source::Reported,
             billed,
             is_whole: false,
+            is_inherited: false,
         };
         let window = numbers.context_window.0.filter(|window| *window > 0);
         (prompt > 0).then_some(Call { usage, window })

@@ -29,6 +29,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
         source: Source::Reported,
         billed: Billed::default(),
         is_whole: false,
+        is_inherited: false,
     }
 }
 

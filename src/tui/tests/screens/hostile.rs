@@ -51,6 +51,7 @@ fn event() -> impl Strategy<Value = Event> {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         }))
     });
     let reset = any::<Option<u32>>().prop_map(|before| {

@@ -26,6 +26,7 @@ impl Log {
             source: Source::Agent,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         })))
     }
 
