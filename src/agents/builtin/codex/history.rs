@@ -74,7 +74,6 @@ impl CodexDecoder {
                 node.key = Some(key);
                 if piece.is_users {
                     node.turn = self.turns.user_message();
-                    self.settle_early(out);
                     if node.turn {
                         self.open.end();
                     }
@@ -84,11 +83,7 @@ impl CodexDecoder {
                 }
             }
         }
-        let is_output = node.part == Part::Output;
         out.node(node);
-        if is_output {
-            self.settle_early(out);
-        }
         Some(())
     }
 
@@ -100,7 +95,6 @@ impl CodexDecoder {
             kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
         }
         let kept = Kept::Nodes(kept);
-        self.settle_early(out);
         out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
         self.compacts();
         let message = compacted.message.or_empty();

@@ -56,7 +56,7 @@ impl Open {
 
     /// The newest count again.
     pub fn is_counted_again(&mut self) {
-        self.awaited = None;
+        self.awaits_none();
         self.is_over = self.request.is_some();
     }
 
@@ -75,6 +75,11 @@ impl Open {
         } else {
             Counted::Alone
         }
+    }
+
+    /// Another request is about to be sent.
+    pub fn awaits_none(&mut self) {
+        self.awaited = None;
     }
 
     /// Items of a request that was just reported may follow.

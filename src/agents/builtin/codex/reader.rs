@@ -24,8 +24,6 @@ pub(super) struct CodexDecoder {
     pub(super) price: Price,
     /// The request of the newest `token_usage_record` and its cost, until a `token_count` repeats it.
     pub(super) recorded: Option<(Key, Cost)>,
-    /// The newest response whose prompt was reported before its items; its output is not yet.
-    pub(super) early: Option<(Key, TokenUsage, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
     /// Whether a summary was written that is not yet the history.
@@ -184,6 +182,7 @@ impl CodexDecoder {
     fn turn_context(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
+        self.open.awaits_none();
         self.turn = context.turn_id.boxed().or(self.turn.take());
         self.price.tier(&context.service_tier);
         self.settings(&context, out)
@@ -216,7 +215,6 @@ impl CodexDecoder {
                 self.report(report, &event.service_tier, out)
             }
             "task_started" | "turn_started" => {
-                self.settle_early(out);
                 self.turns.started();
                 self.turn = event.turn_id.boxed();
                 if let Began(Some(at)) = event.started_at {

@@ -11,7 +11,7 @@ use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
 use kit::lenient::{self, Raw, Text};
-use model::event::{Billed, Key, Sink, Usage};
+use model::event::{Key, Sink, Usage};
 
 impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its place: its thread, its turn,
@@ -94,7 +94,6 @@ impl CodexDecoder {
         let (last, billed) = match report {
             Report::Nothing => return None,
             Report::Again => {
-                self.settle_early(out);
                 self.open.is_counted_again();
                 return None;
             }
@@ -113,7 +112,6 @@ impl CodexDecoder {
             }
             Report::Call(last, billed) => (last, billed),
         };
-        self.settle_early(out);
         let unshown = self.unshown.take();
         let unshown = unshown.filter(|(_, usage)| usage.agrees(&last));
         if unshown.is_some() && self.is_compacting {
@@ -136,25 +134,13 @@ impl CodexDecoder {
         };
         let billed = billed.with_surcharges(self.price.of_response(tier));
         let cost = Cost::new(billed, self.is_copied());
-        let mut usage = last;
-        if counted == Counted::Early {
-            self.early = Some((request, last, cost));
-            usage.output.0 = None;
-        }
-        self.emit_usage(request, usage, cost, out);
+        self.emit_usage(request, last, cost, out);
         Some(())
     }
 
     /// Whether the model has written nothing yet.
     fn is_at_beginning(&self) -> bool {
         self.thread.id.is_some() && !self.thread.is_repeating() && !self.has_output
-    }
-
-    /// Reports the output of a response whose prompt was reported before its items: they are there, or will not come.
-    pub(super) fn settle_early(&mut self, out: &mut Sink<'_>) {
-        if let Some((request, usage, cost)) = self.early.take() {
-            self.emit_usage(request, usage, cost, out);
-        }
     }
 
     fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut Sink<'_>) {

@@ -20,7 +20,6 @@ impl CodexDecoder {
             (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
-                self.settle_early(out);
                 self.compacts();
                 let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
                 out.reset(reset);
