@@ -51,6 +51,8 @@ record! {
         text: Option<Raw<'a>>,
         sdk_reasoning: Text<'a> = "reasoningText",
         sdk_calls: Option<Raw<'a>> = "toolCalls",
+        /// OpenAI's, beside the usage.
+        service_tier: Text<'a>,
         usage: Option<Object<'a>> = "usage" | "usageMetadata" | "usage_metadata",
         sdk_metadata: Option<Raw<'a>> = "providerMetadata",
         /// The AI SDK's account of the response.
@@ -107,6 +109,7 @@ impl<'a> Reply<'a> {
             .sdk_metadata
             .and_then(|raw| Numbers::of_anthropic(raw, at));
         let numbers = numbers.or_else(|| Some(Numbers::read(usage?.0, at)));
+        let numbers = numbers.map(|numbers| numbers.with_tier(&self.service_tier));
         let choices = self.choices.or(self.candidates);
         let answer = |raw, at| blocks(raw, Role::Assistant, at);
         let (mut before, mut all) = (Vec::new(), Vec::new());

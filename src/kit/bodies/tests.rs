@@ -135,3 +135,16 @@ fn input_that_includes_what_was_cached_is_the_prompt_unless_more_was_cached() {
         None
     );
 }
+
+#[test]
+fn a_service_tier_and_a_speed_are_surcharges() {
+    let names = |json: &str| {
+        let response = response::whole(json, &Lost::default()).unwrap();
+        response.numbers.surcharges.names()
+    };
+    let usage = r#""usage":{"input_tokens":9,"output_tokens":1"#;
+    let openai = format!("{{\"service_tier\":\"flex\",\"output\":[],{usage}}}}}");
+    assert_eq!(names(&openai), ["flex"]);
+    let standard = format!("{{{usage},\"service_tier\":\"standard\",\"speed\":\"fast\"}}}}");
+    assert_eq!(names(&standard), ["fast"]);
+}

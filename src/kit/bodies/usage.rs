@@ -1,7 +1,7 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::lenient::{At, Count, Field, Raw, Record, record};
-use model::event::{Billed, Key, Usage};
+use crate::lenient::{At, Count, Field, Raw, Record, Text, record};
+use model::event::{Billed, Key, Surcharges, Usage};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Numbers {
     pub output: Option<u64>,
     /// The part of the output that was reasoning, where it is reported.
     pub reasoning: Option<u64>,
+    /// What changes the price besides.
+    pub surcharges: Surcharges,
     /// Whether one of the numbers cannot be read, so that none is used.
     pub is_unreadable: bool,
 }
@@ -59,7 +61,8 @@ impl Numbers {
         let input = self.input().filter(|input| *input > 0)?;
         let billed = Billed::new(input, self.output.unwrap_or(0))
             .with_cache(self.cache_read.unwrap_or(0), self.cache_write.unwrap_or(0))
-            .with_reasoning(self.reasoning.unwrap_or(0));
+            .with_reasoning(self.reasoning.unwrap_or(0))
+            .with_surcharges(self.surcharges);
         let cached = billed.cache_read + billed.cache_creation;
         let prompt = if cached > input {
             input + cached
@@ -86,6 +89,7 @@ impl Numbers {
             cache_write: self.cache_write.max(other.cache_write),
             output: self.output.max(other.output),
             reasoning: self.reasoning.max(other.reasoning),
+            surcharges: self.surcharges.and(other.surcharges),
             is_unreadable: self.is_unreadable || other.is_unreadable,
         }
     }
@@ -99,7 +103,20 @@ impl Numbers {
                 ..Numbers::default()
             };
         };
-        wire.numbers()
+        let tiers: Tiers<'_> = read(raw, at);
+        let [tier, speed] = [tiers.service_tier, tiers.speed];
+        let numbers = wire.numbers();
+        numbers.with_tier(&tier).with_tier(&speed)
+    }
+
+    /// The same, with the surcharge of a service tier or a speed, if one is named.
+    #[must_use]
+    pub fn with_tier(self, name: &Text<'_>) -> Numbers {
+        let surcharges = Surcharges::of_tier(name.or_empty());
+        Numbers {
+            surcharges: self.surcharges.and(surcharges),
+            ..self
+        }
     }
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
@@ -118,6 +135,14 @@ fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
 record! {
     struct Metadata<'a> {
         anthropic_usage: Option<Raw<'a>> = "anthropic" / "usage",
+    }
+}
+
+record! {
+    /// What Anthropic's usage says besides numbers.
+    struct Tiers<'a> {
+        service_tier: Text<'a>,
+        speed: Text<'a>,
     }
 }
 
@@ -205,6 +230,7 @@ impl Wire {
                 output_parts.reasoning,
                 self.sdk_reasoning,
             ]),
+            surcharges: Surcharges::NONE,
             is_unreadable: false,
         }
     }
