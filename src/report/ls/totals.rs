@@ -277,10 +277,10 @@ impl AgentTotals {
 }
 
 /// The key of a response among those of all logs. Where a log has no ids, its keys are those of other logs too: a
-/// response is distinguished from theirs by its numbers, which are the same in a copy of the log.
+/// response is distinguished from theirs by its numbers and its time, which are the same in a copy of the log.
 pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
-        let numbers = format!("{:?} {}", cost.billed, cost.is_sum);
+        let numbers = format!("{:?} {} {:?}", cost.billed, cost.is_sum, cost.at);
         Key::of_parts(&[&request.get().to_string(), &numbers])
     } else {
         request
@@ -333,6 +333,10 @@ mod tests {
         }
         // 100 and 250 of the responses without ids, 250 of the one with an id.
         assert_eq!(totals.by_agent()[0].terms, [("input", 600)]);
+        // The same numbers at another time: another response.
+        let later = log(&[(local, cost(250, "2026-11-22T10:00:00Z", None))]);
+        totals.add(format, later, &Wanted::default(), |_| "");
+        assert_eq!(totals.by_agent()[0].terms, [("input", 850)]);
     }
 
     /// Three responses of two projects, days and models; a fork repeats the second.
