@@ -15,6 +15,7 @@ use jiff::Timestamp;
 pub use presence::Presence;
 pub use request_row::{RequestList, RequestRef};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -171,7 +172,7 @@ pub struct Request {
     /// The node from which on items are no longer in its prompt.
     pub(super) start: usize,
     /// Which generation of settled numbers its own belong to; `None`: it settled none.
-    pub(super) generation: Option<u32>,
+    pub(super) generation: Option<NonZeroU32>,
     /// The report it was settled against; `None`: the first after a reset.
     pub(super) previous: MaybeIx,
 }

@@ -42,6 +42,7 @@ use late::Late;
 use returning::Returning;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -369,7 +370,7 @@ impl Ledger {
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
-        let generation = Some(self.generation);
+        let generation = self.generation();
         self.requests.change(ix, |request| {
             (request.system, request.generation) = (system, generation);
         });
@@ -512,6 +513,11 @@ impl Ledger {
         let item = self.items.add(item, node, place, at, Some(key));
         chain.hold(node, item);
         item
+    }
+
+    /// The generation of what is settled now.
+    fn generation(&self) -> Option<NonZeroU32> {
+        NonZeroU32::new(self.generation.saturating_add(1))
     }
 
     /// No number settled so far holds any more.

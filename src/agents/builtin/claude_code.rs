@@ -453,6 +453,7 @@ impl ClaudeCodeDecoder {
                 true => Billed::default(),
                 false => usage.billed(),
             },
+            is_inherited,
             is_whole: self.requests.is_whole(&record.request_ref),
             ..Usage::reported(request, context.prompt())
         })

@@ -7,6 +7,7 @@ use crate::names::Names;
 use crate::rows::{Form, Numbers, Row, RowRef, Rows};
 use crate::small::MaybeTime;
 use jiff::Timestamp;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use strum::EnumCount;
 
@@ -265,7 +266,7 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
         (
             Flags::GENERATION,
             Column::Generation,
-            generation.map(u64::from),
+            generation.map(|generation| generation.get().into()),
         ),
         (Flags::WHOLE, Column::System, is_whole.then_some(0)),
     ] {
@@ -318,7 +319,7 @@ impl Row for Request {
             system: block.number(Column::System, at),
             turn: block.turn(at),
             start: block.number(Column::Start, at) as usize,
-            generation: generation.map(|generation| generation as u32),
+            generation: generation.and_then(|generation| NonZeroU32::new(generation as u32)),
             previous: block.previous(at).into(),
         }
     }
@@ -435,7 +436,7 @@ mod tests {
                 system: n[7],
                 turn: n[8] as u32,
                 start: n[9] as usize,
-                generation: options[4].map(|n| n as u32),
+                generation: options[4].and_then(|n| NonZeroU32::new(n as u32)),
                 previous: options[5].map(|n| n as usize / 2).into(),
             }
         }

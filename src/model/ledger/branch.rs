@@ -27,7 +27,7 @@ impl Ledger {
                 self.turns.insert(*node);
             }
             if let Some(ix) = self.begun_at(*node, chain)
-                && self.requests.at(ix).generation == Some(self.generation)
+                && self.requests.at(ix).generation == self.generation()
             {
                 self.anchors.insert(ix);
             }

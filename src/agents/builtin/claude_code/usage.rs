@@ -1,5 +1,6 @@
 //! What a line says of usage, without what the conversation holds.
 
+use super::fork;
 use super::responses::{Ids, Responses};
 use super::wire::{self, Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
@@ -50,6 +51,7 @@ impl ClaudeCodeDecoder {
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
         out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
         match line.kind.or_empty() {
+            fork::KIND => return None,
             // Not billed here.
             "assistant" if self.is_inherited(&line.agent_id) => return None,
             "assistant" => {
