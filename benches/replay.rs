@@ -187,6 +187,7 @@ fn made_up(epoch: u64) -> Session {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         })));
         used += 230 + result * 6 / 5;
         let result = [(Role::Tool, Kind::ToolResult, result)];

@@ -266,6 +266,7 @@ impl Log {
             source: Source::Reported,
             billed: Billed::default(),
             is_whole: false,
+            is_inherited: false,
         }));
         self.entry(if call { vec![node, usage] } else { vec![node] })
     }

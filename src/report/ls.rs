@@ -85,6 +85,9 @@ pub(crate) struct Read {
     unwritten: Option<(PathBuf, io::Error)>,
 }
 
+/// The sessions of a log, and what is said of it elsewhere.
+type OfLog = (lanes::Sessions, Arc<Overrides>);
+
 /// Reads the ends of all logs and, for totals, all of them.
 pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> Read {
     let mut totals = (wanted.sums == Sums::Totals).then(Totals::default);
@@ -96,7 +99,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
     let mut settings = SettingsReader::new(context.user.clone());
     let mut registries = Registries::default();
     let now = (context.now)();
-    let mut read: Vec<Option<io::Result<(lanes::Sessions, Arc<Overrides>)>>> = Vec::new();
+    let mut read: Vec<Option<io::Result<OfLog>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
     let unwritten = gather(

@@ -41,7 +41,7 @@ fn totals(logs: &[String]) -> [u64; 3] {
 fn a_relays_id_is_of_no_response_in_particular() {
     let log = fixture("relay_gives_all_responses_one_id");
     let all = [18_000 + 19_200 + 19_260, 0, 70 + 40 + 25];
-    assert_eq!(totals(&[log.clone()]), all);
+    assert_eq!(totals(std::slice::from_ref(&log)), all);
     assert_eq!(totals(&[log.clone(), log.clone()]), all, "a copy");
     let ids = ["u1", "u2", "u3", "a1", "a2", "a3", "a4"];
     let other = ids.iter().fold(log.clone(), |log, id| {
@@ -54,16 +54,16 @@ fn a_relays_id_is_of_no_response_in_particular() {
 fn a_copy_with_other_record_ids_is_a_copy() {
     let log = fixture("import_writes_record_ids");
     let all = [4, 20_000 + 20_420, 9 + 18];
-    assert_eq!(totals(&[log.clone()]), all);
+    assert_eq!(totals(std::slice::from_ref(&log)), all);
     let copy = log.replace("5a1e0000", "6b2f0000");
     assert_eq!(totals(&[log, copy]), all);
 }
 
 #[test]
 fn the_last_line_of_a_response_has_its_prompt() {
-    let log = fixture("prompt_is_estimated_at_first");
+    let log = include_str!("totals/estimated_at_first.jsonl").to_owned();
     let all = [7_000 + 7_045 + 7_100, 0, 30 + 35 + 12];
-    assert_eq!(totals(&[log.clone()]), all);
+    assert_eq!(totals(std::slice::from_ref(&log)), all);
     let lines: Vec<&str> = log.lines().collect();
     let copy = lines[..2].join("\n") + "\n";
     assert_eq!(
@@ -88,7 +88,7 @@ fn copies_of_a_compaction_lack_one_request() {
         let lacks = &list(logs)["totals_lack"]["claude-code"];
         lacks["compactions"].as_u64().unwrap()
     };
-    let one = compactions(&[log.clone()]);
+    let one = compactions(std::slice::from_ref(&log));
     assert!(one > 0);
     assert_eq!(compactions(&[log.clone(), log.clone(), log]), one);
 }

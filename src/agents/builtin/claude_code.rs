@@ -449,9 +449,10 @@ impl ClaudeCodeDecoder {
             output: is_final.then_some(context.output),
             reasoning: usage.thinking().filter(|_| is_final),
             // What is inherited is billed in the session that it is from.
-            billed: match is_inherited {
-                true => Billed::default(),
-                false => usage.billed(),
+            billed: if is_inherited {
+                Billed::default()
+            } else {
+                usage.billed()
             },
             is_inherited,
             is_whole: self.requests.is_whole(&record.request_ref),

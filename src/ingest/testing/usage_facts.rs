@@ -78,9 +78,10 @@ impl UsageFacts {
 
     fn bill(&mut self, request: Key, billed: Billed, is_sum: bool) -> &mut Paid {
         let paid = self.billed.entry(request).or_default();
-        paid.billed = match is_sum {
-            true => paid.billed.max(billed),
-            false => paid.billed.followed_by(billed),
+        paid.billed = if is_sum {
+            paid.billed.max(billed)
+        } else {
+            paid.billed.followed_by(billed)
         };
         paid.is_sum |= is_sum;
         paid

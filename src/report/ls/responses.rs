@@ -165,9 +165,10 @@ impl Responses {
     /// Counts a response, or another line of it.
     fn count(&mut self, request: Key, cost: Cost) {
         let known = self.costs.entry(request).or_insert(cost);
-        let billed = match cost.is_sum {
-            true => known.billed.max(cost.billed),
-            false => known.billed.followed_by(cost.billed),
+        let billed = if cost.is_sum {
+            known.billed.max(cost.billed)
+        } else {
+            known.billed.followed_by(cost.billed)
         };
         *known = known.merged(cost);
         known.billed = billed;
