@@ -24,7 +24,7 @@ impl CodexDecoder {
             self.open.goes_on();
             return open;
         }
-        let spent = self.spent_so_far();
+        let spent = format!("{:?}", self.meter.total());
         let key = match (&self.turn, name_of(first)) {
             // Not a name of its items: a copy may lack what was encrypted.
             (Some(turn), _) => Key::of_parts(&["codex", self.thread.of_line(), turn, &spent]),
@@ -35,13 +35,6 @@ impl CodexDecoder {
         let key = self.unique(key);
         self.open.begin(key);
         key
-    }
-
-    /// What the thread has used, as text. Without what was written to a cache, which newer versions alone count.
-    fn spent_so_far(&self) -> String {
-        let total = self.meter.total();
-        let numbers = total.map(|total| [total.input, total.output, total.total]);
-        format!("{numbers:?}")
     }
 
     /// A request's key, changed where it has occurred before in this file.
@@ -129,7 +122,7 @@ impl CodexDecoder {
             (Counted::Items(request), _) | (_, Some((request, _))) => request,
             // A call of which no line shows the output, such as one that wrote a summary; or its items follow.
             (_, None) => {
-                let spent = format!("{} {last:?}", self.spent_so_far());
+                let spent = format!("{:?} {last:?}", self.meter.total());
                 let key = Key::of_parts(&["codex", self.thread.of_line(), &spent]);
                 let request = self.unique(key);
                 if counted == Counted::Early || self.is_at_beginning() {

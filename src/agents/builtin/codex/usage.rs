@@ -24,6 +24,7 @@ pub(super) enum Report {
 /// Remembers the counts that came before.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
+    /// Without what was written to a cache: only newer versions add that up.
     total: Option<TokenUsage>,
     /// Whether the log has it.
     has_totals: bool,
@@ -52,7 +53,7 @@ impl Meter {
         let next = self.total.filter(|_| self.has_totals);
         let next = next.and_then(|before| before.plus(last));
         self.has_totals |= total.is_some();
-        let total = total.or(next).unwrap_or(last);
+        let total = total.or(next).unwrap_or(last).without_writes();
         let repeated = self.total == Some(total);
         let unchanged = self.last == Some(last);
         let before = self.total.replace(total);
@@ -78,10 +79,11 @@ impl Meter {
             self.recorded = None;
             return Report::Recorded(last);
         }
-        let (before, last_alone) = (before.map(billed), billed(last));
+        let last_alone = billed(last);
         // Where the lifetime's spend started again from zero, or grew by less than the last call, that call counts.
         let spent = before
-            .and_then(|before| billed(total).checked_sub(before))
+            .and_then(|before| billed(total).checked_sub(billed(before)))
+            .map(|spent| spent.with_cache(spent.cache_read, last_alone.cache_creation))
             .filter(|spent| spent.checked_sub(last_alone).is_some())
             .unwrap_or(last_alone);
         Report::Call(last, spent)

@@ -249,6 +249,14 @@ impl TokenUsage {
         })
     }
 
+    /// The same but for what was written to a cache.
+    pub fn without_writes(self) -> TokenUsage {
+        TokenUsage {
+            cache_write: Count(None),
+            ..self
+        }
+    }
+
     /// Whether it has a prompt, and any tokens at all.
     pub fn is_some(&self) -> bool {
         self.input.0.is_some() && (self.input.or_zero() > 0 || self.output.or_zero() > 0)
