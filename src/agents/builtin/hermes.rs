@@ -232,7 +232,7 @@ impl HermesDecoder {
 
     fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
         let at = row.at.unwrap_or(0.0);
-        out.set_time(Timestamp::from_microsecond((at * 1e6) as i64).ok());
+        out.set_time(time(at));
         let key = Key::of_number("hermes", row.id.or_zero());
         if row.rewound == Some(true) {
             return out.skip_node("rewound", Node::new(Some(key), Part::Link, Vec::new()));
@@ -308,6 +308,11 @@ fn report(request: Key, billed: Billed) -> Usage {
         billed,
         ..Usage::reported(request, billed.prompt())
     }
+}
+
+/// A time from the seconds since 1970.
+fn time(seconds: f64) -> Option<Timestamp> {
+    Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Exported sessions: one a line, with its messages.
 
-use super::{Call, Header, HermesDecoder, Row};
+use super::{Call, Header, HermesDecoder, Row, time};
 use format::head;
 use kit::lenient::{self, Count, Reported, Text, record};
 use memchr::memmem;
@@ -28,6 +28,7 @@ record! {
         cwd: Text<'a>,
         model: Text<'a>,
         parent: Text<'a> = "parent_session_id",
+        started_at: Option<f64>,
         prompt: Text<'a> = "system_prompt",
         calls: Reported = "api_call_count",
         input: Reported = "input_tokens",
@@ -68,6 +69,7 @@ impl HermesDecoder {
             };
             out.set_lane(session.id.key().map_or(Lane::Main, Lane::Side));
         }
+        out.set_time(session.started_at.and_then(time));
         let meta = Meta {
             id: session.id.boxed(),
             title: session.title.boxed(),
