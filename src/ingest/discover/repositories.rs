@@ -173,8 +173,6 @@ mod tests {
         );
         for other in [
             "/u/ada/.codex/worktrees/ab12/shop",
-            "/home/ada/.codex/worktrees/ab12/shop",
-            "/root/.cursor/worktrees/shop/x",
             r"C:\Users\ada\.codex\worktrees\ab12\shop",
             "/.claude/worktrees/a",
             "/w/shop/worktrees/a",
@@ -182,6 +180,12 @@ mod tests {
             "",
         ] {
             assert_eq!(of(other), None, "{other}");
+        }
+        for home in ["/home/ada", "/root"] {
+            for below in [".codex/worktrees/ab12/shop", ".cursor/worktrees/shop/x"] {
+                let folder = format!("{home}/{below}");
+                assert_eq!(of(&folder), None, "{folder}");
+            }
         }
     }
 
