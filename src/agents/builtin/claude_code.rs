@@ -434,16 +434,14 @@ impl ClaudeCodeDecoder {
         if !is_inherited {
             usage::bill_iterations(request, message.usage.as_ref(), out);
         }
-        let usage = message.usage.as_ref()?;
-        let context = usage.context();
+        let (usage, context) = message.usage.as_ref().zip(context)?;
         let is_final = message.stop_reason.get().is_some();
         let is_long = self.requests.is_long(&record.request_ref);
         let model = message.model.get().map(|model| {
             self.tools.images = Some(image::claude_formula(model));
             wire::model_name(model, is_long)
         });
-        let is_report = context.prompt() > 0 && !self.responses.is_estimate(&context);
-        is_report.then(|| Usage {
+        self.responses.is_report(&context).then(|| Usage {
             model,
             cached: context.cache_read,
             output: is_final.then_some(context.output),

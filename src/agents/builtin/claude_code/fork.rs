@@ -53,6 +53,8 @@ pub(super) struct Fork {
     /// The last record of it.
     last: Option<Key>,
     is_read: bool,
+    /// Whether the fork's own records have begun.
+    has_begun: bool,
 }
 
 impl Fork {
@@ -60,6 +62,7 @@ impl Fork {
         Fork {
             last: record.parent_last_uuid.key(),
             is_read: false,
+            has_begun: false,
         }
     }
 
@@ -68,9 +71,12 @@ impl Fork {
         self.is_read |= key.is_some() && key == self.last;
     }
 
-    /// The parent of the first record that is the fork's own.
+    /// The parent of an own record that names none: the first one continues what is inherited.
     pub(super) fn parent(&mut self, out: &mut Sink<'_>) -> Parent {
-        match self.last.take().filter(|_| self.is_read) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Parent::Root;
+        }
+        match self.last.filter(|_| self.is_read) {
             Some(last) => Parent::Key(last),
             None => {
                 out.emit(Event::BeginningMissing);

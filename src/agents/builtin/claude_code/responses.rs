@@ -78,10 +78,10 @@ impl Responses {
         Some(key)
     }
 
-    /// Whether a line's usage is an estimate that the response's last line replaces: that of its beginning, in a log
-    /// whose earlier responses began with one.
-    pub(super) fn is_estimate(&self, usage: &Billed) -> bool {
-        self.begin_with_estimates && usage.output == 0
+    /// Whether a line's usage is a report: not zero, and no estimate that the response's last line replaces, such as
+    /// that of its beginning in a log whose earlier responses began with one.
+    pub(super) fn is_report(&self, usage: &Billed) -> bool {
+        usage.prompt() > 0 && !(self.begin_with_estimates && usage.output == 0)
     }
 }
 

@@ -170,3 +170,13 @@ fn a_trimmed_session_has_its_context_and_no_past() {
     assert_eq!(last.context, whole.context());
     assert_eq!(last.items.len(), trimmed.items().len());
 }
+
+#[test]
+fn a_fork_without_its_parents_log_lacks_its_beginning_once() {
+    let log = fixture!("claude-code/fork_inherits_the_parents_context/log.jsonl");
+    let root = r#"{"type":"system","subtype":"compact_boundary","uuid":"s9","parentUuid":null,"agentId":"af1","isSidechain":true}"#;
+    let entries = entries(&format!("{log}{root}\n"));
+    let missing = |entry: &&Entry| entry.event == Event::BeginningMissing;
+    assert_eq!(entries.iter().filter(missing).count(), 1);
+    assert!(entries.iter().all(|entry| entry.lane == Lane::Main));
+}

@@ -7,7 +7,7 @@ use super::{ClaudeCodeDecoder, Side};
 use kit::lenient::{self, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
-use model::event::{Billed, Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
+use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
 
 /// One of these is in every line that concerns usage: of a response, of what a sub-agent does, of a compaction, of how
 /// a request was made.
@@ -91,15 +91,16 @@ impl Line<'_> {
             parent: &self.parent_uuid,
         };
         let usage = self.message.usage.as_ref();
-        let request = responses.key_of(&ids, usage.map(ResponseUsage::context))?;
+        let context = usage.map(ResponseUsage::context);
+        let request = responses.key_of(&ids, context)?;
         bill_iterations(request, usage, out);
-        let is_report = |usage: &Billed| usage.prompt() > 0 && !responses.is_estimate(usage);
-        match usage.filter(|usage| is_report(&usage.context())) {
-            Some(usage) => {
+        let report = usage.zip(context);
+        match report.filter(|(_, context)| responses.is_report(context)) {
+            Some((usage, context)) => {
                 out.usage(Usage {
                     model: model.map(|model| wire::model_name(model, is_long)),
                     billed: usage.billed(),
-                    ..Usage::reported(request, usage.context().prompt())
+                    ..Usage::reported(request, context.prompt())
                 });
             }
             None => out.node(Node::output(None, Some(request), Vec::new())),
