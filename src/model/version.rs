@@ -13,6 +13,14 @@ pub fn is_newer(version: &str, than: &str) -> bool {
     numbers(version) > numbers(than)
 }
 
+/// Whether what holds up to a version holds for this one. One that is not known is taken for the newest.
+pub fn is_up_to(version: Option<&str>, newest: Option<&str>) -> bool {
+    newest.is_none_or(|newest| {
+        let version = version.filter(|version| !numbers(version).is_empty());
+        version.is_some_and(|version| !is_newer(version, newest))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,10 @@
 //! How large a window is and when the agent compacts, from the models table and from what the session
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
-//! only the fallbacks for models that no table has: `GUESSED_WINDOWS` and [`Tokenizer::default`].
+//! only the fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
 
 pub mod count_rule;
 pub mod custom;
+mod models;
 mod overrides;
 mod pattern;
 mod policy;
@@ -17,6 +18,7 @@ mod trigger;
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
 pub use count_rule::{Base, CountRule};
+pub use models::ModelRow;
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
@@ -29,7 +31,7 @@ use super::earlier::Earlier;
 use crate::estimator::Estimator;
 use custom::Custom;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
@@ -71,37 +73,6 @@ pub struct Rules {
     /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
     #[serde(skip)]
     pub proven: BTreeMap<&'static str, &'static str>,
-}
-
-/// What is known of the models whose ids match.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelRow {
-    /// Patterns of exact model ids; `*` matches any text.
-    pub ids: Vec<String>,
-    /// The agents this row is for; none: all.
-    #[serde(default)]
-    pub agents: Vec<String>,
-    /// The window, in tokens.
-    pub window: u64,
-    /// A larger window the model may have been given; taken once the context has been seen above
-    /// `window`.
-    pub window_extended: Option<u64>,
-    /// Whether its numbers are those of the family, for a model that the table does not know.
-    #[serde(default)]
-    pub guess: bool,
-    /// The tokenizer's name.
-    pub tokenizer: String,
-    /// What becomes of its thinking; a session's own reports can show otherwise.
-    #[serde(default)]
-    pub thinking: Thinking,
-    /// How much faster thinking grows than the summary of it that a log shows; see
-    /// [`Tokenizer::thinking_growth`].
-    #[serde(default)]
-    pub thinking_growth: f64,
-    /// The source of these numbers; optional in the user's own table.
-    #[serde(default)]
-    pub source: String,
 }
 
 /// How the window's size is known.
@@ -301,8 +272,6 @@ impl<'a> Seen<'a> {
 
 /// The name of a policy whose trigger is not documented.
 const NOT_KNOWN: &str = "not known";
-/// The windows that a model without a row in the table may have.
-const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 
 impl Rules {
     /// Sets the source of all rows that have none.
@@ -329,13 +298,16 @@ impl Rules {
         self.tokenizer.extend(own.tokenizer);
         self.replace_pictures.extend(own.replace_pictures);
         self.refused.extend(own.refused);
-        for row in &self.model {
-            if !self.tokenizer.contains_key(&row.tokenizer) {
+        let named = self
+            .model
+            .iter()
+            .filter_map(|row| Some((row, row.tokenizer.as_ref()?)));
+        for (row, name) in named {
+            if !self.tokenizer.contains_key(name) {
                 let known: Vec<&str> = self.tokenizer.keys().map(String::as_str).collect();
                 return Err(format!(
-                    "the model {} names a tokenizer '{}' that no table has; known are: {}",
+                    "the model {} names a tokenizer '{name}' that no table has; known are: {}",
                     row.ids.join(", "),
-                    row.tokenizer,
                     known.join(", ")
                 ));
             }
@@ -343,18 +315,10 @@ impl Rules {
         Ok(self)
     }
 
-    /// The row of a model, for an agent.
-    pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
-        self.model.iter().find(|row| {
-            (row.agents.is_empty() || row.agents.iter().any(|a| a == agent))
-                && row.ids.iter().any(|pattern| matches_model(pattern, id))
-        })
-    }
-
     /// The tokenizer of a model.
     pub fn tokenizer(&self, agent: &str, model: Option<&str>) -> Tokenizer {
         let row = model.and_then(|id| self.model(agent, id));
-        let named = row.and_then(|row| self.tokenizer.get(&row.tokenizer));
+        let named = row.and_then(|row| self.tokenizer.get(row.tokenizer.as_ref()?));
         let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
         let tokenizer = tokenizer.unwrap_or_default();
         let may_replace = self.replace_pictures.iter().any(|a| a == agent);
@@ -379,7 +343,7 @@ impl Rules {
     /// system prompt and tools, in tokens; 0: not known. Of an agent's rows that have one, the row for the
     /// largest windows holds that are no larger than the model's.
     pub fn usual_prefix(&self, agent: &str, model: Option<&str>, shown: u64) -> u64 {
-        let row = model.and_then(|id| self.model(agent, id));
+        let row = model.and_then(|id| self.windows(agent, None, id).next());
         let window = row.map_or(0, |row| row.window);
         let own = self.policy.iter().filter(|p| p.agent == agent);
         let own = own.filter(|p| p.prefix > 0 && p.window_from <= window);
@@ -520,33 +484,10 @@ impl Rules {
         }
         let (window, source) = self.usual_window(seen);
         match seen.overrides.window_at_most.filter(fits) {
-            Some(most) if most < window => (most, WindowSource::Settings),
+            Some(most) if most < window && source != WindowSource::Settings => {
+                (most, WindowSource::Settings)
+            }
             _ => (window, source),
         }
-    }
-
-    fn usual_window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
-        let row = seen.model.and_then(|id| self.model(seen.agent, id));
-        if let Some(row) = row {
-            if seen.largest <= row.window {
-                let source = match row.window_extended {
-                    _ if row.guess => WindowSource::Guessed,
-                    Some(_) if !seen.says_window => WindowSource::SmallerOfTwo,
-                    _ => WindowSource::ModelTable,
-                };
-                return (row.window, source);
-            }
-            if let Some(extended) = row.window_extended.filter(|w| seen.largest <= *w) {
-                return (extended, WindowSource::Guessed);
-            }
-        }
-        // An agent with a fixed trigger is used with models whose window is at least that large.
-        let own = || self.policy.iter().filter(|p| p.agent == seen.agent);
-        let budget = seen.overrides.budget;
-        let budget = budget.or_else(|| own().filter_map(|policy| policy.budget).max());
-        let least = seen.largest.max(budget.unwrap_or(0));
-        let usual = own().filter_map(|policy| policy.window);
-        let guess = usual.chain(GUESSED_WINDOWS).find(|w| least <= *w);
-        (guess.unwrap_or(least), WindowSource::Guessed)
     }
 }

@@ -79,7 +79,11 @@ fn part(rules: &Rules, pattern: &str) -> Rules {
     part.policy
         .retain(|row| is_named(&row.agent) || fits(&row.models));
     part.price.retain(|row| fits(&row.ids));
-    let used: Vec<String> = part.model.iter().map(|row| row.tokenizer.clone()).collect();
+    let used: Vec<String> = part
+        .model
+        .iter()
+        .filter_map(|row| row.tokenizer.clone())
+        .collect();
     part.tokenizer
         .retain(|name, _| is_named(name) || used.contains(name));
     part

@@ -14,6 +14,8 @@ use std::sync::{Arc, LazyLock};
 pub struct Overrides {
     /// The window, where the log has none.
     pub window: Option<u64>,
+    /// The window of models that the agent does not know, where the log has none.
+    pub unknown_window: Option<u64>,
     /// The window is no larger than this, whatever the model's.
     pub window_at_most: Option<u64>,
     /// Compaction uses this window where the model's is larger; it is proactive then, even where it
@@ -42,7 +44,7 @@ pub struct Overrides {
     pub pictures: Media<Pictures>,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
     pub models: Vec<ModelWindow>,
-    /// The file or variable that `window` is from, to be shown; empty: the usual settings.
+    /// The file or variable that `window` and `unknown_window` are from, to be shown; empty: the usual settings.
     pub window_from: &'static str,
     /// The same for `compact_window` and `limit`.
     pub trigger_from: &'static str,

@@ -101,11 +101,7 @@ impl Policy {
             && window >= self.window_from
             && (self.models.is_empty() || seen.model.is_some_and(of))
             && (self.sessions.is_empty() || seen.session.is_some_and(is_named))
-            && self.up_to.as_deref().is_none_or(|newest| {
-                let has_numbers = |v: &&str| !version::numbers(v).is_empty();
-                let version = seen.version.filter(has_numbers);
-                version.is_some_and(|version| !version::is_newer(version, newest))
-            })
+            && version::is_up_to(seen.version, self.up_to.as_deref())
             && self
                 .until
                 .is_none_or(|last| seen.at.is_some_and(|at| at <= last))

@@ -73,7 +73,9 @@ fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
     assert_eq!(of("claude-code", "claude-nova-7"), (1_000_000, guess));
     assert_eq!(of("codex", "gpt-7-astra"), (258_400, guess));
     assert_eq!(of("qwen-code", "gemini_ultra"), (1_048_576, guess));
-    assert_eq!(of("codex", "of nobody"), (200_000, guess));
+    assert_eq!(of("codex", "of nobody"), (258_400, table));
+    assert_eq!(of("goose", "of nobody"), (128_000, guess));
+    assert_eq!(of("opencode", "of nobody"), (200_000, guess));
 }
 
 #[test]

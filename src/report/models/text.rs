@@ -17,15 +17,19 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
             Thinking::Leaves => "removed at a new turn",
             Thinking::Never => "never sent back",
         };
+        let name = row.tokenizer.as_deref();
+        let tokenizer =
+            name.map(|name| format!(" · tokenizer {} · thinking {thinking}", inert(name)));
         writeln!(
             out,
-            "\n  {}\n    window {}{}{} · tokenizer {} · thinking {thinking}{}",
+            "\n  {}\n    window {}{}{}{}{}{}",
             inert(&row.ids.join(", ")),
             if row.guess { "guessed: " } else { "" },
             tokens(row.window),
             extended.unwrap_or_default(),
-            inert(&row.tokenizer),
-            only("agents", &row.agents)
+            tokenizer.unwrap_or_default(),
+            only("agents", &row.agents),
+            only("up to version", row.up_to.as_slice())
         )?;
         source(out, &row.source)?;
     }

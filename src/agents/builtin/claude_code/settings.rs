@@ -24,6 +24,7 @@ pub(super) const SETTINGS: Settings = Settings {
         SettingsFile::Beside(".claude.json"),
     ],
     env: &[
+        WINDOW_ENV,
         COMPACT_WINDOW_ENV,
         PERCENT_ENV,
         OUTPUT_ENV,
@@ -34,10 +35,12 @@ pub(super) const SETTINGS: Settings = Settings {
     read,
 };
 
+const WINDOW_ENV: &str = "CLAUDE_CODE_MAX_CONTEXT_TOKENS";
 const COMPACT_WINDOW_ENV: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 const PERCENT_ENV: &str = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE";
 const OUTPUT_ENV: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
 const WITHOUT_1M_ENV: &str = "CLAUDE_CODE_DISABLE_1M_CONTEXT";
+/// The second also lets the window of any model be set.
 const OFF_ENV: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
 
 /// Windows for compaction are taken to this range.
@@ -63,7 +66,11 @@ fn read(files: &[&[u8]]) -> Overrides {
         None
     };
     models.extend(windows::of_state(&layers));
+    let window = layers.tokens(&env(WINDOW_ENV));
     Overrides {
+        window: window.filter(|_| is_on(OFF_ENV[1])),
+        unknown_window: window,
+        window_from: window.map_or("", |_| WINDOW_ENV),
         window_at_most: is_on(WITHOUT_1M_ENV).then_some(WITHOUT_1M),
         compact_window: from_env.or(for_all),
         trigger_from: match from_env {
@@ -212,6 +219,22 @@ mod tests {
         );
         assert_eq!(small.window_at_most, Some(200_000));
         assert_eq!(small.output, Some(8_000));
+    }
+
+    #[test]
+    fn a_window_for_unknown_models_is_for_all_where_nothing_compacts() {
+        let of = |more: &str| {
+            one(&format!(
+                "{{\"env\":{{\"CLAUDE_CODE_MAX_CONTEXT_TOKENS\":\"64000\"{more}}}}}"
+            ))
+        };
+        let usual = of("");
+        assert_eq!((usual.window, usual.unknown_window), (None, Some(64_000)));
+        let off = of(",\"DISABLE_COMPACT\":\"1\"");
+        assert_eq!(off.window, Some(64_000));
+        assert_eq!(off.window_from, "CLAUDE_CODE_MAX_CONTEXT_TOKENS");
+        let ignored = one(r#"{"env":{"CLAUDE_CODE_MAX_CONTEXT_TOKENS":"0"}}"#);
+        assert!(ignored.is_empty());
     }
 
     #[test]

@@ -86,6 +86,78 @@ fn a_prompt_is_refused_for_the_window_and_not_far_below_it() {
 }
 
 #[test]
+fn claude_code_takes_a_model_that_it_does_not_know_for_one_of_200k() {
+    let of = |model, version, largest| {
+        let limits = RULES.limits(&Seen {
+            version: Some(version),
+            largest,
+            ..seen("claude-code", model)
+        });
+        (limits.window, limits.trigger)
+    };
+    let (at, refused) = (Some(167_000), None);
+    for model in ["gpt-5.6-sol", "deepseek-v4-flash", "glm-5.2", "of-nobody"] {
+        assert_eq!(of(model, "2.1.310", 0), (200_000, at), "{model}");
+        // Nothing compacted such a model at a size.
+        assert_eq!(of(model, "2.1.222", 0), (200_000, refused), "{model}");
+    }
+    assert_eq!(of("gpt-5.6-sol[1m]", "2.1.310", 0), (1_000_000, refused));
+    // What was seen refutes it: it is the model's own.
+    let (window, _) = of("deepseek-v4-flash", "2.1.310", 210_000);
+    assert_eq!(window, 1_000_000);
+    // Elsewhere it is the model's own at once, and its tokenizer is its own everywhere.
+    assert_eq!(RULES.limits(&seen("pi", "glm-5.2")).window, 1_000_000);
+    let tokenizer = |model| RULES.model("claude-code", model)?.tokenizer.as_deref();
+    assert_eq!(tokenizer("gpt-5.6-sol"), Some("o200k"));
+    assert_eq!(tokenizer("claude-opus-5[1m]"), Some("claude-4.7"));
+    // A setting for unknown models is for no others.
+    let set = Overrides {
+        unknown_window: Some(64_000),
+        window_from: "CLAUDE_CODE_MAX_CONTEXT_TOKENS",
+        ..Overrides::default()
+    };
+    let limits = claude("glm-5.2", &set);
+    assert_eq!((limits.window, limits.trigger), (64_000, Some(31_000)));
+    let from = "settings, CLAUDE_CODE_MAX_CONTEXT_TOKENS";
+    assert_eq!(limits.window_from(), from);
+    for known in ["claude-opus-5", "glm-5.2[1m]"] {
+        assert_eq!(claude(known, &set).window, 1_000_000, "{known}");
+    }
+}
+
+#[test]
+fn claude_code_by_the_names_of_other_providers() {
+    let window = |model, version| {
+        let version = Some(version);
+        let limits = RULES.limits(&Seen {
+            version,
+            ..seen("claude-code", model)
+        });
+        limits.window
+    };
+    for model in [
+        "us.anthropic.claude-opus-5",
+        "eu.anthropic.claude-opus-4-8-v1:0",
+        "claude-opus-4-8@20260520",
+    ] {
+        assert_eq!(window(model, "2.1.286"), 200_000, "{model}");
+        assert_eq!(window(model, "2.1.287"), 1_000_000, "{model}");
+    }
+    for model in [
+        "us.anthropic.claude-sonnet-5",
+        "us.anthropic.claude-opus-5[1m]",
+        "claude-opus-5",
+    ] {
+        assert_eq!(window(model, "2.1.219"), 1_000_000, "{model}");
+    }
+    let profile = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/4jqt";
+    assert_eq!(window(profile, "2.1.219"), 200_000);
+    // Other agents take them for what they are.
+    let pis = RULES.limits(&seen("pi", "us.anthropic.claude-opus-5"));
+    assert_eq!(pis.window, 1_000_000);
+}
+
+#[test]
 fn claude_code_with_settings() {
     let window = |tokens| Overrides {
         compact_window: Some(tokens),

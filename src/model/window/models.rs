@@ -1,0 +1,106 @@
+//! The rows of models: what is known of a model, and the window that an agent takes it to have.
+
+use super::{Rules, Seen, Thinking, WindowSource, matches_model};
+use crate::version;
+use serde::{Deserialize, Serialize};
+
+/// The windows that a model without a row in the table may have.
+const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
+
+/// What is known of the models whose ids match.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRow {
+    /// Patterns of exact model ids; `*` matches any text. A row for `*` has the window that an agent takes for models
+    /// that it does not know.
+    pub ids: Vec<String>,
+    /// The agents this row is for; none: all.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// The newest version of the agent that its window holds for; none: any.
+    pub up_to: Option<String>,
+    /// The window, in tokens.
+    pub window: u64,
+    /// A larger window the model may have been given; taken once the context has been seen above
+    /// `window`.
+    pub window_extended: Option<u64>,
+    /// Whether its numbers are those of the family, for a model that the table does not know.
+    #[serde(default)]
+    pub guess: bool,
+    /// The tokenizer's name; none: the row says nothing but the window, and the next one that matches has the rest.
+    pub tokenizer: Option<String>,
+    /// What becomes of its thinking; a session's own reports can show otherwise.
+    #[serde(default)]
+    pub thinking: Thinking,
+    /// How much faster thinking grows than the summary of it that a log shows; see
+    /// [`Tokenizer::thinking_growth`](crate::calibration::Tokenizer::thinking_growth).
+    #[serde(default)]
+    pub thinking_growth: f64,
+    /// The source of these numbers; optional in the user's own table.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl ModelRow {
+    fn is_of(&self, agent: &str, id: &str) -> bool {
+        (self.agents.is_empty() || self.agents.iter().any(|a| a == agent))
+            && self.ids.iter().any(|pattern| matches_model(pattern, id))
+    }
+
+    /// Whether its window is the one that an agent takes for models that it does not know.
+    fn is_for_unknown(&self) -> bool {
+        self.ids.iter().any(|id| id == "*")
+    }
+}
+
+impl Rules {
+    /// The row of a model, for an agent, that has its tokenizer.
+    pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
+        let mut rows = self.model.iter().filter(|row| row.tokenizer.is_some());
+        rows.find(|row| row.is_of(agent, id))
+    }
+
+    /// The rows with the windows that a model may have with this version of an agent, the likeliest first.
+    pub(super) fn windows<'r>(
+        &'r self,
+        agent: &'r str,
+        version: Option<&'r str>,
+        id: &'r str,
+    ) -> impl Iterator<Item = &'r ModelRow> {
+        let rows = self.model.iter().filter(move |row| row.is_of(agent, id));
+        rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()))
+    }
+
+    /// The window that an agent takes for a model where neither log nor settings say it. One that is smaller than what
+    /// was in the context is not the one.
+    pub(super) fn usual_window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
+        let mut is_guess = false;
+        let rows = |id| self.windows(seen.agent, seen.version, id);
+        for row in seen.model.into_iter().flat_map(rows) {
+            let set = seen.overrides.unknown_window;
+            if let Some(set) = set.filter(|set| row.is_for_unknown() && seen.largest <= *set) {
+                return (set, WindowSource::Settings);
+            }
+            if seen.largest <= row.window {
+                let source = match row.window_extended {
+                    _ if is_guess || row.guess => WindowSource::Guessed,
+                    Some(_) if !seen.says_window => WindowSource::SmallerOfTwo,
+                    _ => WindowSource::ModelTable,
+                };
+                return (row.window, source);
+            }
+            if let Some(extended) = row.window_extended.filter(|w| seen.largest <= *w) {
+                return (extended, WindowSource::Guessed);
+            }
+            is_guess = true;
+        }
+        // An agent with a fixed trigger is used with models whose window is at least that large.
+        let own = || self.policy.iter().filter(|p| p.agent == seen.agent);
+        let budget = seen.overrides.budget;
+        let budget = budget.or_else(|| own().filter_map(|policy| policy.budget).max());
+        let least = seen.largest.max(budget.unwrap_or(0));
+        let usual = own().filter_map(|policy| policy.window);
+        let guess = usual.chain(GUESSED_WINDOWS).find(|w| least <= *w);
+        (guess.unwrap_or(least), WindowSource::Guessed)
+    }
+}
