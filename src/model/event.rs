@@ -215,6 +215,8 @@ pub enum Event {
     /// From here on the log contains all that its prompts hold, the system prompt and the tools too: the node of
     /// these follows, and replaces what was known of them.
     PromptsLogged,
+    /// The newest reset takes effect after the next request, which was under way when it was written.
+    ResetPostponed,
     /// The newest item is a summary that took the place of records that were in the log before. Their sizes
     /// are known only if the log was read before it was rewritten.
     Summarised,

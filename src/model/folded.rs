@@ -52,6 +52,7 @@ impl Folded {
             | Event::Cleared { .. }
             | Event::Sent { .. }
             | Event::Summarised
+            | Event::ResetPostponed
             | Event::PromptsLogged => true,
             Event::Rollback { .. }
             | Event::BeginningMissing

@@ -261,6 +261,11 @@ impl PastReset {
     pub fn is_automatic(&self) -> bool {
         self.gone == Gone::Compaction && self.cause == Cause::Automatic
     }
+
+    /// The size at which it took place: the agent's own count where its rule is known, otherwise the size before.
+    pub(super) fn size(&self) -> u64 {
+        self.counted.map_or(self.before, |counted| counted.at)
+    }
 }
 
 #[cfg(test)]

@@ -220,7 +220,9 @@ impl Ledger {
         let key_of = |ix: usize| Some(requests.get(ix)?.key());
         self.by_request.insert(key, ix, key_of);
         self.late.begin_response();
-        if start < self.newest_start || !chain.is_live(start) {
+        // A reset that takes effect later counts from the request after this one.
+        let precedes_reset = self.resets.last().is_some_and(|reset| reset.request > ix);
+        if start < self.newest_start || !chain.is_live(start) || precedes_reset {
             return;
         }
         self.newest_start = start;

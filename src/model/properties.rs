@@ -195,6 +195,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
             rewound,
         }),
         (0u64..4).prop_map(|turns| Event::Rollback { turns }),
+        any::<bool>().prop_map(|_| Event::ResetPostponed),
         (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
         (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),
         prop_oneof![Just("alpha"), Just("beta")].prop_map(|model| {

@@ -113,6 +113,7 @@ impl Session {
             Event::Rollback { turns } => state.roll_back(turns),
             Event::Summarised => state.note_summary(),
             Event::BeginningMissing => state.lacks_beginning(),
+            Event::ResetPostponed => state.postpone_reset(),
             Event::PromptsLogged => state.logs_prompts(),
             Event::TurnEnded => state.drop_ephemeral(),
             Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),

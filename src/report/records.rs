@@ -145,6 +145,10 @@ impl Records {
             }
             Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
+            Event::ResetPostponed => (
+                "compaction",
+                "takes effect after the next request".to_owned(),
+            ),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
             Event::Summarised => (
                 "history",

@@ -15,7 +15,8 @@ impl Session {
         at: Option<Timestamp>,
     ) -> PastReset {
         let used = self.calibrated_context();
-        let (before, before_source) = match reset.before {
+        // Agents whose provider reports nothing write zeros.
+        let (before, before_source) = match reset.before.filter(|size| *size > 0) {
             Some(size) => (size, Source::Agent),
             None if used.estimated == 0 => (used.used, Source::Reported),
             None => (used.used, Source::Estimated),
@@ -35,11 +36,74 @@ impl Session {
             before_source,
             ours: used.used,
             counted,
-            after: reset.after,
+            after: reset.after.filter(|size| *size > 0),
             after_source: Source::Agent,
             request: self.requests().len(),
             record: self.ledger().items().record(),
             dropped: [0; 5],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Kept};
+    use crate::testing::Log;
+    use crate::{Gone, Kind, Role};
+
+    /// A compaction whose cause the log does not have.
+    fn compacted(log: Log, before: Option<u64>) -> Log {
+        let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+        log.event(Event::Reset(Box::new(Reset { before, ..reset })))
+    }
+
+    #[test]
+    fn a_size_of_zero_is_no_size() {
+        let log = Log::new().item("1", Role::User, Kind::Text, 3_000);
+        let log = compacted(log, Some(0));
+        let reset = &log.session.resets()[0];
+        assert!(reset.before >= 3_000, "{}", reset.before);
+        assert_eq!(reset.before_source, Source::Estimated);
+    }
+
+    #[test]
+    fn a_postponed_compaction_takes_effect_after_the_next_request() {
+        let log = Log::new().model("m").report(10_000);
+        let log = log.result("r", "Read", 60_000).report(71_000);
+        let log = compacted(log, Some(71_000));
+        // This request was under way.
+        let log = log.event(Event::ResetPostponed).report(71_500);
+        assert_eq!(log.session.resets()[0].after, None);
+        assert_eq!(log.session.context().known, 0);
+        assert_eq!(log.session.requests().len(), 3);
+        let log = log.item("u", Role::User, Kind::Text, 200).report(12_000);
+        let reset = &log.session.resets()[0];
+        assert_eq!((reset.after, reset.request), (Some(12_000), 3));
+        assert_eq!(log.session.context().known, 12_000);
+    }
+
+    #[test]
+    fn compactions_at_one_size_were_not_asked_for() {
+        let causes = |sizes: &[u64]| {
+            let log = Log::of("tested").model("m").report(8_000);
+            let log = sizes.iter().enumerate().fold(log, |log, (n, size)| {
+                let log = log.result(&format!("r{n}"), "Read", 10_000).report(*size);
+                let log = compacted(log, None);
+                let log = log.item(&format!("u{n}"), Role::User, Kind::Text, 100);
+                log.report(9_000)
+            });
+            let resets = log.session.resets().iter();
+            let causes: Vec<Cause> = resets.map(|reset| reset.cause.clone()).collect();
+            (causes, log.session.limits().trigger)
+        };
+        let (automatic, manual) = (Cause::Automatic, Cause::Manual);
+        // The rule is 50,000.
+        let (two, trigger) = causes(&[30_000, 31_000]);
+        assert_eq!((two, trigger), (vec![manual.clone(); 2], Some(50_000)));
+        let (three, trigger) = causes(&[30_000, 31_000, 33_500]);
+        assert_eq!((three, trigger), (vec![automatic; 3], Some(30_000)));
+        let (apart, _) = causes(&[20_000, 31_000, 25_000]);
+        assert_eq!(apart, vec![manual; 3]);
     }
 }
