@@ -48,19 +48,19 @@ impl State {
         let requests = self.requests().to(inputs.requests as usize);
         let resets = &self.resets()[..inputs.resets as usize];
         let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
-        self.limits_by(&facts, &sizes, || self.calibrated(content).low)
+        self.limits_by(&facts, &sizes, || self.calibrated(content).used)
     }
 
-    /// The window and the trigger that follow from these sizes. `low` is the low end of the context, which is asked
-    /// for only where they depend on it.
+    /// The window and the trigger that follow from these sizes. `used` is the size of the context, which is asked for only
+    /// where they depend on it.
     pub(super) fn limits_by(
         &self,
         facts: &ModelFacts,
         sizes: &Sizes,
-        low: impl FnOnce() -> u64,
+        used: impl FnOnce() -> u64,
     ) -> Limits {
         let limits = |least| self.limits_from(facts, sizes, least);
-        raised(sizes.has_requests, limits, low)
+        raised(sizes.has_requests, limits, used)
     }
 
     /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
@@ -146,15 +146,20 @@ fn is_same(a: Option<&Arc<str>>, b: Option<&Arc<str>>) -> bool {
     }
 }
 
-/// A guessed window is not smaller than the context: its low end, if nothing was reported. That is
-/// computed only for such sessions, since lists need the limits of every session that they show.
-fn raised(has_requests: bool, limits: impl Fn(u64) -> Limits, low: impl FnOnce() -> u64) -> Limits {
+/// A window that is not known for sure is not smaller than the context: as it is estimated, if nothing was reported. That
+/// is computed only for such sessions, since lists need the limits of every session that they show.
+fn raised(
+    has_requests: bool,
+    limits: impl Fn(u64) -> Limits,
+    used: impl FnOnce() -> u64,
+) -> Limits {
     let usual = limits(0);
-    if usual.window_source != WindowSource::Guessed || has_requests {
+    let (guessed, smaller) = (WindowSource::Guessed, WindowSource::SmallerOfTwo);
+    if ![guessed, smaller].contains(&usual.window_source) || has_requests {
         return usual;
     }
-    match low() {
-        low if low > usual.window => limits(low),
+    match used() {
+        used if used > usual.window => limits(used),
         _ => usual,
     }
 }
@@ -173,13 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_guessed_window_holds_what_is_estimated_for_sure() {
+    fn a_guessed_window_holds_what_is_estimated() {
         let log = Log::new();
         let log = log.item("1", Role::User, Kind::Text, 1_000);
         assert_eq!(limits(&log), (200_000, WindowSource::Guessed));
-        let log = log.item("2", Role::Tool, Kind::ToolResult, 600_000);
+        let log = log.item("2", Role::Tool, Kind::ToolResult, 250_000);
         let (window, source) = limits(&log);
-        assert!(window >= log.session.context().low && window > 200_000);
+        let context = log.session.context();
+        assert!(context.low < 200_000, "it is not sure");
+        assert!(window >= context.used && window > 200_000);
         assert_eq!(source, WindowSource::Guessed);
 
         // At the first item it was still the usual one.

@@ -119,11 +119,11 @@ impl Session {
                     window: self.meta.window,
                     trigger: self.meta.trigger,
                 };
-                self.limits_by(&facts, &stored.sizes, || stored.low)
+                self.limits_by(&facts, &stored.sizes, || stored.used)
             }
             None => {
                 let sizes = Sizes::now(&self.state);
-                self.limits_by(&self.facts(), &sizes, || self.calibrated_context().low)
+                self.limits_by(&self.facts(), &sizes, || self.calibrated_context().used)
             }
         }
     }

@@ -27,8 +27,8 @@ pub(crate) struct Stored {
     pub(crate) is_final: bool,
     /// What its limits are computed from.
     pub(crate) sizes: Sizes,
-    /// The low end of its context by its own calibration.
-    pub(crate) low: u64,
+    /// The size of its context by its own calibration.
+    pub(crate) used: u64,
     is_unreported: bool,
     /// The newest prompts, in tokens, oldest first.
     prompts: Vec<u64>,
@@ -82,7 +82,7 @@ impl Session {
         self.stored = Some(Box::new(Stored {
             is_final: self.is_final(&context),
             sizes: Sizes::now(&self.state),
-            low: self.calibrated_context().low,
+            used: self.calibrated_context().used,
             is_unreported: self.is_unreported(),
             prompts: self.newest_prompts(RECENT_PROMPTS),
             newest_reset: self.resets().last().cloned(),
