@@ -24,6 +24,8 @@ pub enum SettingsFile {
     Agent(&'static str),
     /// Beside the agent's folder.
     Beside(&'static str),
+    /// Below the folder that the log's folder is in, of an agent that is one of several.
+    NearLog(&'static str),
     /// Below the folder in which the session works.
     Project(&'static str),
     /// The machine's.

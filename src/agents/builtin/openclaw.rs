@@ -31,6 +31,8 @@ mod settings;
 /// Texts that are in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
 /// answer that it shows itself.
 const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""#];
+/// What is between a session's id and a checkpoint's, in the name of a file.
+const CHECKPOINT: &str = ".checkpoint.";
 /// A text that is in its header if it works in its usual folder.
 const FOLDER: &str = "/.openclaw/";
 
@@ -225,6 +227,13 @@ fn claims(path: &Path) -> Option<Claim> {
     }
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     let folder = path.parent()?.file_name()?;
+    if let Some((id, _)) = name.split_once(CHECKPOINT) {
+        // A copy of what was before a compaction.
+        return Some(Claim {
+            superseded_by: Some(path.with_file_name(format!("{id}.jsonl"))),
+            ..Claim::session(id)
+        });
+    }
     (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim::session(name))
 }
 
@@ -251,13 +260,17 @@ mod tests {
         for other in [
             "sessions.json",
             "a.jsonl.reset.2026-05-12T01-02-27.657Z",
-            "a.checkpoint.1.jsonl",
             "a.trajectory.jsonl",
             ".jsonl",
         ] {
             assert_eq!(claim(&format!("{folder}/{other}")), None, "{other}");
         }
         assert_eq!(claim("/home/dev/.openclaw/agents/main/agent/a.jsonl"), None);
+        // A copy is read only where there is nothing else.
+        let copy = format!("{folder}/{id}.checkpoint.1.jsonl");
+        let copy = OPENCLAW.claims(Path::new(&copy)).unwrap();
+        let original = format!("{folder}/{id}.jsonl");
+        assert_eq!(copy.superseded_by.as_deref(), Some(Path::new(&original)));
     }
 
     #[test]

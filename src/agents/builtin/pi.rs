@@ -13,6 +13,8 @@
 //! * A response that was aborted or failed is not sent again, so nothing of it stays, and its output
 //!   number is a placeholder. Most report zeros, which mean nothing; where the prompt is not zero it is
 //!   the provider's (six of nineteen, all within a message of the next one), and it counts.
+//! * oh-my-pi writes a compaction before it takes effect: a response that follows it at once, with a prompt no smaller
+//!   than before, is of a request that still held all.
 //! * A compaction keeps all from `firstKeptEntryId` on, and no earlier summary. It is not logged whether
 //!   a person asked for it; only one in the middle of a run cannot have been asked for.
 //! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
@@ -37,6 +39,7 @@ use model::event::{
 };
 use model::{Gone, Kind, Role};
 use record::{Block, Message, Numbers, Record};
+pub(super) use settings::of_providers;
 use std::collections::HashMap;
 use std::path::Path;
 use system::System;
@@ -110,6 +113,8 @@ struct PiDecoder {
     editable: HashMap<Key, (Role, Option<Box<str>>)>,
     /// The entry that contains the newest summary.
     summary: Option<Key>,
+    /// The tokens before a compaction, if no message came since.
+    before: Option<u64>,
     run: Run,
 }
 
@@ -227,7 +232,7 @@ impl PiDecoder {
             "assistant" if message.provider.get() == Some("openclaw") => {
                 out.skip_node(message.model.or_empty(), node);
             }
-            "assistant" => self.run = assistant(record, message, node, out),
+            "assistant" => self.run = assistant(record, message, node, self.before, out),
             "toolResult" => {
                 self.run = Run::Results;
                 let item = out.tool_result(message.tool_name.get(), message.tool_call_id.get());
@@ -248,6 +253,7 @@ impl PiDecoder {
             }
             other => PI.pass_over_node(other, node, out),
         }
+        self.before = None;
     }
 
     fn compaction(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
@@ -263,6 +269,7 @@ impl PiDecoder {
             before: record.tokens_before.0,
             ..Reset::new(Gone::Compaction, cause, Kept::from(first))
         });
+        self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
         // What is kept may reach back beyond the summary before this one, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
             out.emit(Event::cleared_node(old));
@@ -288,11 +295,13 @@ fn one_item(role: Role, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) -
     (!content.0.is_empty()).then(|| add_content(out.item(role, kind), content).done())
 }
 
-/// Emits a response. Returns how it left the run.
+/// Emits a response; `before` is the context before a compaction that no other message came after. Returns how the
+/// response left the run.
 fn assistant(
     record: &Record<'_>,
     message: &Message<'_>,
     mut node: Node,
+    before: Option<u64>,
     out: &mut Sink<'_>,
 ) -> Run {
     let numbers = message.usage.unwrap_or_default();
@@ -313,6 +322,9 @@ fn assistant(
     out.node(node);
     let billed = numbers.billed();
     if billed.prompt() > 0 {
+        if before.is_some_and(|before| billed.prompt() >= before) {
+            out.emit(Event::ResetPostponed);
+        }
         out.usage(Usage {
             model: message.model.boxed(),
             cached: billed.cache_read,
@@ -321,6 +333,8 @@ fn assistant(
             billed,
             ..Usage::reported(request, billed.prompt())
         });
+    } else {
+        out.meta(Meta::of_model(message.model.boxed()));
     }
     run
 }

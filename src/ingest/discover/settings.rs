@@ -68,8 +68,17 @@ impl Whose {
     }
 }
 
-/// The agent, its folder, the folder in which the session works.
-type Asker = (&'static str, Option<PathBuf>, Option<PathBuf>);
+/// Who asks for settings: each has its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Asker {
+    agent: &'static str,
+    /// The agent's folder.
+    home: Option<PathBuf>,
+    /// The folder that the log's folder is in, where there may be settings.
+    near: Option<PathBuf>,
+    /// The folder in which the session works.
+    project: Option<PathBuf>,
+}
 
 /// What was read for a log.
 struct Known {
@@ -200,13 +209,21 @@ impl SettingsReader {
         let home = agent_folder(log.format, &log.facts.path);
         let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);
         let project = cwd.map(Path::new).filter(is_believed);
-        let asker = (log.format.id, home, project.map(Path::to_path_buf));
+        let is_near = |file: &SettingsFile| matches!(file, SettingsFile::NearLog(_));
+        let near = log.facts.path.parent().and_then(Path::parent);
+        let near = near.filter(|_| home.is_some() && settings.files.iter().any(is_near));
+        let asker = Asker {
+            agent: log.format.id,
+            home,
+            near: near.map(Path::to_path_buf),
+            project: project.map(Path::to_path_buf),
+        };
         if let Some(known) = self.known.get(&asker)
             && known.round == self.round
         {
             return Arc::clone(&known.overrides);
         }
-        let (_, home, _) = &asker;
+        let (home, near) = (&asker.home, &asker.near);
         // Many users keep their agent's settings elsewhere, and link them.
         let is_own = home
             .as_ref()
@@ -218,6 +235,7 @@ impl SettingsReader {
         let paths = settings.files.iter().filter_map(|file| match *file {
             SettingsFile::Agent(below) => of(home.as_deref()?, below),
             SettingsFile::Beside(name) => of(home.as_ref()?.parent()?, name),
+            SettingsFile::NearLog(below) => of(near.as_deref()?, below),
             SettingsFile::Project(below) => {
                 Some((Some(project?.to_path_buf()), project?.join(below)))
             }
@@ -570,5 +588,38 @@ mod tests {
         let mut reader = SettingsReader::new(at_home(dir.path()));
         let cwd = dir.path().join("p");
         assert!(reader.of(&log, &works_in(cwd.to_str())).is_empty());
+    }
+
+    #[test]
+    fn each_of_several_agents_has_its_own_models() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join(".openclaw");
+        let window = |tokens: u64| {
+            format!(
+                "{{\"providers\":{{\"p\":{{\"models\":[{{\"id\":\"m\",\"contextWindow\":{tokens}}}]}}}}}}"
+            )
+        };
+        for (agent, tokens) in [("main", 64_000), ("other", 32_000)] {
+            let folder = state.join("agents").join(agent);
+            let header = format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"{agent}\",\"timestamp\":\"2026-06-02T06:00:00Z\",\"cwd\":\"/x/.openclaw/workspace\"}}\n"
+            );
+            put(
+                &folder.join("sessions").join(agent).with_extension("jsonl"),
+                &header,
+            );
+            put(&folder.join("agent/models.json"), &window(tokens));
+        }
+        let roots = vec![SearchRoot::Given(state.clone())];
+        let formats = agents::ALL.to_vec();
+        let found = Scanner::new(roots, formats, |_| None).look();
+        let mut reader = SettingsReader::new(at_home(dir.path()));
+        let mut windows: Vec<Option<u64>> = found
+            .files
+            .iter()
+            .map(|log| reader.of(log, &Whose::default()).models[0].window)
+            .collect();
+        windows.sort_unstable();
+        assert_eq!(windows, [Some(32_000), Some(64_000)]);
     }
 }

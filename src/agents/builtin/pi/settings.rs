@@ -3,7 +3,7 @@
 
 use format::settings::{Layers, Settings, SettingsFile, tokens};
 use model::window::{ModelWindow, Overrides};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const FILES: [SettingsFile; 3] = [
     SettingsFile::Project(".pi/settings.json"),
@@ -27,17 +27,44 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
-/// The windows of `models.json`, those of the default provider first: logs name models without their
-/// provider.
+/// The windows of `models.json`.
 fn models(layers: &Layers) -> Vec<ModelWindow> {
-    let objects = |value: &Value| value.as_object().cloned();
-    let providers: Map<String, Value> = layers.find("/providers", objects).unwrap_or_default();
     let name = |value: &Value| value.as_str().map(str::to_owned);
     let default = layers.find("/defaultProvider", name);
+    let rows = layers.find("/providers", |providers| {
+        let default = default.as_deref();
+        Some(of_providers(
+            providers,
+            default,
+            MODELS,
+            Some(DEFAULT_WINDOW),
+        ))
+    });
+    rows.unwrap_or_default()
+}
+
+/// The windows of the models of providers, in a file `from`. Those of the default provider come first: logs name models
+/// without their provider. `usual` is the window of a listed model that names none.
+pub(in super::super) fn of_providers(
+    providers: &Value,
+    default: Option<&str>,
+    from: &'static str,
+    usual: Option<u64>,
+) -> Vec<ModelWindow> {
     let mut rows = Vec::new();
-    let (first, others): (Vec<_>, Vec<_>) = providers
-        .iter()
-        .partition(|(name, _)| Some(*name) == default.as_ref());
+    let providers = providers.as_object().into_iter().flatten();
+    let (first, others): (Vec<_>, Vec<_>) =
+        providers.partition(|(name, _)| Some(name.as_str()) == default);
+    let row = |id: &str, model: &Value, usual: Option<u64>| {
+        let set = model.get("contextTokens").and_then(tokens);
+        let set = set.or_else(|| model.get("contextWindow").and_then(tokens));
+        Some(ModelWindow {
+            id: id.to_owned(),
+            window: Some(set.or(usual)?),
+            from,
+            ..ModelWindow::default()
+        })
+    };
     for (_, provider) in first.into_iter().chain(others) {
         let overrides = provider.get("modelOverrides").and_then(Value::as_object);
         for (id, model) in overrides.into_iter().flatten() {
@@ -46,21 +73,10 @@ fn models(layers: &Layers) -> Vec<ModelWindow> {
         let models = provider.get("models").and_then(Value::as_array);
         for model in models.into_iter().flatten() {
             let id = model.get("id").and_then(Value::as_str);
-            rows.extend(id.and_then(|id| row(id, model, Some(DEFAULT_WINDOW))));
+            rows.extend(id.and_then(|id| row(id, model, usual)));
         }
     }
     rows
-}
-
-/// The window of a model; `None`: it has none of its own.
-fn row(id: &str, model: &Value, default: Option<u64>) -> Option<ModelWindow> {
-    let set = model.get("contextWindow").and_then(tokens);
-    Some(ModelWindow {
-        id: id.to_owned(),
-        window: Some(set.or(default)?),
-        from: MODELS,
-        ..ModelWindow::default()
-    })
 }
 
 #[cfg(test)]
