@@ -118,12 +118,7 @@ pub fn places(format: &Format) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for root in format.roots {
-        let base = match root.base {
-            Base::Home(below) => format!("~/{below}"),
-            Base::XdgConfig(below) => format!("~/.config/{below}"),
-            Base::XdgData(below) => format!("~/.local/share/{below}"),
-            Base::At(folder) => folder.to_owned(),
-        };
+        let base = folder(root.base);
         let below = |folder: &str| {
             let folder = folder.trim_end_matches('/');
             match root.logs {
@@ -138,6 +133,16 @@ pub fn places(format: &Format) -> Vec<String> {
     let mut seen = HashSet::new();
     places.retain(|place| seen.insert(place.clone()));
     places
+}
+
+/// An agent's folder, as people write it.
+pub fn folder(base: Base) -> String {
+    match base {
+        Base::Home(below) => format!("~/{below}"),
+        Base::XdgConfig(below) => format!("~/.config/{below}"),
+        Base::XdgData(below) => format!("~/.local/share/{below}"),
+        Base::At(folder) => folder.to_owned(),
+    }
 }
 
 /// The most formats that a refusal names.

@@ -1,5 +1,6 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
+mod settings;
 mod text;
 
 use super::json::document;
@@ -30,6 +31,8 @@ pub struct Agent {
     pub newest: Option<Timestamp>,
     /// The rule by which it compacts.
     pub compacts_at: String,
+    /// The files and variables that its windows and triggers are read from.
+    pub settings: Vec<String>,
     /// Which logs its decoder was tried with.
     pub tier: &'static str,
     /// The newest version whose logs were compared with known counts.
@@ -121,6 +124,7 @@ impl Agent {
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),
+            settings: settings::places(format),
             tier: format.tier.name(),
             proven: format.tier.proven(),
             facts: format.facts,

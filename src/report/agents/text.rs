@@ -95,6 +95,10 @@ fn place(root: &Root) -> String {
 fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let facts = agent.facts;
     entry(out, "compactions", facts.compactions)?;
+    match &agent.settings[..] {
+        [] => {}
+        settings => entry(out, "settings", &settings.join(", "))?,
+    }
     entry(out, "sub-agents", facts.sub_agents)?;
     entry(out, "updated", facts.live)?;
     entry(out, "recognised", &format!("by {}", facts.mark))?;
