@@ -15,6 +15,7 @@
 
 mod attachment;
 mod canonical;
+mod chosen;
 mod fork;
 mod registry;
 mod requests;
@@ -23,6 +24,7 @@ mod settings;
 mod usage;
 mod wire;
 
+use chosen::Chosen;
 use fork::Fork;
 use format::{
     ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, Tier,
@@ -73,7 +75,7 @@ pub static CLAUDE_CODE: Format = Format {
     registry: Some(&registry::REGISTRY),
     harmless: "summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
-        bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \
+        bridge-session tools-used relocated worktree-state frame-link fork-context-ref \
         dev-mods saved_hook_context api-request-resumed continued-in resume-head-vouch observer-ref \
         content-replacement data-flow-records data-flow-incomplete derived-from ended-by-model tag \
         agent-setting artifact-comment-monitor artifact-autoreact-ledger history-suppression \
@@ -138,6 +140,7 @@ struct ClaudeCodeDecoder {
     thoughts: Option<(Key, Vec<Key>)>,
     /// What the main conversation's requests held, as the log records them.
     requests: Requests,
+    chosen: Chosen,
 }
 
 /// What shows which conversation of a file a record belongs to.
@@ -257,6 +260,10 @@ impl ClaudeCodeDecoder {
             }
             "progress" => {
                 usage::bill_progress(record.data, &mut self.responses, out);
+                out.skip(kind);
+            }
+            "cost-state" => {
+                out.meta(self.chosen.costs(record.model_usage));
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),
@@ -434,14 +441,22 @@ impl ClaudeCodeDecoder {
         if !is_inherited {
             usage::bill_iterations(request, message.usage.as_ref(), out);
         }
-        let (usage, context) = message.usage.as_ref().zip(context)?;
-        let is_final = message.stop_reason.get().is_some();
         let is_long = self.requests.is_long(&record.request_ref);
-        let model = message.model.get().map(|model| {
+        let model = self
+            .chosen
+            .name(&message.model, &record.request_ref, is_long);
+        if let Some(model) = &model {
             self.tools.images = Some(image::claude_formula(model));
-            wire::model_name(model, is_long)
-        });
-        self.responses.is_report(&context).then(|| Usage {
+        }
+        let report = message.usage.as_ref().zip(context);
+        let report = report.filter(|(_, context)| self.responses.is_report(context));
+        let Some((usage, context)) = report else {
+            // Gateways report zeros: the model is named all the same.
+            out.meta(Meta::of_model(model));
+            return None;
+        };
+        let is_final = message.stop_reason.get().is_some();
+        Some(Usage {
             model,
             cached: context.cache_read,
             output: is_final.then_some(context.output),

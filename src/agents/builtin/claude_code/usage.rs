@@ -1,8 +1,10 @@
 //! What a line says of usage, without what the conversation holds.
 
+use super::chosen::Chosen;
 use super::fork;
+use super::requests::Requests;
 use super::responses::{Ids, Responses};
-use super::wire::{self, Params, Progress, ResponseUsage};
+use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
 use kit::lenient::{self, Lost, Raw, Text, record};
 use memchr::memmem;
@@ -16,6 +18,7 @@ pub(super) const MARKS: &[&str] = &[
     "\"usage\"",
     "\"compact_boundary\"",
     "\"api-request\"",
+    "\"cost-state\"",
 ];
 
 record! {
@@ -34,6 +37,7 @@ record! {
         id: Text<'a>,
         params: Params<'a>,
         request_ref: Text<'a> = "requestRef",
+        model_usage: Option<Raw<'a>> = "modelUsage",
     }
 
     struct Message<'a> {
@@ -55,8 +59,7 @@ impl ClaudeCodeDecoder {
             // Not billed here.
             "assistant" if self.is_inherited(&line.agent_id) => return None,
             "assistant" => {
-                let is_long = self.requests.is_long(&line.request_ref);
-                line.response(&mut self.responses, is_long, out)?;
+                line.response(&self.requests, &mut self.responses, &mut self.chosen, out)?;
             }
             "api-request" => {
                 let known = self.metas.entry(out.lane()).or_default();
@@ -64,6 +67,7 @@ impl ClaudeCodeDecoder {
                 self.requests.note_window(line.id.key(), &line.params);
             }
             "progress" => bill_progress(line.data, &mut self.responses, out),
+            "cost-state" => out.meta(self.chosen.costs(line.model_usage)),
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),
@@ -77,11 +81,16 @@ impl ClaudeCodeDecoder {
 }
 
 impl Line<'_> {
-    fn response(&self, responses: &mut Responses, is_long: bool, out: &mut Sink<'_>) -> Option<()> {
+    fn response(
+        &self,
+        requests: &Requests,
+        responses: &mut Responses,
+        chosen: &mut Chosen,
+        out: &mut Sink<'_>,
+    ) -> Option<()> {
         // One without an id counts if it has content.
         self.uuid.get()?;
-        let model = self.message.model.get();
-        if is_synthetic(model, self.is_api_error_message) {
+        if is_synthetic(self.message.model.get(), self.is_api_error_message) {
             return Some(());
         }
         let ids = Ids {
@@ -90,6 +99,8 @@ impl Line<'_> {
             record: &self.uuid,
             parent: &self.parent_uuid,
         };
+        let is_long = requests.is_long(&self.request_ref);
+        let model = chosen.name(&self.message.model, &self.request_ref, is_long);
         let usage = self.message.usage.as_ref();
         let context = usage.map(ResponseUsage::context);
         let request = responses.key_of(&ids, context)?;
@@ -98,12 +109,15 @@ impl Line<'_> {
         match report.filter(|(_, context)| responses.is_report(context)) {
             Some((usage, context)) => {
                 out.usage(Usage {
-                    model: model.map(|model| wire::model_name(model, is_long)),
+                    model,
                     billed: usage.billed(),
                     ..Usage::reported(request, context.prompt())
                 });
             }
-            None => out.node(Node::output(None, Some(request), Vec::new())),
+            None => {
+                out.meta(Meta::of_model(model));
+                out.node(Node::output(None, Some(request), Vec::new()));
+            }
         }
         Some(())
     }

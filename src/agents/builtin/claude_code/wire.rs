@@ -53,6 +53,7 @@ record! {
         pub(super) ai_title: Text<'a> = "aiTitle",
         pub(super) summary: Text<'a>,
         pub(super) data: Option<Raw<'a>>,
+        pub(super) model_usage: Option<Raw<'a>> = "modelUsage",
     }
 
     /// What a sub-agent does, in its parent's log.
@@ -238,9 +239,11 @@ impl Params<'_> {
     }
 }
 
+/// The suffix of a model that is chosen with a window of a million tokens.
+pub(super) const LONG: &str = "[1m]";
+
 /// A model's name with the suffix of a window of a million tokens, if it has one.
 pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
-    const LONG: &str = "[1m]";
     if is_long && !model.ends_with(LONG) {
         [model, LONG].concat().into()
     } else {
