@@ -388,7 +388,7 @@ impl Thread {
         out: &mut Sink<'_>,
     ) {
         let Some(prompt) = numbers.input_token_count.0.filter(|prompt| *prompt > 0) else {
-            return;
+            return out.meta(Meta::of_model(model.map(Into::into)));
         };
         let operation = operation.map(Key::of);
         let known = operation.and_then(|id| self.operations.get(&id).copied());

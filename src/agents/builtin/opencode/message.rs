@@ -6,7 +6,7 @@ use super::wire::{Info, Part as Piece, State, Tokens, time};
 use jiff::Timestamp;
 use kit::lenient;
 use model::event::{
-    Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use std::collections::HashSet;
@@ -309,7 +309,8 @@ impl History {
                 billed: self.billed(numbers, info),
                 ..Usage::reported(request, numbers.prompt())
             }),
-            _ => {}
+            _ if is_hidden => {}
+            _ => out.meta(Meta::of_model(info.model())),
         }
         for (call, part) in step.calls.into_iter().enumerate() {
             let key = Key::of_parts(&["result", id, &format!("{nth}/{call}")]);
