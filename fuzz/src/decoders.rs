@@ -35,8 +35,8 @@ fn beside(format: &Format, file: &[u8]) {
         let _ = (registry.read)(file);
     }
     for root in format.roots {
-        if let Some(read) = root.listing {
-            let _ = read(file);
+        if let Some(listing) = root.listing {
+            let _ = (listing.read)(file);
         }
     }
     let mut decoder = format.decoder();

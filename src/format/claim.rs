@@ -16,6 +16,21 @@ pub struct Claim {
     /// Another log of the same session that says more. If it exists, this one is read only when the user
     /// names it.
     pub superseded_by: Option<PathBuf>,
+    /// What it is beside the other logs of the agent.
+    pub standing: Standing,
+}
+
+/// What a file is beside the other logs of its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// A log.
+    Log,
+    /// A log if its first bytes are those of one: users and extensions choose such names for other files too.
+    Perhaps,
+    /// A log that the agent has put away. It is no session, but what it says was spent counts.
+    Archive,
+    /// A copy of a log at some moment. It is read only when the user names it.
+    Copy,
 }
 
 impl Claim {
@@ -25,6 +40,7 @@ impl Claim {
         id: None,
         parent: None,
         superseded_by: None,
+        standing: Standing::Log,
     };
 
     /// A database, which contains the ids of its sessions.
@@ -34,6 +50,7 @@ impl Claim {
             id: None,
             parent: None,
             superseded_by: None,
+            standing: Standing::Log,
         }
     }
 
@@ -49,6 +66,12 @@ impl Claim {
     #[must_use]
     pub fn kept_in(self, store: StoreKind) -> Claim {
         Claim { store, ..self }
+    }
+
+    /// The same, with this standing.
+    #[must_use]
+    pub fn standing(self, standing: Standing) -> Claim {
+        Claim { standing, ..self }
     }
 
     /// The same log, of a session that was started by this one.

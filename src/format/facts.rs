@@ -118,31 +118,58 @@ pub fn places(format: &Format) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for root in format.roots {
-        let base = folder(root.base);
         let below = |folder: &str| {
             let folder = folder.trim_end_matches('/');
-            match root.logs {
+            let path = match root.logs {
                 "" => folder.to_owned(),
                 logs => format!("{folder}/{logs}"),
+            };
+            match root.listing.map(|listing| listing.setting) {
+                None | Some("") => path,
+                Some(setting) => format!("{setting} in {path}"),
             }
         };
-        places.push(below(&base));
+        places.extend(folder(root.base).map(|folder| below(&folder)));
         named.extend(root.env.map(|env| below(&format!("${env}"))));
     }
     places.extend(named);
-    let mut seen = HashSet::new();
-    places.retain(|place| seen.insert(place.clone()));
-    places
+    once_each(places)
 }
 
-/// An agent's folder, as people write it.
-pub fn folder(base: Base) -> String {
-    match base {
+/// An agent's folder, as people write it; `None`: only a variable names it.
+pub fn folder(base: Base) -> Option<String> {
+    Some(match base {
         Base::Home(below) => format!("~/{below}"),
         Base::XdgConfig(below) => format!("~/.config/{below}"),
         Base::XdgData(below) => format!("~/.local/share/{below}"),
         Base::At(folder) => folder.to_owned(),
+        Base::Nowhere => return None,
+    })
+}
+
+/// The variables of the environment and the settings that move an agent's logs, as people write them.
+pub fn moved_by(format: &Format) -> Vec<String> {
+    let mut movers = Vec::new();
+    for root in format.roots {
+        movers.extend(root.env.map(|name| format!("${name}")));
+        for of in [Some(root.base), root.within].into_iter().flatten() {
+            match of {
+                Base::XdgConfig(_) => movers.push("$XDG_CONFIG_HOME".to_owned()),
+                Base::XdgData(_) => movers.push("$XDG_DATA_HOME".to_owned()),
+                Base::Home(_) | Base::At(_) | Base::Nowhere => {}
+            }
+        }
+        if let Some(listing) = root.listing.filter(|listing| !listing.setting.is_empty()) {
+            movers.push(format!("{} in {}", listing.setting, root.logs));
+        }
     }
+    once_each(movers)
+}
+
+fn once_each(mut texts: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
+    texts
 }
 
 /// The most formats that a refusal names.

@@ -12,11 +12,11 @@ mod sidecar;
 mod stores;
 mod tier;
 
-pub use claim::{Claim, about_agent, is_uuid, names};
+pub use claim::{Claim, Standing, about_agent, is_uuid, names};
 pub use decoder::{Decoder, StateUpdate};
 pub use facts::Facts;
 pub use registry::{Registry, RegistryEntry};
-pub use root::{Base, Root};
+pub use root::{Base, Listing, Root};
 pub use settings::Settings;
 pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
 pub use stores::{ChainSpec, End, FolderSpec, List, StoreKind, TreeSpec};

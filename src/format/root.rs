@@ -2,22 +2,30 @@
 
 use std::path::PathBuf;
 
-/// Reads folders from a list that an agent keeps.
-pub type Listing = fn(&[u8]) -> Vec<PathBuf>;
+/// How the folders of logs are read from a file that an agent keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing {
+    /// The setting that names them; empty: the file is a list of them.
+    pub setting: &'static str,
+    /// Reads them. It must accept any bytes.
+    pub read: fn(&[u8]) -> Vec<PathBuf>,
+}
 
-/// A folder in which an agent keeps its logs.
+/// A folder in which an agent keeps its logs, or a file of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Root {
     /// The environment variable that names the agent's folder, or several, comma separated. If it is
     /// set, `base` does not apply.
     pub env: Option<&'static str>,
+    /// The folder that a relative path in the variable is in; `None`: the working folder.
+    pub within: Option<Base>,
     /// The agent's folder otherwise.
     pub base: Base,
     /// The folder of the logs inside the agent's folder.
     pub logs: &'static str,
     /// Whether there are no logs in the folders below it, which are then neither searched nor watched.
     pub is_flat: bool,
-    /// `logs` is a file that lists the folders, which are then searched as if they were flat. It is read once.
+    /// `logs` is a file that names the folders. It is read once.
     pub listing: Option<Listing>,
 }
 
@@ -31,10 +39,25 @@ impl Root {
     pub const fn new(base: Base, logs: &'static str) -> Root {
         Root {
             env: None,
+            within: None,
             base,
             logs,
             is_flat: false,
             listing: None,
+        }
+    }
+
+    /// `logs` in the folder that a variable names; empty: the variable names the folder of the logs, or one file.
+    pub const fn named(variable: &'static str, logs: &'static str) -> Root {
+        Root::new(Base::Nowhere, logs).env(variable)
+    }
+
+    /// The same, with the folder that a relative path in the variable is in.
+    #[must_use]
+    pub const fn within(self, base: Base) -> Root {
+        Root {
+            within: Some(base),
+            ..self
         }
     }
 
@@ -47,12 +70,11 @@ impl Root {
         }
     }
 
-    /// The same for a file that lists folders. `read` returns them, and must accept any bytes.
+    /// The same for a file that names folders.
     #[must_use]
-    pub const fn listing(self, read: Listing) -> Root {
+    pub const fn listing(self, setting: &'static str, read: fn(&[u8]) -> Vec<PathBuf>) -> Root {
         Root {
-            is_flat: true,
-            listing: Some(read),
+            listing: Some(Listing { setting, read }),
             ..self
         }
     }
@@ -78,4 +100,6 @@ pub enum Base {
     XdgData(&'static str),
     /// This folder.
     At(&'static str),
+    /// None: only a variable names it.
+    Nowhere,
 }

@@ -2,6 +2,7 @@
 
 mod copies;
 mod databases;
+mod kinds;
 mod links;
 pub mod processes;
 mod reach;
@@ -17,13 +18,13 @@ use crate::clock::Clock;
 use crate::database::{self, Database};
 use crate::discover::roots::SearchRoot;
 use crate::log::{LogFile, Store, id_in, id_of_real};
+use crate::source::Stamp;
 use crate::source::file_system::{Entry, FileSystem, Kind, Local, Location, Stat};
 use crate::source::tree::Owners;
-use crate::source::{self, Stamp, head};
-use copies::keep_one_copy;
+use copies::copies;
 use files::paths::Env;
-use format::database::MAGIC;
-use format::{Claim, Format, StoreKind, facts};
+use format::{Claim, Format, Standing, StoreKind};
+use kinds::{claim_of, is_file};
 use model::fleet::{FileFacts, FileId};
 use reach::Reach;
 use std::collections::{HashMap, HashSet};
@@ -33,14 +34,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The extensions of files in given folders that are looked into, besides files with an agent's names.
-const LOG_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
-
 /// What a walk has found.
 #[derive(Default)]
 pub struct Found {
     /// The logs, the newest first.
     pub files: Vec<LogFile>,
+    /// What agents have put away: no sessions, but what they cost counts.
+    pub archives: Vec<LogFile>,
     /// What could not be read, and what to do about it.
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
@@ -60,6 +60,8 @@ pub struct Scanner {
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
     /// The name that counts, for each file with several.
     links: Links,
+    /// Logs of sessions of which another log counts.
+    copies: HashSet<FileId>,
     /// Databases, by agent and path.
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
@@ -109,6 +111,7 @@ impl Scanner {
             clock: Clock::default(),
             opened: HashMap::new(),
             links: Links::default(),
+            copies: HashSet::new(),
             databases: HashMap::new(),
             folders: HashMap::new(),
             owners: Arc::default(),
@@ -179,8 +182,19 @@ impl Scanner {
         }
         let (mut found, linked) = (walk.found, walk.linked);
         let others = self.links.others(linked, only.is_none());
-        found.files.retain(|log| !others.contains(&*log.facts.path));
-        keep_one_copy(&mut found.files);
+        for logs in [&mut found.files, &mut found.archives] {
+            logs.retain(|log| !others.contains(&*log.facts.path));
+        }
+        let copies = copies(&found.files);
+        found.files.retain(|log| !copies.contains(&log.facts.file));
+        if only.is_none() {
+            self.copies = copies;
+        } else {
+            // The log that counts may be elsewhere.
+            found
+                .files
+                .retain(|log| !self.copies.contains(&log.facts.file));
+        }
         found.files.sort_by(|a, b| {
             let newest = b.facts.modified.cmp(&a.facts.modified);
             newest.then_with(|| a.facts.path.cmp(&b.facts.path))
@@ -223,47 +237,6 @@ impl Scanner {
             }
         }
         Ok(None)
-    }
-
-    /// What a file of this format is kept in, by its first bytes. Databases are remembered.
-    fn forced(&mut self, format: &'static Format, at: &Location, len: u64) -> io::Result<Seen> {
-        let path = &*at.path;
-        if let Some((_, Some(seen))) = self.opened.get(path) {
-            return Ok(*seen);
-        }
-        let head = head_of(at)?;
-        let seen = (format, format.store(&head));
-        if let (_, Some(StoreKind::Database(_))) = seen {
-            self.opened.insert(path.to_path_buf(), (len, Some(seen)));
-        }
-        Ok(seen)
-    }
-
-    /// The format by a file's first bytes, remembered.
-    fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
-        let path = &*at.path;
-        // What is written to a database does not show in its own length at once.
-        let len = len + database::log_bytes(path);
-        if let Some((seen, verdict)) = self.opened.get(path)
-            && (*seen == len || verdict.is_some())
-        {
-            return Ok(*verdict);
-        }
-        let head = head_of(at)?;
-        let verdict = if head.starts_with(MAGIC) {
-            self.whose_database(at, &head)
-        } else {
-            let mut formats = self.formats.iter();
-            let format = formats
-                .find(|format| format.recognise(&head))
-                .map(|format| {
-                    let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
-                    kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
-                });
-            format.map(|format| (*format, format.store(&head)))
-        };
-        self.opened.insert(path.to_path_buf(), (len, verdict));
-        Ok(verdict)
     }
 }
 
@@ -315,6 +288,20 @@ impl<'s> Walk<'s> {
             self.folder(root, path, real, 0);
         } else if self.record(root, path) {
             // It is part of a log that is a folder: that log is meant.
+        } else if let Some(format) = root.agent().filter(|_| root.path() == path) {
+            // A variable names it, whatever it is called.
+            match self
+                .scanner
+                .forced(format, &self.at(path), stat.stamp.bytes())
+            {
+                Ok((_, store)) => {
+                    let claim = claim_of(format, path, store);
+                    self.linked.extend(Linked::of(path, &stat, true));
+                    let file = id_in(&*self.system, path);
+                    self.add(path, file, format, claim, stat.stamp, None);
+                }
+                Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
+            }
         } else if named {
             match self.named_file(root, path, stat.stamp.bytes()) {
                 Ok(Ok((format, claim))) => {
@@ -447,6 +434,13 @@ impl<'s> Walk<'s> {
                 let Some(claim) = claim else { return };
                 // Gone since: the next walk will not see it.
                 let Ok(stat) = stat() else { return };
+                let claim = match claim.standing {
+                    Standing::Perhaps => match self.settle(format, claim, path, &stat) {
+                        Some(claim) => claim,
+                        None => return,
+                    },
+                    _ => claim,
+                };
                 (format, claim, stat)
             }
             // Outside of an agent's own folders a name means little: most logs are `*.jsonl`.
@@ -457,7 +451,11 @@ impl<'s> Walk<'s> {
                 let Ok(stat) = stat() else { return };
                 let len = stat.stamp.bytes();
                 match self.scanner.recognise(&self.at(path), len) {
-                    Ok(Some((format, store))) => (format, claim_of(format, path, store), stat),
+                    Ok(Some((format, store))) => {
+                        let claim = claim_of(format, path, store);
+                        let standing = self.standing(path).unwrap_or(Standing::Log);
+                        (format, claim.standing(standing), stat)
+                    }
                     Ok(None) => {
                         self.found.unrecognised += u64::from(len > 0);
                         return;
@@ -469,49 +467,11 @@ impl<'s> Walk<'s> {
             }
         };
         let is_log = |log: &PathBuf| self.system.has(log);
-        if !claim.superseded_by.as_ref().is_some_and(is_log) {
+        let is_copy = claim.standing == Standing::Copy;
+        if !is_copy && !claim.superseded_by.as_ref().is_some_and(is_log) {
             self.linked.extend(Linked::of(path, &stat, false));
             self.add(path, id, format, claim, stat.stamp, None);
         }
-    }
-
-    /// Whether a file in a folder that the user named may be a log, by its name.
-    fn is_named_as_log(&self, path: &Path) -> bool {
-        let is_log = |ext| LOG_EXTENSIONS.iter().any(|log| ext == *log);
-        path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
-    }
-
-    /// The format of a file that the user named, and what is known of it by its path; or why there is
-    /// none. The content counts before the name.
-    fn named_file(
-        &mut self,
-        root: &SearchRoot,
-        path: &Path,
-        len: u64,
-    ) -> io::Result<Result<(&'static Format, Claim), String>> {
-        let at = self.at(path);
-        let recognised = match root.forced() {
-            Some(format) => Some(self.scanner.forced(format, &at, len)?),
-            None => self.scanner.recognise(&at, len)?,
-        };
-        if let Some((format, store)) = recognised {
-            return Ok(Ok((format, claim_of(format, path, store))));
-        }
-        // A name with an id is specific enough, if the content is like that of any log; another name says nothing.
-        let head = head_of(&at)?;
-        let formats = &self.scanner.formats;
-        let mut claims = self.claims(path).into_iter();
-        let claimed = claims
-            .find(|(format, claim)| claim.id.is_some() && facts::can_be(format, formats, &head))
-            .filter(|_| facts::other_encoding(&head).is_none());
-        Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
-    }
-
-    fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {
-        let formats = self.scanner.formats.iter();
-        formats
-            .filter_map(|format| Some((*format, format.claims(path).filter(is_file)?)))
-            .collect()
     }
 
     fn add(
@@ -540,7 +500,13 @@ impl<'s> Walk<'s> {
             _ => stamp,
         };
         let sidecar = self.scanner.sidecar(format, &at);
-        self.found.files.push(LogFile {
+        let is_archive = claim.standing == Standing::Archive;
+        let logs = if is_archive {
+            &mut self.found.archives
+        } else {
+            &mut self.found.files
+        };
+        logs.push(LogFile {
             facts: FileFacts {
                 file,
                 agent: format.id,
@@ -557,36 +523,6 @@ impl<'s> Walk<'s> {
             sidecar,
         });
     }
-}
-
-/// Whether a path is claimed as a file.
-fn is_file(claim: &Claim) -> bool {
-    !claim.store.is_folder()
-}
-
-/// The claim on the path of a log whose format is known, with the store by its bytes if they show it.
-fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
-    let claim = format
-        .claims(path)
-        .filter(is_file)
-        .unwrap_or_else(|| Claim {
-            store: match path.extension() {
-                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => {
-                    StoreKind::Document
-                }
-                _ => StoreKind::Lines,
-            },
-            ..Claim::LINES
-        });
-    Claim {
-        store: store.unwrap_or(claim.store),
-        ..claim
-    }
-}
-
-/// The first bytes of a log, decompressed if need be.
-fn head_of(at: &Location) -> io::Result<Vec<u8>> {
-    head(&*source::file(at))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod text;
 use super::json::document;
 use super::{Output, Page, ReportContext, Style};
 use anyhow::Result;
-use format::facts::{places, trigger_rule};
+use format::facts::{moved_by, places, trigger_rule};
 use format::{Facts, Format};
 use ingest::discover::Found;
 use ingest::log::LogFile;
@@ -25,6 +25,8 @@ pub struct Agent {
     /// Those folders as people write them, whether they exist or not.
     #[serde(skip)]
     pub places: Vec<String>,
+    /// The variables and settings that move them.
+    pub moved_by: Vec<String>,
     /// How many sessions were found.
     pub sessions: usize,
     /// When the newest was written to.
@@ -121,6 +123,7 @@ impl Agent {
             id: format.id,
             roots: roots.collect(),
             places: places(format),
+            moved_by: moved_by(format),
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),

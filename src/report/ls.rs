@@ -135,6 +135,13 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
         let path = found.files[ix].facts.path.to_path_buf();
         problems.push((path, error.to_string()));
     }
+    let unwritten = match totals.as_mut() {
+        Some(totals) if !found.archives.is_empty() => {
+            let failed = count(context, wanted, &found.archives, totals, &mut problems);
+            unwritten.or(failed)
+        }
+        _ => unwritten,
+    };
     let mut logs = HashMap::new();
     for (log, read) in found.files.into_iter().zip(read) {
         let file = log.facts.file;
@@ -194,6 +201,29 @@ fn set_overrides(
         session.set_overrides(Arc::clone(&overrides));
     }
     overrides
+}
+
+/// Counts the responses of logs that are no sessions. Returns the cache that could not be written, and why.
+fn count(
+    context: &ReportContext,
+    wanted: &Wanted,
+    logs: &[LogFile],
+    totals: &mut Totals,
+    problems: &mut Vec<(PathBuf, String)>,
+) -> Option<(PathBuf, io::Error)> {
+    let what = (Sums::Totals, Titles::Skip);
+    gather(context, what, logs, |ix, gathered| {
+        let log = &logs[ix];
+        let read = gathered.and_then(|read| Ok((read.sessions, read.responses?)));
+        match read {
+            Ok((sessions, responses)) => {
+                totals.add(log.format, responses, wanted, |lane| {
+                    folder(&sessions, lane)
+                });
+            }
+            Err(error) => problems.push((log.facts.path.to_path_buf(), error.to_string())),
+        }
+    })
 }
 
 /// The folder of the project of a session of a log; of a sub-agent without one, that of the main session.

@@ -34,6 +34,7 @@ mod list;
 mod mcp;
 mod monitor;
 mod paths;
+mod places;
 mod readme;
 mod redact;
 mod replay;

@@ -26,8 +26,15 @@ pub static AIDER: Format = Format {
     id: "aider",
     label: "aider",
     // The file lies where its user wants it: it is found here if its name is right.
-    roots: &[Root::home(".aider", "").flat()],
-    places: &["--analytics-log FILE", "~/.aider/analytics*.jsonl"],
+    roots: &[
+        Root::home(".aider", "").flat(),
+        Root::named("AIDER_ANALYTICS_LOG", ""),
+    ],
+    places: &[
+        "--analytics-log FILE",
+        "$AIDER_ANALYTICS_LOG",
+        "~/.aider/analytics*.jsonl",
+    ],
     facts: Facts {
         mark: "`event`, `properties` and `user_id`",
         live: facts::EACH_LINE,

@@ -40,6 +40,8 @@ pub static ANTIGRAVITY: Format = Format {
     roots: &[
         Root::home(".gemini/antigravity-cli", "brain"),
         Root::home(".gemini/antigravity-cli", "conversations"),
+        Root::home(".gemini/antigravity", "brain"),
+        Root::home(".gemini/antigravity", "conversations"),
         Root::home(".gemini/antigravity-ide", "brain"),
         Root::home(".gemini/antigravity-ide", "conversations"),
     ],

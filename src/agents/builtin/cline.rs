@@ -47,7 +47,8 @@ pub static CLINE: Format = Format {
     tier: Tier::Proven("3.0.65"),
     roots: &[
         Root::home(".cline/data", "sessions").env("CLINE_DATA_DIR"),
-        Root::home(".cline/data/sessions", "").env("CLINE_SESSION_DATA_DIR"),
+        Root::named("CLINE_DIR", "data/sessions"),
+        Root::named("CLINE_SESSION_DATA_DIR", ""),
     ],
     facts: Facts {
         mark: "`sessionId`, `agent` and `messages` of a document",

@@ -59,7 +59,10 @@ use std::path::Path;
 pub static COPILOT_CLI: Format = Format {
     id: "copilot-cli",
     label: "copilot",
-    roots: &[Root::home(".copilot", "session-state").env("COPILOT_HOME")],
+    roots: &[
+        Root::home(".copilot", "session-state").env("COPILOT_HOME"),
+        Root::named("XDG_STATE_HOME", ".copilot/session-state"),
+    ],
     facts: Facts {
         mark: "event `session.start` with a `sessionId` and a `copilotVersion`",
         live: facts::EACH_LINE,

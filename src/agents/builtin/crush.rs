@@ -39,7 +39,11 @@ pub static CRUSH: Format = Format {
     roots: &[
         Root::new(Base::XdgData("crush"), "projects.json")
             .env("CRUSH_GLOBAL_DATA")
-            .listing(projects),
+            .listing("", projects)
+            .flat(),
+        Root::home("AppData/Local/crush", "projects.json")
+            .listing("", projects)
+            .flat(),
         Root::new(Base::At("."), ".crush").flat(),
     ],
     facts: Facts {

@@ -15,7 +15,9 @@
 
 mod chat;
 
-use format::{Claim, Decoder, Facts, Format, Root, SameId, StoreKind, database, decoder, head};
+use format::{
+    Base, Claim, Decoder, Facts, Format, Root, SameId, StoreKind, database, decoder, head,
+};
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Piece, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
@@ -30,8 +32,10 @@ pub static CURSOR: Format = Format {
     id: "cursor",
     label: "cursor",
     roots: &[
-        Root::home(".cursor", "projects"),
-        Root::home(".cursor", "chats"),
+        Root::home(".cursor", "projects").env("CURSOR_DATA_DIR"),
+        Root::home(".cursor", "chats").env("CURSOR_DATA_DIR"),
+        Root::named("CURSOR_CONFIG_DIR", "chats"),
+        Root::new(Base::XdgConfig("cursor"), "chats"),
     ],
     facts: Facts {
         mark: "first line with a `role` and a `message`",

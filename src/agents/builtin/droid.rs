@@ -38,7 +38,7 @@ pub static DROID: Format = Format {
     id: "droid",
     label: "droid",
     tier: Tier::Proven("0.215.0"),
-    roots: &[Root::home(".factory", "sessions")],
+    roots: &[Root::home("", ".factory/sessions").env("FACTORY_HOME_OVERRIDE")],
     facts: Facts {
         mark: "first line of type `session_start`",
         live: facts::EACH_LINE,

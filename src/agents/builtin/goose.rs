@@ -37,7 +37,8 @@ pub static GOOSE: Format = Format {
     roots: &[
         Root::new(Base::XdgData("goose"), "sessions").flat(),
         Root::new(Base::XdgData("Block/goose"), "sessions").flat(),
-        Root::new(Base::XdgData("goose"), "data/sessions").env("GOOSE_PATH_ROOT"),
+        Root::named("GOOSE_PATH_ROOT", "data/sessions").flat(),
+        Root::home("AppData/Roaming/Block/goose", "data/sessions").flat(),
     ],
     facts: Facts {
         mark: "SQLite database with Goose's tables",

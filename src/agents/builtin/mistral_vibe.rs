@@ -16,6 +16,7 @@
 //!   user's last ones between two notes, and a summary.
 //! * Large results are saved in a file; the model gets their beginning.
 
+use super::mistral_vibe_2;
 use format::names;
 use format::{
     Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, Tier, decoder, head,
@@ -40,7 +41,16 @@ pub static MISTRAL_VIBE: Format = Format {
     id: "mistral-vibe",
     label: "vibe",
     tier: Tier::Proven("3.0.2"),
-    roots: &[Root::home(".vibe", "logs/session/unified").env("VIBE_HOME")],
+    roots: &[
+        Root::home(".vibe", "logs/session/unified").env("VIBE_HOME"),
+        Root::home(".vibe", "config.toml").env("VIBE_HOME").listing(
+            "session_logging.save_dir",
+            |config| {
+                let folders = mistral_vibe_2::save_dir(config).into_iter();
+                folders.map(|folder| folder.join("unified")).collect()
+            },
+        ),
+    ],
     facts: Facts {
         mark: "`payload` and `record_sha256` in each line",
         live: format::facts::EACH_LINE,

@@ -11,13 +11,14 @@
 //! * A compaction begins a new session, whose first message is a summary.
 //! * `injected` messages of the user's are the harness's.
 
+use format::settings::Layers;
 use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use kit::anthropic::ToolNames;
 use kit::lenient::{self, Count, Lost, Raw, Text, Window, record};
 use kit::openai::{self, Call, Content};
 use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a summary begins with.
 const SUMMARY: &str = "You are continuing a trajectory after a context compaction.";
@@ -26,7 +27,12 @@ const SUMMARY: &str = "You are continuing a trajectory after a context compactio
 pub static MISTRAL_VIBE_2: Format = Format {
     id: "mistral-vibe-2",
     label: "vibe 2",
-    roots: &[Root::home(".vibe", "logs/session").env("VIBE_HOME")],
+    roots: &[
+        Root::home(".vibe", "logs/session").env("VIBE_HOME"),
+        Root::home(".vibe", "config.toml")
+            .env("VIBE_HOME")
+            .listing("session_logging.save_dir", save_dir),
+    ],
     facts: Facts {
         mark: "`role` and `message_id` in each line",
         live: facts::EACH_LINE,
@@ -43,6 +49,13 @@ pub static MISTRAL_VIBE_2: Format = Format {
     states: |log| vec![log.with_file_name("meta.json")],
     ..Format::DEFAULT
 };
+
+/// The folder that the configuration names for sessions.
+pub(super) fn save_dir(config: &[u8]) -> Vec<PathBuf> {
+    let name = |value: &serde_json::Value| value.as_str().map(PathBuf::from);
+    let folder = Layers::toml(&[config]).find("/session_logging/save_dir", name);
+    folder.into_iter().collect()
+}
 
 /// `session_<time>_<id>/messages.jsonl`
 fn claims(path: &Path) -> Option<Claim> {

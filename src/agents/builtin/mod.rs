@@ -82,7 +82,7 @@ pub static ALL: &[&Format] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use format::facts::{places, refusal};
+    use format::facts::{moved_by, places, refusal};
 
     #[test]
     fn what_is_refused_says_how_it_looks_and_what_to_do() {
@@ -158,8 +158,9 @@ mod tests {
     fn places_are_told_once_each() {
         let told = |id| places(crate::by_id(id).unwrap()).join(" ");
         assert_eq!(
-            told("pi"),
-            "~/.pi/agent/sessions $PI_CODING_AGENT_DIR/sessions"
+            told("crush"),
+            "~/.local/share/crush/projects.json ~/AppData/Local/crush/projects.json ./.crush \
+             $CRUSH_GLOBAL_DATA/projects.json"
         );
         assert_eq!(
             told("claude-code"),
@@ -169,5 +170,17 @@ mod tests {
             told("gemini-cli"),
             "~/.gemini/tmp $GEMINI_CLI_HOME/.gemini/tmp"
         );
+        let qwen = told("qwen-code");
+        let setting = "advanced.runtimeOutputDir in ~/.qwen/settings.json";
+        assert!(qwen.contains(setting), "{qwen}");
+    }
+
+    #[test]
+    fn what_moves_logs_is_told_once_each() {
+        let moved = |id| moved_by(crate::by_id(id).unwrap()).join(", ");
+        assert_eq!(moved("opencode"), "$XDG_DATA_HOME, $OPENCODE_DB");
+        assert_eq!(moved("codex"), "$CODEX_HOME");
+        assert!(moved("pi").contains("sessionDir in settings.json"));
+        assert_eq!(moved("mew"), "");
     }
 }

@@ -4,8 +4,9 @@
 //! `src/shared/transcript-only-openclaw-assistant.ts`):
 //!
 //! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. Beside them are
-//!   `sessions.json`, which names the sessions, and files that are not transcripts: archives
-//!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names contain another dot.
+//!   `sessions.json`, which names the sessions, and files that are no sessions: archives (`….jsonl.reset.<time>`,
+//!   `….jsonl.deleted.<time>`), which are the only record of what was spent until then, copies of a transcript as it was
+//!   before a compaction (`<session>.checkpoint.<id>.jsonl`), and trajectories.
 //! * Since 2026.7.2 transcripts are kept in SQLite, `agents/<agent>/agent/openclaw-agent.sqlite`; checked on runs of
 //!   2026.9.6 (schema 23). A row of `transcript_events` is such a line, as text or, where it is long, as a zstd
 //!   frame. Rows are only added, or all are written again (`transcript_rewrite_watermarks`). A row of
@@ -19,7 +20,7 @@
 
 use super::pi::{PI, begins_with_a_header};
 use format::database::{DatabaseSpec, MAGIC, Schema};
-use format::{Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
+use format::{Cached, Claim, Decoder, Facts, Format, Root, Standing, StoreKind, Tier, facts, head};
 use kit::lenient::{self, Count, Text, Window, record};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
 use model::{Kind, Role};
@@ -31,8 +32,6 @@ mod settings;
 /// Texts that are in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
 /// answer that it shows itself.
 const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""#];
-/// What is between a session's id and a checkpoint's, in the name of a file.
-const CHECKPOINT: &str = ".checkpoint.";
 /// A text that is in its header if it works in its usual folder.
 const FOLDER: &str = "/.openclaw/";
 
@@ -42,8 +41,14 @@ pub static OPENCLAW: Format = Format {
     label: "openclaw",
     roots: &[
         Root::home(".openclaw", "agents").env("OPENCLAW_STATE_DIR"),
-        // Its folder when it had another name.
-        Root::home(".clawdbot", "agents").env("OPENCLAW_STATE_DIR"),
+        Root::home(".openclaw", "openclaw.json")
+            .env("OPENCLAW_STATE_DIR")
+            .listing("session.store", settings::session_folder),
+        Root::named("OPENCLAW_HOME", ".openclaw/agents"),
+        Root::home(".openclaw-dev", "agents"),
+        // Its folders when it had other names.
+        Root::home(".moltbot", "agents").env("MOLTBOT_STATE_DIR"),
+        Root::home(".clawdbot", "agents").env("CLAWDBOT_STATE_DIR"),
     ],
     facts: Facts {
         mark: "header of pi's in OpenClaw's folder or with an entry of its own",
@@ -225,17 +230,28 @@ fn claims(path: &Path) -> Option<Claim> {
     if path.ends_with("agent/openclaw-agent.sqlite") {
         return Some(Claim::database(&STORE));
     }
-    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-    let folder = path.parent()?.file_name()?;
-    if let Some((id, _)) = name.split_once(CHECKPOINT) {
-        // A copy of what was before a compaction.
-        return Some(Claim {
-            superseded_by: Some(path.with_file_name(format!("{id}.jsonl"))),
-            ..Claim::session(id)
-        });
+    let file = path.file_name()?.to_str()?;
+    let (session, rest) = file.split_once('.')?;
+    if path.parent()?.file_name()? != "sessions" || session.is_empty() {
+        return None;
     }
-    (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim::session(name))
+    let standing = match rest {
+        "jsonl" => Standing::Log,
+        archive
+            if ARCHIVES
+                .iter()
+                .any(|beginning| archive.starts_with(beginning)) =>
+        {
+            Standing::Archive
+        }
+        copy if copy.starts_with("checkpoint.") && copy.ends_with(".jsonl") => Standing::Copy,
+        _ => return None,
+    };
+    Some(Claim::session(session).standing(standing))
 }
+
+/// What follows the session's id in the names of archives.
+const ARCHIVES: [&str; 3] = ["jsonl.reset.", "jsonl.deleted.", "jsonl.bak."];
 
 fn recognise(head: &[u8]) -> bool {
     begins_with_a_header(head)
@@ -257,20 +273,19 @@ mod tests {
         assert_eq!(claim(&format!("{folder}/{id}.jsonl")).as_deref(), Some(id));
         let topic = format!("{id}-topic-12");
         assert_eq!(claim(&format!("{folder}/{topic}.jsonl")), Some(topic));
-        for other in [
-            "sessions.json",
-            "a.jsonl.reset.2026-05-12T01-02-27.657Z",
-            "a.trajectory.jsonl",
-            ".jsonl",
-        ] {
+        let standing = |name: &str| {
+            let claim = OPENCLAW.claims(Path::new(&format!("{folder}/{name}")));
+            claim.map(|claim| claim.standing)
+        };
+        for archive in ["reset", "deleted", "bak"] {
+            let name = format!("{id}.jsonl.{archive}.2026-05-12T01-02-27.657Z");
+            assert_eq!(standing(&name), Some(Standing::Archive), "{name}");
+        }
+        assert_eq!(standing("a.checkpoint.1.jsonl"), Some(Standing::Copy));
+        for other in ["sessions.json", "a.trajectory.jsonl", ".jsonl"] {
             assert_eq!(claim(&format!("{folder}/{other}")), None, "{other}");
         }
         assert_eq!(claim("/home/dev/.openclaw/agents/main/agent/a.jsonl"), None);
-        // A copy is read only where there is nothing else.
-        let copy = format!("{folder}/{id}.checkpoint.1.jsonl");
-        let copy = OPENCLAW.claims(Path::new(&copy)).unwrap();
-        let original = format!("{folder}/{id}.jsonl");
-        assert_eq!(copy.superseded_by.as_deref(), Some(Path::new(&original)));
     }
 
     #[test]

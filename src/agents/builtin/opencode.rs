@@ -51,6 +51,7 @@ pub static OPENCODE: Format = Format {
     roots: &[
         Root::new(Base::XdgData("opencode"), "").flat(),
         Root::new(Base::XdgData("opencode"), "storage/session"),
+        Root::named("OPENCODE_DB", "").within(Base::XdgData("opencode")),
     ],
     facts: Facts {
         mark: "tables `session_message`, or `message` and `part`, a document of `info` and `messages`, or files of sessions, messages and parts",
@@ -86,6 +87,7 @@ pub static KILO: Format = Format {
     roots: &[
         Root::new(Base::XdgData("kilo"), "").flat(),
         Root::new(Base::XdgData("kilo"), "storage/session"),
+        Root::named("KILO_DB", "").within(Base::XdgData("kilo")),
     ],
     facts: Facts {
         tried: "whole runs of 7.7",

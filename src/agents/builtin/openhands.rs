@@ -47,7 +47,7 @@ pub static OPENHANDS: Format = Format {
     // (OpenHands/OpenHands-CLI, `openhands_cli/locations.py`).
     roots: &[
         Root::home(".openhands", "conversations").env("OPENHANDS_PERSISTENCE_DIR"),
-        Root::home(".openhands/conversations", "").env("OPENHANDS_CONVERSATIONS_DIR"),
+        Root::named("OPENHANDS_CONVERSATIONS_DIR", ""),
     ],
     facts: Facts {
         mark: "event with `kind`, `source` and `timestamp`",
@@ -92,7 +92,7 @@ fn claims(path: &Path) -> Option<Claim> {
         store: StoreKind::Folder(&EVENTS),
         id: name(conversation),
         parent: parent.and_then(|group| name(group.parent()?)),
-        superseded_by: None,
+        ..Claim::LINES
     })
 }
 

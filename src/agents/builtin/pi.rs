@@ -25,12 +25,19 @@
 //!   another content in the place of an entry's, or none.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
+//! * The folder is flat, and elsewhere, where `PI_CODING_AGENT_SESSION_DIR` or `sessionDir` of the settings names it. Extensions
+//!   that start sub-agents keep their logs in a folder beside the session's, under names of their own
+//!   (`run-0/session.jsonl`), and copies of what those said (`…_transcript.jsonl`), which are no sessions.
+//! * oh-my-pi writes the same format to folders of its own (can1357/oh-my-pi, `packages/utils/src/dirs.ts`).
 
 mod record;
 mod settings;
 mod system;
 
-use format::{Cached, Claim, Decoder, Facts, Format, Root, Tier, WITH_CACHE, decoder, facts, head};
+use format::{
+    Base, Cached, Claim, Decoder, Facts, Format, Root, Standing, Tier, WITH_CACHE, decoder, facts,
+    head, names,
+};
 use kit::image;
 use kit::lenient::{self, Piece, Pieces, utf16_length};
 use model::event::{
@@ -52,13 +59,29 @@ const IMAGE_TOKENS: u64 = 1_200;
 pub static PI: Format = Format {
     id: "pi",
     label: "pi",
-    roots: &[Root::home(".pi/agent", "sessions").env("PI_CODING_AGENT_DIR")],
+    roots: &[
+        Root::home(".pi/agent", "sessions").env("PI_CODING_AGENT_DIR"),
+        Root::named("PI_CODING_AGENT_SESSION_DIR", ""),
+        Root::home(".pi/agent", "settings.json")
+            .env("PI_CODING_AGENT_DIR")
+            .listing("sessionDir", settings::session_folder),
+        Root::new(Base::At(".pi"), "settings.json")
+            .listing("sessionDir", settings::session_folder)
+            .flat(),
+        // Its folder before 0.7.29.
+        Root::home(".coding-agent", "sessions").env("CODING_AGENT_DIR"),
+        // oh-my-pi's.
+        Root::home(".omp/agent", "sessions"),
+        Root::home(".omp", "profiles"),
+        Root::new(Base::XdgData("omp"), "sessions"),
+        Root::named("PI_CONFIG_DIR", "agent/sessions").within(Base::Home("")),
+    ],
     facts: Facts {
         mark: "first line of type `session`",
         live: facts::EACH_LINE,
         known: "prompts, outputs",
         estimated: "",
-        sub_agents: "none logged",
+        sub_agents: "those of extensions, in a folder with their parent's name",
         compactions: "yes",
         tried: "0.87.1, and versions 1 to 3 of its format",
     },
@@ -75,15 +98,27 @@ pub static PI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.
+/// `<time>_<session id>.jsonl`, or a name that an extension or the user has chosen. What a session has started is below a
+/// folder of its name.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let claim = match session_id(name) {
+        Some(id) => Claim::session(id),
+        None => Claim::LINES.standing(Standing::Perhaps),
+    };
+    let parent = names(path).skip(1).find_map(session_id);
+    Some(match parent {
+        Some(parent) => claim.child_of(parent),
+        None => claim,
+    })
+}
+
+/// The id in `<time>_<session id>`, the time as in `2026-05-12T01-02-27-657Z`.
+fn session_id(name: &str) -> Option<&str> {
     let (time, id) = name.split_once('_')?;
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
-    if id.is_empty() || !time.contains('T') || !time.chars().all(digits) {
-        return None;
-    }
-    Some(Claim::session(id))
+    let is_time = time.contains('T') && time.chars().all(digits);
+    Some(id).filter(|id| !id.is_empty() && is_time)
 }
 
 /// Whether a log begins with the header that pi writes, and the agents that write its format.

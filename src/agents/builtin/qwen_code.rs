@@ -37,13 +37,14 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
+use format::settings::Layers;
 use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head};
 use format::{THOUGHTS, about_agent, names};
 use kit::lenient::{self, Lost};
 use model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod items;
 mod record;
@@ -60,6 +61,9 @@ pub static QWEN_CODE: Format = Format {
     roots: &[
         Root::home(".qwen", "projects").env("QWEN_RUNTIME_DIR"),
         Root::home(".qwen", "projects").env("QWEN_HOME"),
+        Root::home(".qwen", "settings.json")
+            .env("QWEN_HOME")
+            .listing("advanced.runtimeOutputDir", projects),
     ],
     facts: Facts {
         mark: "record with `parentUuid`, `sessionId` and the parts of Gemini's contents",
@@ -83,6 +87,15 @@ pub static QWEN_CODE: Format = Format {
         custom_title parent_session session_model slash_command at_command rewind notification",
     ..Format::DEFAULT
 };
+
+/// The folder of the projects in the one that the settings name.
+fn projects(settings: &[u8]) -> Vec<PathBuf> {
+    let below = |folder: &str| Path::new(folder).join("projects");
+    let folder = Layers::json(&[settings]).find("/advanced/runtimeOutputDir", |value| {
+        value.as_str().map(below)
+    });
+    folder.into_iter().collect()
+}
 
 /// `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {

@@ -34,6 +34,7 @@ pub static ZED: Format = Format {
         Root::new(Base::XdgData("zed"), "threads").flat(),
         Root::home("Library/Application Support/Zed", "threads").flat(),
         Root::home("AppData/Local/Zed", "threads").flat(),
+        Root::home(".var/app/dev.zed.Zed/data/zed", "threads").flat(),
     ],
     facts: Facts {
         mark: "SQLite database with Zed's tables",

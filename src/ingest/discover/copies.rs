@@ -3,36 +3,44 @@
 use crate::log::LogFile;
 use crate::source::zst;
 use format::SameId;
+use model::fleet::FileId;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
-/// A session whose file was copied or moved to an archive counts once: the longest file is the most
-/// complete, since logs only grow. Logs of other names may be of the same session too, see [`SameId`].
-pub(super) fn keep_one_copy(files: &mut Vec<LogFile>) {
+/// The logs of sessions of which another log counts. A session whose file was copied or moved to an archive counts once:
+/// the longest file is the most complete, since logs only grow. Logs of other names may be of the same session too, see
+/// [`SameId`]. If a session is in several databases, the one that it was written to last counts.
+pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
     let key = |log: &LogFile| {
         let (path, id) = (&log.facts.path, &log.facts.id);
         let (id, name) = match log.format.same_id {
-            SameId::SameName => (id.clone()?, Some(path.file_name()?.to_os_string())),
-            SameId::LastName => (id.clone()?, None),
             SameId::LongestOf(part) => (part(path)?, None),
+            SameId::SameName if !log.is_one_of_several() => {
+                (id.clone()?, Some(path.file_name()?.to_os_string()))
+            }
+            SameId::SameName | SameId::LastName => (id.clone()?, None),
         };
         Some((log.facts.agent, id, log.facts.parent.clone(), name))
     };
-    let mut best: HashMap<_, usize> = HashMap::new();
-    for (ix, log) in files.iter().enumerate() {
-        if let Some(key) = key(log) {
-            let held = best.entry(key).or_insert(ix);
-            if rank(log) > rank(&files[*held]) {
-                *held = ix;
+    let mut best: HashMap<_, &LogFile> = HashMap::new();
+    let mut copies = HashSet::new();
+    for log in files {
+        let Some(key) = key(log) else { continue };
+        match best.entry(key) {
+            Entry::Vacant(place) => {
+                place.insert(log);
+            }
+            Entry::Occupied(mut held) => {
+                let mut other = log;
+                if rank(log) > rank(held.get()) {
+                    other = held.insert(log);
+                }
+                copies.insert(other.facts.file);
             }
         }
     }
-    let best: HashSet<usize> = best.into_values().collect();
-    let mut ix = 0;
-    files.retain(|log| {
-        ix += 1;
-        key(log).is_none() || best.contains(&(ix - 1))
-    });
+    copies
 }
 
 /// The order of the logs of one session, the best last.

@@ -5,7 +5,7 @@ use crate::source::file_system::{FileSystem, Local};
 use files::paths::{Folders, User};
 use format::{Base, Format, Root};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest list of folders that an agent keeps, in bytes.
@@ -14,7 +14,7 @@ const LARGEST_LIST: u64 = 16 << 20;
 /// A file or folder in which logs are looked for.
 #[derive(Clone)]
 pub enum SearchRoot {
-    /// A folder in which an agent keeps its logs. Only logs of this agent count; it need not exist.
+    /// A folder in which an agent keeps its logs, or a file of them. Only logs of this agent count; it need not exist.
     Usual(&'static Format, PathBuf),
     /// The same, without the folders in it.
     Flat(&'static Format, PathBuf),
@@ -94,24 +94,20 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     let mut found: Vec<SearchRoot> = Vec::new();
     for format in formats {
         for root in format.roots {
-            for folder in agent_folders(root, user) {
-                let logs = folder.join(root.logs);
-                let listed = root.listing.map(|read| {
-                    let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
-                    read(&list)
+            for logs in agent_folders(root, user)
+                .into_iter()
+                .flat_map(|folder| logs_in(folder, root, user))
+            {
+                // Two roots of an agent may have the same variable.
+                let is_known = found.iter().any(|known| {
+                    known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
                 });
-                for logs in listed.unwrap_or_else(|| vec![logs]) {
-                    // Two roots of an agent may have the same variable.
-                    let is_known = found.iter().any(|known| {
-                        known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
+                if !is_known {
+                    found.push(if root.is_flat {
+                        SearchRoot::Flat(format, logs)
+                    } else {
+                        SearchRoot::Usual(format, logs)
                     });
-                    if !is_known {
-                        found.push(if root.is_flat {
-                            SearchRoot::Flat(format, logs)
-                        } else {
-                            SearchRoot::Usual(format, logs)
-                        });
-                    }
                 }
             }
         }
@@ -119,11 +115,47 @@ pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     found
 }
 
+/// The folders of logs in an agent's folder, or that a file there names.
+fn logs_in(folder: PathBuf, root: &Root, user: &User) -> Vec<PathBuf> {
+    // A file is none with a slash behind it.
+    let logs = match root.logs {
+        "" => folder,
+        logs => folder.join(logs),
+    };
+    let Some(listing) = root.listing else {
+        return vec![logs];
+    };
+    let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
+    let named = (listing.read)(&list).into_iter();
+    // A file in the working folder may be somebody else's: it names nothing outside of that.
+    let is_believed = |path: &PathBuf| {
+        let is_inside = |part| matches!(part, Component::Normal(name) if name != "~");
+        !matches!(root.base, Base::At(_)) || path.components().all(is_inside)
+    };
+    named
+        .filter(is_believed)
+        .map(|path| of_home(path, &user.folders))
+        .collect()
+}
+
 /// The folders of an agent on this machine that one of its roots is in.
 pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
-    match root.env.and_then(|name| user.env.get(name)) {
-        Some(list) => split_list(list),
-        None => base(root.base, &user.folders).into_iter().collect(),
+    let Some(list) = root.env.and_then(|name| user.env.get(name)) else {
+        return base(root.base, &user.folders).into_iter().collect();
+    };
+    let within = root.within.and_then(|within| base(within, &user.folders));
+    let path = |path| match &within {
+        Some(folder) => folder.join(of_home(path, &user.folders)),
+        None => of_home(path, &user.folders),
+    };
+    split_list(list).into_iter().map(path).collect()
+}
+
+/// A path that a person wrote, who may have begun it with `~`.
+fn of_home(path: PathBuf, folders: &Folders) -> PathBuf {
+    match (path.strip_prefix("~"), &folders.home) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => path,
     }
 }
 
@@ -133,6 +165,7 @@ fn base(base: Base, folders: &Folders) -> Option<PathBuf> {
         Base::XdgConfig(below) => (&folders.xdg_config, below),
         Base::XdgData(below) => (&folders.xdg_data, below),
         Base::At(folder) => return Some(PathBuf::from(folder)),
+        Base::Nowhere => return None,
     };
     Some(folder.as_ref()?.join(below))
 }
@@ -211,5 +244,42 @@ mod tests {
             paths(),
             [Path::new("/shop/.crush"), Path::new("/fair/.crush"), &here]
         );
+    }
+
+    #[test]
+    fn what_moves_logs_adds_to_where_they_usually_are() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = |agent: &str, set: &'static [(&str, &str)]| -> Vec<PathBuf> {
+            let get = move |name: &str| {
+                let set = set.iter().find(|(known, _)| *known == name);
+                set.map(|(_, value)| OsString::from(*value))
+            };
+            let user = User {
+                folders: Folders {
+                    home: Some(home.path().to_owned()),
+                    xdg_data: Some("/data".into()),
+                    ..Folders::default()
+                },
+                env: Env::from(get),
+            };
+            let roots = usual(&[agents::by_id(agent).unwrap()], &user);
+            roots.iter().map(|root| root.path().to_owned()).collect()
+        };
+        let settings = home.path().join(".pi/agent/settings.json");
+        std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        std::fs::write(&settings, r#"{"sessionDir":"~/kept"}"#).unwrap();
+        let pi = paths("pi", &[("PI_CODING_AGENT_SESSION_DIR", "~/moved")]);
+        for expected in [".pi/agent/sessions", ".omp/agent/sessions", "moved", "kept"] {
+            assert!(pi.contains(&home.path().join(expected)), "{expected}");
+        }
+        let opencode = |name| paths("opencode", name);
+        let db = |value| opencode(value).pop().unwrap();
+        assert_eq!(db(&[("OPENCODE_DB", "/a/my.db")]), Path::new("/a/my.db"));
+        // A name is one in its folder.
+        assert_eq!(
+            db(&[("OPENCODE_DB", "my.db")]),
+            Path::new("/data/opencode/my.db")
+        );
+        assert!(!opencode(&[]).iter().any(|path| path.ends_with("my.db")));
     }
 }

@@ -13,7 +13,7 @@ use clients::noted::{self, Noted, NotedCompaction};
 use clients::store;
 use files::paths::{Env, User};
 use format::settings::SettingsFile;
-use format::{Format, Settings};
+use format::{Base, Format, Settings};
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::project::Project;
@@ -126,6 +126,18 @@ impl SettingsReader {
             .collect()
     }
 
+    /// The folder of this user's own agent, for a log that a variable or a setting has moved out of it.
+    fn mover(&self, log: &LogFile) -> Option<PathBuf> {
+        let roots = roots::usual(&[log.format], &self.user);
+        let is_moved = |root: &roots::SearchRoot| log.facts.path.starts_with(root.path());
+        roots
+            .iter()
+            .any(is_moved)
+            .then(|| self.own(log.format))?
+            .into_iter()
+            .next()
+    }
+
     /// Whether a session worked in the folder that its log names, so that its settings may be looked for there: it is below
     /// the user's home, or the folder of the log is named after it. A hostile log could otherwise have any folder of the
     /// machine looked at.
@@ -206,7 +218,7 @@ impl SettingsReader {
         let Some(settings) = log.format.settings.filter(|_| log.system.is_here()) else {
             return Arc::default();
         };
-        let home = agent_folder(log.format, &log.facts.path);
+        let home = agent_folder(log.format, &log.facts.path).or_else(|| self.mover(log));
         let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);
         let project = cwd.map(Path::new).filter(is_believed);
         let is_near = |file: &SettingsFile| matches!(file, SettingsFile::NearLog(_));
@@ -287,7 +299,11 @@ fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
 /// The folder of the agent that a log lies in: what its nearest folder for logs is in.
 pub(crate) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     log.ancestors().skip(1).find_map(|folder| {
-        let root = format.roots.iter().find(|r| folder.ends_with(r.logs))?;
+        let mut roots = format
+            .roots
+            .iter()
+            .filter(|root| root.base != Base::Nowhere);
+        let root = roots.find(|root| folder.ends_with(root.logs))?;
         let depth = Path::new(root.logs).components().count();
         folder.ancestors().nth(depth).map(Path::to_path_buf)
     })

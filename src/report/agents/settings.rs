@@ -10,7 +10,7 @@ pub(super) fn places(format: &Format) -> Vec<String> {
     let Some(settings) = format.settings else {
         return Vec::new();
     };
-    let agent = format.roots.first().map(|root| folder(root.base));
+    let agent = format.roots.first().and_then(|root| folder(root.base));
     let agent = agent.as_deref().unwrap_or("its folder");
     let place = |file: &SettingsFile| match file {
         SettingsFile::Agent(name) => format!("{agent}/{name}"),

@@ -94,6 +94,9 @@ fn place(root: &Root) -> String {
 /// What else is known of an agent.
 fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let facts = agent.facts;
+    if !agent.moved_by.is_empty() {
+        entry(out, "moved by", &agent.moved_by.join(", "))?;
+    }
     entry(out, "compactions", facts.compactions)?;
     match &agent.settings[..] {
         [] => {}

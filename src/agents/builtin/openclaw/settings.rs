@@ -6,6 +6,7 @@ use super::super::pi::of_providers;
 use format::settings::{Layers, Settings, SettingsFile, kept_free};
 use model::window::Overrides;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 const FILES: [SettingsFile; 2] = [
     SettingsFile::Agent(CONFIG),
@@ -18,6 +19,19 @@ pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
 /// The default of the reserve, and its minimum.
 const RESERVE: u64 = 16_384;
 const FLOOR: u64 = 20_000;
+
+/// The folder of the sessions of all agents, from the path of their registry, which has `{agentId}` in the place of an agent.
+pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
+    let name = |value: &Value| value.as_str().map(str::to_owned);
+    let Some(store) = Layers::json(&[settings]).find("/session/store", name) else {
+        return Vec::new();
+    };
+    let folder = match store.split_once("{agentId}") {
+        Some((agents, _)) => Some(Path::new(agents)),
+        None => Path::new(&store).parent(),
+    };
+    folder.map(Path::to_path_buf).into_iter().collect()
+}
 
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
@@ -52,6 +66,23 @@ fn read(files: &[&[u8]]) -> Overrides {
 mod tests {
     use super::*;
     use model::window::Compaction;
+
+    #[test]
+    fn sessions_are_beside_their_registry() {
+        let folder = |store: &str| {
+            let file = format!("{{\"session\":{{\"store\":\"{store}\"}}}}");
+            session_folder(file.as_bytes())
+        };
+        assert_eq!(
+            folder("~/claw/{agentId}/sessions/sessions.json"),
+            [Path::new("~/claw/")]
+        );
+        assert_eq!(
+            folder("/claw/sessions/sessions.json"),
+            [Path::new("/claw/sessions")]
+        );
+        assert!(session_folder(b"{}").is_empty());
+    }
 
     #[test]
     fn the_reserve_is_never_below_its_floor() {

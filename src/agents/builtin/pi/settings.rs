@@ -4,6 +4,7 @@
 use format::settings::{Layers, Settings, SettingsFile, tokens};
 use model::window::{ModelWindow, Overrides};
 use serde_json::Value;
+use std::path::PathBuf;
 
 const FILES: [SettingsFile; 3] = [
     SettingsFile::Project(".pi/settings.json"),
@@ -16,6 +17,13 @@ const MODELS: &str = "models.json";
 const DEFAULT_WINDOW: u64 = 128_000;
 
 pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
+
+/// The folder that the settings name for sessions.
+pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
+    let name = |value: &Value| value.as_str().map(PathBuf::from);
+    let folder = Layers::json(&[settings]).find("/sessionDir", name);
+    folder.into_iter().collect()
+}
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);

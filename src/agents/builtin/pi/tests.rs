@@ -173,14 +173,19 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
     let claim = |name: &str| PI.claims(Path::new(name));
     let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
     assert_eq!(id.as_deref(), Some("019e-aa"));
+    // Users and extensions choose names.
     for other in [
         "rollout-2026-05-12T01-02-27-aa.jsonl",
         "a_b.jsonl",
         "2026T_.jsonl",
-        "2026-T_a.json",
     ] {
-        assert_eq!(claim(other), None, "{other}");
+        let perhaps = Claim::LINES.standing(Standing::Perhaps);
+        assert_eq!(claim(other), Some(perhaps), "{other}");
     }
+    assert_eq!(claim("2026-T_a.json"), None);
+    let child = claim("/s/2026-05-12T01-02-27-657Z_019e-aa/run/run-0/session.jsonl").unwrap();
+    assert_eq!(child.parent.as_deref(), Some("019e-aa"));
+    assert_eq!(child.standing, Standing::Perhaps);
     assert!(PI.recognise(b" {\"type\": \"session\", \"ver"));
     assert!(!PI.recognise(b"{\"type\":\"sess"));
     assert!(!PI.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));

@@ -1,0 +1,184 @@
+//! What a file is: by its name in an agent's own folder, elsewhere by its first bytes.
+
+use super::{Scanner, Seen, Walk};
+use crate::database;
+use crate::discover::roots::SearchRoot;
+use crate::problem;
+use crate::source::file_system::{Location, Stat};
+use crate::source::{self, head};
+use format::database::MAGIC;
+use format::{Claim, Format, Standing, StoreKind, facts};
+use std::io;
+use std::path::Path;
+
+/// The extensions of files in given folders that are looked into, besides files with an agent's names.
+const LOG_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
+
+impl Scanner {
+    /// What a file of this format is kept in, by its first bytes. Databases are remembered.
+    pub(super) fn forced(
+        &mut self,
+        format: &'static Format,
+        at: &Location,
+        len: u64,
+    ) -> io::Result<Seen> {
+        let path = &*at.path;
+        if let Some((_, Some(seen))) = self.opened.get(path) {
+            return Ok(*seen);
+        }
+        let head = head_of(at)?;
+        let seen = (format, format.store(&head));
+        if let (_, Some(StoreKind::Database(_))) = seen {
+            self.opened.insert(path.to_path_buf(), (len, Some(seen)));
+        }
+        Ok(seen)
+    }
+
+    /// Whether a file begins as a log of this format does, remembered.
+    pub(super) fn recognise_as(
+        &mut self,
+        format: &'static Format,
+        at: &Location,
+        len: u64,
+    ) -> io::Result<bool> {
+        if let Some((seen, verdict)) = self.opened.get(&*at.path)
+            && (*seen == len || verdict.is_some())
+        {
+            return Ok(verdict.is_some());
+        }
+        let head = head_of(at)?;
+        let verdict = format
+            .recognise(&head)
+            .then(|| (format, format.store(&head)));
+        self.opened.insert(at.path.to_path_buf(), (len, verdict));
+        Ok(verdict.is_some())
+    }
+
+    /// The format by a file's first bytes, remembered.
+    pub(super) fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
+        let path = &*at.path;
+        // What is written to a database does not show in its own length at once.
+        let len = len + database::log_bytes(path);
+        if let Some((seen, verdict)) = self.opened.get(path)
+            && (*seen == len || verdict.is_some())
+        {
+            return Ok(*verdict);
+        }
+        let head = head_of(at)?;
+        let verdict = if head.starts_with(MAGIC) {
+            self.whose_database(at, &head)
+        } else {
+            let mut formats = self.formats.iter();
+            let format = formats
+                .find(|format| format.recognise(&head))
+                .map(|format| {
+                    let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
+                    kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
+                });
+            format.map(|format| (*format, format.store(&head)))
+        };
+        self.opened.insert(path.to_path_buf(), (len, verdict));
+        Ok(verdict)
+    }
+}
+
+impl Walk<'_> {
+    /// The claim on a file in an agent's own folder whose name says nothing; `None`: it is no log.
+    pub(super) fn settle(
+        &mut self,
+        format: &'static Format,
+        claim: Claim,
+        path: &Path,
+        stat: &Stat,
+    ) -> Option<Claim> {
+        let recognised = self
+            .scanner
+            .recognise_as(format, &self.at(path), stat.stamp.bytes());
+        match recognised {
+            Ok(is_log) => is_log.then(|| claim.standing(Standing::Log)),
+            // Gone since: the next walk will not see it.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => {
+                self.problem(path, problem::unreadable(&e, "read it"));
+                None
+            }
+        }
+    }
+
+    /// What an agent's names say of a file beside its logs: an archive, or a copy.
+    pub(super) fn standing(&self, path: &Path) -> Option<Standing> {
+        let claims = self.claims(path).into_iter();
+        let mut standings = claims.map(|(_, claim)| claim.standing);
+        standings.find(|standing| matches!(standing, Standing::Archive | Standing::Copy))
+    }
+
+    /// Whether a file in a folder that the user named may be a log, by its name.
+    pub(super) fn is_named_as_log(&self, path: &Path) -> bool {
+        let is_log = |ext| LOG_EXTENSIONS.iter().any(|log| ext == *log);
+        path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
+    }
+
+    /// The format of a file that the user named, and what is known of it by its path; or why there is
+    /// none. The content counts before the name.
+    pub(super) fn named_file(
+        &mut self,
+        root: &SearchRoot,
+        path: &Path,
+        len: u64,
+    ) -> io::Result<Result<(&'static Format, Claim), String>> {
+        let at = self.at(path);
+        let recognised = match root.forced() {
+            Some(format) => Some(self.scanner.forced(format, &at, len)?),
+            None => self.scanner.recognise(&at, len)?,
+        };
+        if let Some((format, store)) = recognised {
+            let claim = claim_of(format, path, store).standing(Standing::Log);
+            return Ok(Ok((format, claim)));
+        }
+        // A name with an id is specific enough, if the content is like that of any log; another name says nothing.
+        let head = head_of(&at)?;
+        let formats = &self.scanner.formats;
+        let mut claims = self.claims(path).into_iter();
+        let claimed = claims
+            .find(|(format, claim)| claim.id.is_some() && facts::can_be(format, formats, &head))
+            .filter(|_| facts::other_encoding(&head).is_none());
+        Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
+    }
+
+    pub(super) fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {
+        let formats = self.scanner.formats.iter();
+        formats
+            .filter_map(|format| Some((*format, format.claims(path).filter(is_file)?)))
+            .collect()
+    }
+}
+
+/// Whether a path is claimed as a file.
+pub(super) fn is_file(claim: &Claim) -> bool {
+    !claim.store.is_folder()
+}
+
+/// The claim on the path of a log whose format is known, with the store by its bytes if they show it.
+pub(super) fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
+    let claim = format
+        .claims(path)
+        .filter(is_file)
+        .unwrap_or_else(|| Claim {
+            store: match path.extension() {
+                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => {
+                    StoreKind::Document
+                }
+                _ => StoreKind::Lines,
+            },
+            ..Claim::LINES
+        });
+    Claim {
+        store: store.unwrap_or(claim.store),
+        ..claim
+    }
+}
+
+/// The first bytes of a log, decompressed if need be.
+fn head_of(at: &Location) -> io::Result<Vec<u8>> {
+    head(&*source::file(at))
+}
