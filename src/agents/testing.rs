@@ -1,7 +1,7 @@
 //! What the decoders' tests share.
 
 use format::Format;
-use model::event::{ByLength, Entry, Lane, Place, Sink};
+use model::event::{ByLength, Entry, Event, Lane, Place, Sink};
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,14 +38,20 @@ pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) 
 
 /// The entries of rows of a database, each with its line: 0 is the session's header, which is read again at
 /// every change.
-pub fn read_rows(format: &Format, rows: impl IntoIterator<Item = (u64, String)>) -> Vec<Entry> {
+pub fn read_rows(
+    format: &Format,
+    rows: impl IntoIterator<Item = (u64, String)>,
+) -> (Vec<Entry>, Vec<Event>) {
     let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
     for (line, text) in rows {
         out.begin(Place::of_line(line));
         decoder.read_line(&text, &mut out);
     }
-    out.entries
+    let entries = std::mem::take(&mut out.entries);
+    decoder.read_end(&mut out);
+    let at_end = out.entries.into_iter().map(|entry| entry.event);
+    (entries, at_end.collect())
 }
 
 /// The sessions of these lines.

@@ -45,6 +45,7 @@ mod search;
 mod settings;
 mod setup;
 mod statusline;
+mod sums;
 mod support;
 mod tasks;
 mod totals;

@@ -27,7 +27,7 @@
 //! * Logs of old builds name the model in a tool's result alone.
 //! * The system prompt is logged by newer builds, the tools by none: together 16,100 to 26,900 tokens as
 //!   the agent counts them, in nine published logs.
-//! * `session.shutdown`'s other numbers are sums over all resumed runs: for totals, see `usage`.
+//! * `session.shutdown`'s other numbers are sums over all runs, or over the newest: for totals, see `usage`.
 //!
 //! Of what it keeps in SQLite (`session-store.db`), the requests are read; see `rows`.
 
@@ -52,7 +52,7 @@ use kit::lenient::{self, Piece, Window};
 use media::{picture, pictures};
 use model::event::{Billed, Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// The format.
@@ -166,8 +166,11 @@ struct CopilotCliDecoder {
     window: Option<u64>,
     /// The numbers of a request whose response has not been read, and its key if it has one.
     unanswered: Option<(Option<Key>, Usage)>,
-    /// What the records before have of the session's cost.
+    /// What the records before have of the session's cost, and what of it came since the last run ended.
     billed: Billed,
+    billed_since_end: Billed,
+    /// The sums at the end of the last run, by model.
+    sums_at_end: BTreeMap<Box<str>, Billed>,
     asides: Asides,
     /// The time of the event that is being read.
     at: Option<Timestamp>,

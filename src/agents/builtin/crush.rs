@@ -10,6 +10,7 @@
 //!   (`finish`). Of the others nothing is kept, so they are known only where they were followed.
 //! * The cost of the request for a title is added to the first response: the agent's number, not the
 //!   provider's. So are those of Claude models: input that is written to a cache is not in them.
+//! * Until February 2026 the output had in it what was read from a cache, and the prompt had not.
 //! * A summary is a message of the model's, after which a new context begins (`is_summary_message`; in older
 //!   databases `summary_message_id` names the newest). Its request is not part of the conversation.
 //! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
@@ -178,6 +179,24 @@ struct Response {
     time: Option<Timestamp>,
     request: Key,
     is_claude: bool,
+    /// The bytes that were written, hidden ones too.
+    written: u64,
+}
+
+/// When Crush's numbers changed: until then the output had what was read from a cache in it, and the prompt had not
+/// (charmbracelet/crush, pull request 2004, in releases of February 2026).
+const CHANGED: Timestamp = Timestamp::constant(1_769_904_000, 0);
+
+/// The bytes of a token, for an estimate.
+const BYTES_OF_TOKEN: u64 = 4;
+
+impl Response {
+    /// Whether this number is more than its output: no token is shorter than a byte. A newer one that thinks without
+    /// writing it down may be longer than what it wrote, but hardly than its prompt.
+    fn is_too_short_for(&self, output: u64, prompt: u64) -> bool {
+        let is_old = self.time.is_some_and(|time| time < CHANGED);
+        output > self.written && (is_old || output > prompt)
+    }
 }
 
 /// Decodes one session.
@@ -219,18 +238,22 @@ impl CrushDecoder {
         let Some(response) = self.responses.remove(&answer) else {
             return;
         };
+        out.begin(response.place);
+        out.set_time(response.time);
+        if response.is_too_short_for(output, prompt) {
+            // Together they are all of the context. Which part was output is not known.
+            let all = prompt.saturating_add(output);
+            let own = response.written / BYTES_OF_TOKEN;
+            let prompt = all.saturating_sub(own.min(output));
+            out.usage(Usage::estimated(response.request, prompt));
+            return out.billed_sum(response.request, Billed::new(all, 0));
+        }
         let usage = if is_first || response.is_claude {
             Usage::estimated(response.request, prompt)
         } else {
             Usage::reported(response.request, prompt)
         };
-        out.begin(response.place);
-        out.set_time(response.time);
-        let billed = Billed {
-            input: prompt,
-            output,
-            ..Billed::default()
-        };
+        let billed = Billed::new(prompt, output);
         let output = Some(output);
         out.usage(Usage {
             output,
@@ -273,6 +296,7 @@ impl CrushDecoder {
                     time: out.time(),
                     request,
                     is_claude: row.model.or_empty().contains("claude"),
+                    written: items.iter().map(written).sum(),
                 };
                 self.responses.extend(key.map(|key| (key, response)));
                 Node::output(key, Some(request), items)
@@ -327,6 +351,11 @@ impl CrushDecoder {
     }
 }
 
+/// The bytes of an item that the model wrote.
+fn written(item: &NewItem) -> u64 {
+    u64::from(item.size.bytes) + u64::from(item.size.opaque)
+}
+
 /// Tokens of an image whose size cannot be read.
 const IMAGE: u64 = 1_500;
 
@@ -345,7 +374,10 @@ mod tests {
             )
         };
         let answer = |id: &str, model: &str| {
-            format!(r#"{{"id":"{id}","role":"assistant","model":"{model}","at":1,"parts":[]}}"#)
+            let parts = r#"[{"type":"text","data":{"text":"Seven tokens at most."}}]"#;
+            format!(
+                r#"{{"id":"{id}","role":"assistant","model":"{model}","at":1,"parts":{parts}}}"#
+            )
         };
         let moments = [
             (0, header("", 0, 0)),
@@ -362,7 +394,7 @@ mod tests {
             (3, answer("c", "claude-sonnet-5")),
             (0, header("c", 2, 90)),
         ];
-        let entries = testing::read_rows(&CRUSH, moments);
+        let (entries, _) = testing::read_rows(&CRUSH, moments);
         let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.source)),
             _ => None,
@@ -374,5 +406,37 @@ mod tests {
             (3, 90, Source::Agent),
         ];
         assert_eq!(usages, expected);
+    }
+
+    #[test]
+    fn what_was_read_from_a_cache_is_no_output() {
+        let read = |at: u64, prompt: u64, output: u64| {
+            let header = format!(
+                r#"{{"id":"s","prompt":{prompt},"output":{output},"answer":"b","answers":2}}"#
+            );
+            let row = format!(
+                r#"{{"id":"b","role":"assistant","model":"glm-5","at":{at},"parts":[{{"type":"text","data":{{"text":"Done, all six."}}}}]}}"#
+            );
+            let (entries, _) = testing::read_rows(&CRUSH, [(0, header), (1, row)]);
+            let numbers = entries.iter().filter_map(|entry| match &entry.event {
+                Event::Usage(usage) => Some((usage.prompt, usage.output, usage.source.is_known())),
+                Event::Billed { billed, of, .. } => {
+                    Some((billed.input, Some(billed.output), of.is_sum()))
+                }
+                _ => None,
+            });
+            numbers.collect::<Vec<_>>()
+        };
+        let (old, new) = (1_768_336_868, 1_786_000_000);
+        let sum = [(41_327, None, false), (41_330, Some(0), true)];
+        assert_eq!(read(old, 1_200, 40_130), sum);
+        assert_eq!(
+            read(new, 1_200, 40_130),
+            sum,
+            "a client that was not updated"
+        );
+        assert_eq!(read(old, 1_200, 4), [(1_200, Some(4), true)]);
+        let thought = [(41_330, Some(2_000), true)];
+        assert_eq!(read(new, 41_330, 2_000), thought);
     }
 }

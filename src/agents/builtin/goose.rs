@@ -8,7 +8,7 @@
 //!   the same second.
 //! * Since schema 15 each request is a row of `usage_ledger`, too, written before the rows of its response.
 //!   Those of compactions, and of responses without a message, are costs alone. In older schemas the
-//!   session's own row has the usage of the newest request, and no other is known.
+//!   session's own row has the usage of the newest request and the sums of all (`accumulated_…`).
 //! * `input_tokens` contains what was read from a cache and written to it.
 //! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them again, and adds
 //!   two rows that are hidden from the user: a summary, as the user's, and an instruction to go on, as the
@@ -43,7 +43,7 @@ pub static GOOSE: Format = Format {
     facts: Facts {
         mark: "SQLite database with Goose's tables",
         live: "each write",
-        known: "prompts, outputs; the newest alone before schema 15",
+        known: "prompts, outputs; before schema 15 the newest and the sum of all",
         estimated: "",
         sub_agents: "yes",
         compactions: "yes",
@@ -81,6 +81,28 @@ fn overrides(files: &[&[u8]]) -> Overrides {
 /// Tokens of an image whose size cannot be read.
 const IMAGE: u64 = 1_500;
 
+/// The facts of a session before schema 15, whose row is read as the newest of a ledger: what a schema has beside the
+/// others of the session, of its newest request and of the sums.
+macro_rules! before_the_ledger {
+    ($session:literal, $newest:literal, $sums:literal) => {
+        concat!(
+            "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
+            'cwd', CAST(working_dir AS TEXT), ",
+            $session,
+            "'ledger', json_array(json_object(
+                'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
+                'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+                'output', iif(typeof(output_tokens) = 'blob', '', output_tokens)",
+            $newest,
+            ")), 'sums', json_object(
+                'input', iif(typeof(accumulated_input_tokens) = 'blob', '', accumulated_input_tokens),
+                'output', iif(typeof(accumulated_output_tokens) = 'blob', '', accumulated_output_tokens)",
+            $sums,
+            ")) FROM sessions WHERE id = ?1"
+        )
+    };
+}
+
 static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[
         Schema {
@@ -100,32 +122,34 @@ static STORE: DatabaseSpec = DatabaseSpec {
                 FROM usage_ledger WHERE session_id = ?1))) FROM sessions WHERE id = ?1",
             ..BEFORE_THE_LEDGER
         },
+        // Schema 14.
+        Schema {
+            header: before_the_ledger!(
+                "'config', CAST(model_config_json AS TEXT),",
+                ", 'cache_read', iif(typeof(cache_read_input_tokens) = 'blob', '', cache_read_input_tokens),
+                'cache_write', iif(typeof(cache_write_input_tokens) = 'blob', '', cache_write_input_tokens)",
+                ", 'cache_read', iif(typeof(accumulated_cache_read_input_tokens) = 'blob', '',
+                    accumulated_cache_read_input_tokens),
+                'cache_write', iif(typeof(accumulated_cache_write_input_tokens) = 'blob', '',
+                    accumulated_cache_write_input_tokens)"
+            ),
+            ..BEFORE_THE_LEDGER
+        },
         BEFORE_THE_LEDGER,
         // Schema 5.
         Schema {
-            header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
-                'cwd', CAST(working_dir AS TEXT), 'ledger', json_array(json_object(
-                    'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
-                    'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
-                    'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
-                FROM sessions WHERE id = ?1",
+            header: before_the_ledger!("", "", ""),
             ..BEFORE_THE_LEDGER
         },
     ],
 };
 
-/// The session's row is read as the newest of a ledger.
+/// Before schema 14.
 const BEFORE_THE_LEDGER: Schema = Schema {
     sessions: "SELECT id, NULL, unixepoch(updated_at) * 1000, name, total_tokens, accumulated_total_tokens,
         (SELECT max(id) FROM messages WHERE session_id = s.id)
         FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
-    header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
-        'cwd', CAST(working_dir AS TEXT), 'config', CAST(model_config_json AS TEXT),
-        'ledger', json_array(json_object(
-            'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
-            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
-            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
-        FROM sessions WHERE id = ?1",
+    header: before_the_ledger!("'config', CAST(model_config_json AS TEXT),", "", ""),
     from: "messages WHERE session_id = ?1",
     order: "id",
     line: r#"'{"id":' || r.id || ',"role":' || json_quote(CAST(r.role AS TEXT))
@@ -140,6 +164,8 @@ record! {
         id: Text<'a>,
         config: Text<'a>,
         ledger: Vec<Numbers>,
+        /// Before schema 15: those of all requests.
+        sums: Option<Numbers>,
     }
 
     struct Config<'a> {
@@ -220,6 +246,9 @@ struct GooseDecoder {
     /// The request of the ledger that was reported last, and those that were billed.
     reported: u64,
     billed: u64,
+    /// The cost of all requests where the ledger lacks some, and the cost that was emitted.
+    sums: Billed,
+    told: Billed,
     tools: ToolNames,
     newest: Option<Response>,
     /// Whether a response was given the numbers of the one after it.
@@ -241,6 +270,12 @@ impl Decoder for GooseDecoder {
 
     fn read_end(&mut self, out: &mut Sink<'_>) {
         self.report(true, out);
+        let rest = self.sums.saturating_sub(self.told);
+        if rest != Billed::default() {
+            self.told = self.told.plus(rest);
+            let request = Key::of_parts(&["goose sums", &self.id, &self.billed.to_string()]);
+            out.billed_rest(request, rest);
+        }
         let hidden = std::mem::take(&mut self.hidden);
         let hidden = hidden.into_iter();
         hidden.for_each(|node| out.emit(Event::cleared_node(node)));
@@ -266,15 +301,11 @@ impl GooseDecoder {
         for numbers in after(&self.ledger, self.billed) {
             self.billed = numbers.id.or_zero();
             let request = Key::of_parts(&["goose ledger", &self.id, &self.billed.to_string()]);
-            let billed = Billed {
-                input: numbers.input.or_zero(),
-                cache_creation: numbers.cache_write.or_zero(),
-                cache_read: numbers.cache_read.or_zero(),
-                output: numbers.output.or_zero(),
-                ..Billed::default()
-            };
+            let billed = numbers.billed();
+            self.told = self.told.plus(billed);
             out.billed(request, billed);
         }
+        self.sums = header.sums.map(Numbers::billed).unwrap_or_default();
     }
 
     fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
@@ -426,6 +457,13 @@ impl GooseDecoder {
             });
         }
         items
+    }
+}
+
+impl Numbers {
+    fn billed(self) -> Billed {
+        Billed::new(self.input.or_zero(), self.output.or_zero())
+            .with_cache(self.cache_read.or_zero(), self.cache_write.or_zero())
     }
 }
 

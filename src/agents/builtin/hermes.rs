@@ -6,7 +6,7 @@
 //! * A row of `messages` is a message as Chat Completions has it. Rows are only added.
 //! * `sessions` has the sums of a session's requests and how many there were, rewritten after each; those of
 //!   compactions are not in them. So a request is known if the sums were read before and after it, or if it
-//!   is the only one. `input_tokens` is without the cache.
+//!   is the only one; of the others the sum is. `input_tokens` is without the cache.
 //! * A compaction adds all messages that stay once more, and the summary, which begins with a mark. Their times
 //!   are the same to a millisecond, or the old ones. Older rows are then `compacted`. A rewind leaves rows that are neither
 //!   `compacted` nor `active`.
@@ -16,7 +16,9 @@
 
 use format::database::{DatabaseSpec, Schema};
 use format::settings::{Settings, SettingsFile, tokens_of};
-use format::{Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use format::{
+    Cached, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CACHE_AND_REASONING, decoder,
+};
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::lenient::{Count, Raw, Reported, Text, record};
@@ -37,7 +39,7 @@ pub static HERMES: Format = Format {
     facts: Facts {
         mark: "SQLite database with Hermes's tables, or an exported session with `model_config` and `system_prompt`",
         live: "each write",
-        known: "prompts and outputs where the log was followed",
+        known: "prompts and outputs where the log was followed; the sum of all",
         estimated: "the others",
         sub_agents: "yes",
         compactions: "yes",
@@ -55,6 +57,7 @@ pub static HERMES: Format = Format {
         &[SettingsFile::Agent("config.yaml")],
         overrides,
     )),
+    terms: WITH_CACHE_AND_REASONING,
     cached: Cached::Beside,
     ..Format::DEFAULT
 };
@@ -169,6 +172,8 @@ struct HermesDecoder {
     sums: Option<(u64, Billed)>,
     /// The newest request: the sums are written before its response.
     pending: Option<Billed>,
+    /// What was reported of the sums, by request or at the end.
+    told: Billed,
     tools: ToolNames,
     /// The time of the row before, and the latest of any, in seconds since 1970.
     last: f64,
@@ -190,6 +195,21 @@ impl Decoder for HermesDecoder {
             Some(Line::Session(header)) => self.header(&header, out),
             Some(Line::Row(row)) => self.row(&row, out),
             None => {}
+        }
+    }
+
+    /// What the sums have beside the requests that are known.
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        let Some((calls, sum)) = self.sums else {
+            return;
+        };
+        let told = self.told.plus(self.pending.unwrap_or_default());
+        let rest = sum.saturating_sub(told);
+        if rest != Billed::default() {
+            self.told = self.told.plus(rest);
+            let id = self.meta.id.as_deref().unwrap_or_default();
+            let request = Key::of_parts(&["hermes sums", id, &calls.to_string()]);
+            out.billed_rest(request, rest);
         }
     }
 }
@@ -272,6 +292,7 @@ impl HermesDecoder {
                 let id = self.meta.id.as_deref().unwrap_or_default();
                 let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
                 let billed = self.pending.take();
+                self.told = self.told.plus(billed.unwrap_or_default());
                 usage = billed.map(|billed| report(request, billed));
                 Node::output(Some(key), Some(request), items)
             }
@@ -354,7 +375,15 @@ mod tests {
             (0, sums(6, 410, 1000)),
             (6, answer(6)),
         ];
-        let entries = testing::read_rows(&HERMES, moments);
+        let (entries, rest) = testing::read_rows(&HERMES, moments);
+        let [Event::Billed { billed, of, .. }] = &rest[..] else {
+            panic!("{rest:?}");
+        };
+        // The sums without the two requests that are known.
+        assert_eq!(
+            (billed.prompt(), billed.output, of.is_sum()),
+            (850, 4, true)
+        );
         let usages = entries.iter().filter_map(|entry| match &entry.event {
             Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
             _ => None,

@@ -90,7 +90,10 @@ impl Responses {
                         CostOf::Response if billed.prompt() == 0 => {
                             outputs.insert(request);
                         }
-                        CostOf::AllSoFar if billed.prompt() > 0 => outputs.clear(),
+                        CostOf::AllSoFar if billed.prompt() > 0 => {
+                            outputs.clear();
+                            read.unbilled.clear();
+                        }
                         _ => {}
                     }
                     let own = model.map(|model| read.index_of(&model));

@@ -96,6 +96,32 @@ fn a_session_without_usage_has_its_outputs_and_then_its_sums() {
         message("c", 5),
         end("e2", 6_200, 50),
     ];
+    assert_eq!(
+        costs(&log),
+        [
+            (0, 30, false),
+            (0, 12, false),
+            (4_100, 3, true),
+            (0, 5, false),
+            (2_100, 0, true),
+        ]
+    );
+    // Those of the second run alone, one of which falls, or none.
+    for input in [2_100, 4_300] {
+        let log = [
+            message("a", 30),
+            message("b", 12),
+            end("e1", 4_100, 45),
+            message("c", 45),
+            end("e2", input, 46),
+        ];
+        let expected = [(4_100, 3, true), (0, 45, false), (input, 1, true)];
+        assert_eq!(costs(&log)[2..], expected);
+    }
+}
+
+/// The costs that lines have beside usage reports: input, output, and whether it is a sum.
+fn costs(log: &[String]) -> Vec<(u64, u64, bool)> {
     let mut decoder = CopilotCliDecoder::default();
     let mut out = Sink::new(&ByLength);
     for (nth, line) in log.iter().enumerate() {
@@ -107,22 +133,9 @@ fn a_session_without_usage_has_its_outputs_and_then_its_sums() {
         });
         decoder.read_line(line, &mut out);
     }
-    let billed: Vec<(u64, u64, bool)> = out
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.event {
-            Event::Billed { billed, of, .. } => Some((billed.input, billed.output, of.is_sum())),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(
-        billed,
-        [
-            (0, 30, false),
-            (0, 12, false),
-            (4_100, 3, true),
-            (0, 5, false),
-            (2_100, 0, true),
-        ]
-    );
+    let costs = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Billed { billed, of, .. } => Some((billed.input, billed.output, of.is_sum())),
+        _ => None,
+    });
+    costs.collect()
 }

@@ -3,14 +3,15 @@
 //! Since 1.0.102 the log has them itself: `session.usage_record`, straight before the `assistant.message`
 //! with the same `apiCallId`. `inputTokens` is the whole prompt, what was read from a cache included.
 //! Older builds write them to a database and an OpenTelemetry file only, if at all. Requests that compact have no record;
-//! `session.compaction_complete` has their sum. `session.shutdown` has the sums of all requests of the session since it
-//! began, by model; `assistant.message` has the output.
+//! `session.compaction_complete` has their sum. `session.shutdown` has sums by model, of all requests since the session
+//! began or, in builds of May 2026, since it was resumed; `assistant.message` has the output.
 
 use super::events::{Data, Metrics, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
 use kit::lenient::scan::each_field;
 use kit::lenient::{Lost, Raw, Window, parse};
 use model::event::{Billed, Key, Sink, Usage};
+use std::collections::BTreeMap;
 
 impl CopilotCliDecoder {
     /// Keeps a request's numbers until its response is written.
@@ -31,7 +32,7 @@ impl CopilotCliDecoder {
         if let Some((of, usage)) = self.unanswered.take()
             && (of.is_none() || of == response)
         {
-            self.billed = self.billed.plus(usage.billed);
+            self.bill(usage.billed);
             return out.usage(Usage { request, ..usage });
         }
         let thread = self.thread(out.lane());
@@ -43,14 +44,14 @@ impl CopilotCliDecoder {
         let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
         self.window(Window(window), out);
         if let Some(usage) = usage {
-            self.billed = self.billed.plus(usage.billed);
+            self.bill(usage.billed);
             out.usage(Usage { request, ..usage });
         } else if let Some(output) = data.output_tokens.0.filter(|output| *output > 0) {
             let billed = Billed {
                 output,
                 ..Billed::default()
             };
-            self.billed = self.billed.plus(billed);
+            self.bill(billed);
             out.billed(request, billed);
         }
     }
@@ -61,32 +62,69 @@ impl CopilotCliDecoder {
         let Some(usage) = data.compaction_tokens_used.usage(request) else {
             return;
         };
-        self.billed = self.billed.plus(usage.billed);
+        self.bill(usage.billed);
         out.billed_sum(request, usage.billed);
     }
 
-    /// The cost of all requests since the session began: what of it no record before has.
+    /// Notes a cost that is emitted.
+    fn bill(&mut self, billed: Billed) {
+        self.billed = self.billed.plus(billed);
+        self.billed_since_end = self.billed_since_end.plus(billed);
+    }
+
+    /// The cost of all requests of a run, or of all runs so far: what of it no record before has.
     pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let lost = Lost::default();
-        let mut sums = Billed::default();
+        let mut sums: BTreeMap<Box<str>, Billed> = BTreeMap::new();
         let metrics = data.model_metrics.map_or("{}", Raw::get);
-        let read = each_field(
-            metrics,
-            &mut |_, json| match parse::<Metrics<'_>>(json.get(), &lost) {
-                Ok(metrics) => sums = sums.plus(metrics.usage.billed()),
-                Err(_) => lost.note("modelMetrics"),
-            },
-        );
+        let read = each_field(metrics, &mut |model, json| match parse::<Metrics<'_>>(
+            json.get(),
+            &lost,
+        ) {
+            Ok(metrics) => {
+                let sum = sums.entry(model.into()).or_default();
+                *sum = sum.plus(metrics.usage.billed());
+            }
+            Err(_) => lost.note("modelMetrics"),
+        });
         if read.is_err() {
             lost.note("modelMetrics");
         }
         lost.report(out);
-        let rest = sums.saturating_sub(self.billed);
+        if sums.is_empty() {
+            return;
+        }
+        let sum = total(&sums);
+        let before = if self.began_again(&sums) {
+            self.billed_since_end
+        } else {
+            self.billed
+        };
+        let rest = sum.saturating_sub(before);
         if rest != Billed::default() {
-            self.billed = self.billed.plus(rest);
+            self.bill(rest);
             out.billed_rest(Key::of_number("copilot sums", out.place().id()), rest);
         }
+        self.sums_at_end = sums;
+        self.billed_since_end = Billed::default();
     }
+
+    /// Whether sums are those of the newest run alone, as some builds write them: one has fallen, or the output is nearer to
+    /// what was written since the run before than to that and all before it.
+    fn began_again(&self, sums: &BTreeMap<Box<str>, Billed>) -> bool {
+        let has_fallen = self.sums_at_end.iter().any(|(model, before)| {
+            let now = sums.get(model);
+            now.is_none_or(|now| now.checked_sub(*before).is_none())
+        });
+        let output = total(sums).output.saturating_mul(2);
+        let since = self.billed_since_end.output.saturating_mul(2);
+        let before = total(&self.sums_at_end).output;
+        has_fallen || output < since.saturating_add(before)
+    }
+}
+
+fn total(sums: &BTreeMap<Box<str>, Billed>) -> Billed {
+    sums.values().copied().fold(Billed::default(), Billed::plus)
 }
 
 impl Numbers<'_> {

@@ -1,0 +1,75 @@
+//! Totals of fixtures: what only sums have.
+
+use crate::support::{ctxgauge, manifest_folder};
+use serde_json::{Value, json};
+use std::fs;
+
+/// The totals of a fixture's agent, and the part of them that is sums.
+fn totals(fixture: &str) -> (Value, Value) {
+    let agent = fixture.split('/').next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let source = manifest_folder().join("tests/fixtures").join(fixture);
+    let log = folder.path().join("logs/log.db");
+    if source.join("log.sql").exists() {
+        let sql = fs::read_to_string(source.join("log.sql")).unwrap();
+        fs::create_dir_all(log.parent().unwrap()).unwrap();
+        rusqlite::Connection::open(&log)
+            .unwrap()
+            .execute_batch(&sql)
+            .unwrap();
+    } else {
+        let text = fs::read_to_string(source.join("log.jsonl")).unwrap();
+        fs::create_dir_all(log.parent().unwrap()).unwrap();
+        fs::write(log.with_extension("jsonl"), text).unwrap();
+    }
+    let output = ctxgauge(folder.path())
+        .args(["ls", "--totals", "--json"])
+        .arg(log.parent().unwrap())
+        .output();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sums = list["totals_lack"][agent]["only_as_sums"].clone();
+    (list["totals"][agent].clone(), sums)
+}
+
+#[test]
+fn what_only_sums_have_is_in_totals_and_said_to_be_sums() {
+    let (hermes, sums) = totals("hermes/sums_of_many_requests");
+    assert_eq!(
+        (&hermes["input"], &hermes["output"]),
+        (&json!(52_000), &json!(4_100))
+    );
+    assert_eq!(
+        (&hermes["cache_read"], &hermes["cache_write"]),
+        (&json!(910_000), &json!(3_000))
+    );
+    assert_eq!(sums["output"], 4_100, "{sums}");
+    let (goose, sums) = totals("goose/sums_before_the_ledger");
+    assert_eq!(
+        (&goose["input"], &goose["output"]),
+        (&json!(69_000), &json!(1_400))
+    );
+    assert_eq!(
+        (&goose["cache_read"], &goose["cache_write"]),
+        (&json!(61_000), &json!(4_000))
+    );
+    assert_eq!(
+        (&sums["input"], &sums["output"]),
+        (&json!(60_000), &json!(1_280))
+    );
+    let (crush, sums) = totals("crush/cached_tokens_as_output");
+    assert_eq!(
+        (&crush["input"], &crush["output"]),
+        (&json!(22_410), &json!(0))
+    );
+    assert_eq!(sums["input"], 22_410);
+    let (copilot, sums) = totals("copilot-cli/sums_begin_again_with_each_run");
+    // 19,000 and 2,500 of the first run, 19,100 of the second.
+    assert_eq!(
+        (&copilot["input"], &copilot["output"]),
+        (&json!(40_600), &json!(155))
+    );
+    assert_eq!(
+        (&sums["input"], &sums["output"]),
+        (&json!(40_600), &json!(80))
+    );
+}
