@@ -2,12 +2,16 @@
 //! reported, so that one odd field does not cost the whole line.
 
 mod declare;
+mod lost;
+mod mend;
 mod record;
 pub mod scan;
 mod strings;
 
 pub use crate::lenient_record as record;
-pub use record::{At, Field, Lost, Record, Slot, Unsure, Written, object, parse, value};
+pub use lost::Lost;
+pub use mend::{Mend, Mended, Named, UsageParts, mend};
+pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, value};
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;
@@ -93,8 +97,7 @@ impl Count {
     }
 }
 
-/// A number of tokens of a usage report whose other parts are beside it in the same record. Of a report with an
-/// unreadable part nothing is used; see `whole` in `record`.
+/// A number of tokens of a usage report whose other parts are beside it in the same record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reported {
     /// It is not there, or null.
@@ -114,6 +117,15 @@ impl Reported {
             Reported::Tokens(tokens) if is_whole => Count(Some(tokens)),
             _ => Count(None),
         })
+    }
+
+    /// The parts of a report of which the first is the whole prompt. Without that they are absent; others that are
+    /// unreadable cost themselves.
+    pub fn mended<const N: usize>(parts: [Reported; N]) -> [Count; N] {
+        match parts.first() {
+            Some(Reported::Unreadable) => [Count(None); N],
+            _ => parts.map(|part| Count(part.get())),
+        }
     }
 
     /// The only part of a report.

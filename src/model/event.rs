@@ -243,7 +243,7 @@ pub enum Event {
     Unknown(Box<str>),
     /// A field of another type than expected was passed over: its name in the log.
     Lost(&'static str),
-    /// A usage report that has a number that cannot be read, so that none of it is used.
+    /// A usage report that has a number that cannot be read. The others are used where they mean something without it.
     UnreadableUsage,
     /// The line of this place has bytes that are no text, and was read without them.
     Damaged,

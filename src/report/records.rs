@@ -171,7 +171,7 @@ impl Records {
                 ("unknown type", kind.to_string())
             }
             Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
-            Event::UnreadableUsage => ("unreadable usage", "not used".to_owned()),
+            Event::UnreadableUsage => ("unreadable usage", "not all of it used".to_owned()),
             Event::Damaged => ("damaged line", "some bytes are no text".to_owned()),
             Event::Unreadable(why) => {
                 self.unreadable += 1;

@@ -1,4 +1,4 @@
-//! Totals of fixtures: what only sums have.
+//! Totals of fixtures: what only sums have, and what is left of a report with an impossible number.
 
 use crate::support::{ctxgauge, manifest_folder};
 use serde_json::{Value, json};
@@ -72,4 +72,20 @@ fn what_only_sums_have_is_in_totals_and_said_to_be_sums() {
         (&sums["input"], &sums["output"]),
         (&json!(40_600), &json!(80))
     );
+}
+
+#[test]
+fn an_impossible_number_costs_itself_alone_in_totals() {
+    let (openclaw, _) = totals("openclaw/an_impossible_number_costs_itself");
+    // 18,000, nothing, an unknown number, 60; the second read 18,112 of the 18,432 that it is said to have read.
+    assert_eq!(openclaw["input"], 18_060);
+    assert_eq!(openclaw["cache_read"], 18_112 + 18_176 + 18_176);
+    // The last output is what the total leaves.
+    assert_eq!(openclaw["output"], 30 + 25 + 9 + 7);
+    let (claude, _) = totals("claude-code/an_impossible_number_costs_itself");
+    assert_eq!(
+        (&claude["input"], &claude["output"]),
+        (&json!(10), &json!(38))
+    );
+    assert_eq!(claude["cache_read"], 16_384 + 16_000);
 }

@@ -139,7 +139,7 @@ impl Decoder for AiderDecoder {
 impl AiderDecoder {
     /// A request, by its numbers alone.
     fn sent(&mut self, numbers: &Properties<'_>, out: &mut Sink<'_>) {
-        let [prompt, completion] = Reported::whole([numbers.prompt, numbers.completion]);
+        let [prompt, completion] = Reported::mended([numbers.prompt, numbers.completion]);
         let Some(prompt) = prompt.0.filter(|prompt| *prompt > 0) else {
             return out.skip("message_send without numbers");
         };

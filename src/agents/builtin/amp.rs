@@ -17,7 +17,9 @@ use format::{
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::image;
-use kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
+use kit::lenient::{
+    self, Count, Mend, Millis, Piece, Pieces, Raw, Text, UsageParts, Window, record,
+};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::Path;
@@ -86,7 +88,7 @@ record! {
         usage: Option<Numbers<'a>>,
     }
 
-    whole struct Numbers<'a> {
+    mended whole struct Numbers<'a> {
         model: Text<'a>,
         timestamp: Text<'a>,
         input: Count = "inputTokens",
@@ -115,6 +117,20 @@ record! {
     struct Summary<'a> {
         text: Text<'a> = "summary",
         thread: Text<'a>,
+    }
+}
+
+impl Mend for Numbers<'_> {
+    fn parts(&mut self) -> UsageParts<'_> {
+        let total = self.total;
+        let prompt = vec![
+            ("inputTokens", &mut self.input),
+            ("cacheCreationInputTokens", &mut self.cache_write),
+            ("cacheReadInputTokens", &mut self.cache_read),
+        ];
+        UsageParts::new(prompt, ("outputTokens", &mut self.output))
+            .whole(total)
+            .counts_without_prompt()
     }
 }
 

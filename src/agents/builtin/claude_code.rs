@@ -42,7 +42,7 @@ use requests::Requests;
 use responses::{Ids, Responses};
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{AboutAgent, Record, ResponseUsage, keys};
+use wire::{AboutAgent, Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -432,7 +432,7 @@ impl ClaudeCodeDecoder {
             record: &record.uuid,
             parent: &record.parent_uuid,
         };
-        let context = message.usage.as_ref().map(ResponseUsage::context);
+        let context = message.usage.as_ref().map(|usage| usage.context().billed());
         let request = self.responses.key_of(&ids, context)?;
         node.part = Part::Output;
         node.request = Some(request);
@@ -456,10 +456,11 @@ impl ClaudeCodeDecoder {
             return None;
         };
         let is_final = message.stop_reason.get().is_some();
+        let output = usage.context().output();
         Some(Usage {
             model,
             cached: context.cache_read,
-            output: is_final.then_some(context.output),
+            output: output.filter(|_| is_final),
             reasoning: usage.thinking().filter(|_| is_final),
             // What is inherited is billed in the session that it is from.
             billed: if is_inherited {

@@ -187,7 +187,7 @@ impl ElectronDecoder {
             let items = results.collect();
             self.add(key, Direction::Result, items, out);
         }
-        let [input, output] = Reported::whole([row.input, row.output]);
+        let [input, output] = Reported::mended([row.input, row.output]);
         let prompt = input.0.filter(|tokens| *tokens > 0 && is_one_request);
         if let Some(prompt) = prompt {
             out.usage(Usage {

@@ -243,8 +243,8 @@ impl Session {
             out.emit(Event::UnreadableUsage);
         }
         let prompt = prompt.ok()?.filter(|prompt| *prompt > 0)?;
-        let cached = cached.ok()?.unwrap_or(0).min(prompt);
-        let (output, reasoning) = (output.ok()?, reasoning.ok()?);
+        let cached = cached.ok().flatten().unwrap_or(0).min(prompt);
+        let (output, reasoning) = (output.ok().flatten(), reasoning.ok().flatten());
         Some(Usage {
             request: Key::new(0),
             model: self.known.model.clone(),

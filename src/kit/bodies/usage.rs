@@ -1,6 +1,6 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::lenient::{At, Count, Field, Raw, Record, Text, record};
+use crate::lenient::{At, Count, Field, Mend, Raw, Record, Text, UsageParts, record};
 use model::event::{Billed, Key, Surcharges, Usage};
 
 /// What was reported of a response.
@@ -147,7 +147,7 @@ record! {
 }
 
 record! {
-    whole struct Wire {
+    mended whole struct Wire {
         // Chat Completions, LiteLLM.
         prompt_tokens: Count,
         completion_tokens: Count,
@@ -173,6 +173,40 @@ record! {
         sdk_cached: Count = "cachedInputTokens",
         sdk_input_details: Option<Parts> = "inputTokenDetails" | "input_token_details" | "prompt_token_details",
         sdk_output_details: Parts = "outputTokenDetails" | "output_token_details" | "completion_token_details",
+    }
+}
+
+impl Mend for Wire {
+    fn parts(&mut self) -> UsageParts<'_> {
+        let prompt = vec![
+            ("prompt_tokens", &mut self.prompt_tokens),
+            ("input_tokens", &mut self.input_tokens),
+            (
+                "cache_creation_input_tokens",
+                &mut self.cache_creation_input_tokens,
+            ),
+            ("cache_read_input_tokens", &mut self.cache_read_input_tokens),
+            ("promptTokenCount", &mut self.gemini_prompt),
+            ("toolUsePromptTokenCount", &mut self.gemini_tools),
+        ];
+        // How the others count depends on which there are.
+        UsageParts::new(prompt, ("completion_tokens", &mut self.completion_tokens)).needs(&[
+            "candidatesTokenCount",
+            "thoughtsTokenCount",
+            "inputTokens",
+            "inputTokenDetails",
+            "input_tokens_details",
+            "completion_tokens_details",
+            "output_tokens_details",
+            "outputTokenDetails",
+            "total",
+            "cacheRead",
+            "cacheWrite",
+            "reasoning",
+            "reasoningTokens",
+            "reasoning_tokens",
+            "thinking_tokens",
+        ])
     }
 }
 

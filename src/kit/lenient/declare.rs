@@ -20,24 +20,34 @@
 #[doc(hidden)]
 macro_rules! lenient_record {
     () => {};
+    ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [mended] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [mended] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
     ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [true] [$name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [] [$name<$life>] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [true] [$name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [] [$name] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [false] [$name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [false] [] [$name<$life>] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [false] [$name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [false] [] [$name] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     (@struct [$($head:tt)*]
@@ -49,10 +59,17 @@ macro_rules! lenient_record {
             $($(#[$meta])* $vis $field: $type,)*
         }
     };
-    (@impl [$life:lifetime] [$whole:literal] [$($name:tt)*]
+    (@impl [$life:lifetime] [$whole:literal] [$($mended:tt)?] [$($name:tt)*]
         $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
         impl<$life> $crate::lenient::Record<$life> for $($name)* {
             const IS_WHOLE: bool = $whole;
+
+            $(
+                fn mend(&mut self, lost: &[&'static str]) -> $crate::lenient::Mended {
+                    $crate::lenient_record!(@$mended);
+                    $crate::lenient::mend($crate::lenient::Mend::parts(self), lost)
+                }
+            )?
 
             fn set(
                 &mut self,
@@ -74,6 +91,7 @@ macro_rules! lenient_record {
             }
         }
     };
+    (@mended) => {};
     (@names $field:ident) => { stringify!($field) };
     (@names $field:ident $($key:literal)|+) => { $($key)|+ };
     (@first $field:ident) => { stringify!($field) };

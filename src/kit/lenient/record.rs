@@ -6,29 +6,18 @@
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
-//! not used, since the sum of the others would be wrong.
+//! not used, since the sum of the others would be wrong. A `mended whole struct` implements [`Mend`]: of such a report
+//! the rest is used, see [`super::mend`].
 //!
 //! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled
 //! once: it is given a [`Slot`] or a function in the place of a type.
 
+use super::lost::Lost;
+use super::mend::Mended;
 use super::scan::{NotJson, Raw, Scanner, VisitField, string};
 use super::{Count, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
-use model::event::{Event, Sink};
+use model::event::Sink;
 use serde::de::IgnoredAny;
-use std::cell::{Cell, RefCell};
-
-/// What could not be read.
-#[derive(Debug, Default, Clone)]
-pub struct Lost {
-    /// The names of fields.
-    names: RefCell<Vec<&'static str>>,
-    /// How many of them hold numbers.
-    numbers: Cell<u64>,
-    /// Usage reports that are not used.
-    usages: Cell<u64>,
-    /// How many values enclose the one that is being read.
-    depth: Cell<u32>,
-}
 
 /// The deepest nesting that is read. No agent nests half as deep; a forged log may.
 const MOST_DEPTH: u32 = 32;
@@ -173,7 +162,7 @@ impl<'l> At<'l> {
     fn note(self, holds_numbers: bool) {
         self.lost.note(self.name);
         if holds_numbers {
-            self.lost.numbers.update(|n| n + 1);
+            self.lost.numbers.borrow_mut().push(self.name);
         }
     }
 }
@@ -236,6 +225,11 @@ pub trait Record<'a>: Default {
     /// Whether the whole record is lost if one of its numbers is.
     const IS_WHOLE: bool = false;
 
+    /// Repairs a usage report of which the numbers of these names are lost.
+    fn mend(&mut self, _lost: &[&'static str]) -> Mended {
+        Mended::Unusable
+    }
+
     /// Reads the value of the field of this name, if it is one of the record's, and passes it.
     ///
     /// # Errors
@@ -245,7 +239,7 @@ pub trait Record<'a>: Default {
 }
 
 /// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
-/// Fields that are lost are reported as [`Event::Lost`].
+/// Fields that are lost are reported as [`Event::Lost`](model::event::Event::Lost).
 pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
     let lost = Lost::default();
     match parse(line, &lost) {
@@ -267,53 +261,29 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T>
 /// Why the text is no JSON object.
 pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
     let (mut record, at) = (T::default(), lost.at(""));
-    let is_usable = whole_text(json, at, T::IS_WHOLE, &mut |name, json| {
-        record.set(name, json, at)
-    })?;
+    let before = lost.mark();
+    whole_text(json, &mut |name, json| record.set(name, json, at))?;
+    let is_usable = lost.settle(&mut record, before);
     Ok(if is_usable { record } else { T::default() })
 }
 
-/// Visits the fields of the one object that a text holds. Returns what [`fields`] does.
-fn whole_text<'a>(
-    json: &'a str,
-    at: At<'_>,
-    is_whole: bool,
-    visit: VisitField<'_, 'a>,
-) -> Result<bool, Box<str>> {
+/// Visits the fields of the one object that a text holds.
+fn whole_text<'a>(json: &'a str, visit: VisitField<'_, 'a>) -> Result<(), Box<str>> {
     if !json.trim_start().starts_with('{') {
         return Err("not a JSON object".into());
     }
     let mut scanner = Scanner::new(json);
-    let read = fields(&mut scanner, at, is_whole, visit);
-    read.and_then(|is_usable| scanner.end().map(|()| is_usable))
+    let read = scanner.fields(visit);
+    read.and_then(|()| scanner.end())
         .map_err(|NotJson| why_not(json))
 }
 
-/// Reads the object at which the scanner is. `None`: it is a usage report, and one of its numbers cannot be read.
+/// Reads the object at which the scanner is. `None`: it is a usage report that cannot be used.
 fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
     let mut record = T::default();
-    let is_usable = fields(json, at, T::IS_WHOLE, &mut |name, json| {
-        record.set(name, json, at)
-    })?;
-    Ok(is_usable.then_some(record))
-}
-
-/// Visits the fields of the object at which the scanner is. `false`: it is a usage report (`is_whole`), and one of
-/// its numbers cannot be read.
-fn fields<'a>(
-    json: &mut Scanner<'a>,
-    at: At<'_>,
-    is_whole: bool,
-    visit: VisitField<'_, 'a>,
-) -> Result<bool, NotJson> {
-    let (numbers, usages) = (at.lost.numbers.get(), at.lost.usages.get());
-    json.fields(visit)?;
-    let is_usable = !is_whole || at.lost.numbers.get() == numbers;
-    if !is_usable {
-        // The reports inside it are parts of this one, and not counted apart.
-        at.lost.usages.set(usages + 1);
-    }
-    Ok(is_usable)
+    let before = at.lost.mark();
+    json.fields(&mut |name, json| record.set(name, json, at))?;
+    Ok(at.lost.settle(&mut record, before).then_some(record))
 }
 
 /// What is wrong with a text that is no JSON, and where.
@@ -345,33 +315,22 @@ impl Lost {
         At { name, lost: self }
     }
 
-    /// Notes that a field of this name was lost.
-    pub fn note(&self, name: &'static str) {
-        self.names.borrow_mut().push(name);
-    }
-
-    /// Notes that a usage report cannot be used.
-    pub fn note_usage(&self) {
-        self.usages.update(|n| n + 1);
-    }
-
-    /// Adds the losses that were noted elsewhere.
-    pub fn extend(&self, other: Lost) {
-        self.numbers.update(|n| n + other.numbers.get());
-        self.usages.update(|n| n + other.usages.get());
-        self.names
-            .borrow_mut()
-            .append(&mut other.names.into_inner());
-    }
-
-    /// Reports the losses as events of the current record.
-    pub fn report(&self, out: &mut Sink<'_>) {
-        for name in self.names.borrow().iter() {
-            out.emit(Event::Lost(name));
+    /// Whether a record can be used that was read since the mark. A usage report is mended first where numbers of it are
+    /// lost.
+    fn settle<'a, T: Record<'a>>(&self, record: &mut T, (numbers, usages): (usize, u64)) -> bool {
+        let mut lost = self.numbers.borrow_mut();
+        if !T::IS_WHOLE || lost.len() == numbers {
+            return true;
         }
-        for _ in 0..self.usages.get() {
-            out.emit(Event::UnreadableUsage);
+        // The reports inside it are parts of this one, and not counted apart.
+        self.usages.set(usages + 1);
+        match record.mend(&lost[numbers..]) {
+            Mended::Unusable => return false,
+            Mended::Whole => {}
+            Mended::WithoutPrompt => self.lacks_prompt.set(true),
         }
+        lost.truncate(numbers);
+        true
     }
 }
 
@@ -596,7 +555,7 @@ fn add_pieces<'a, B: Record<'a>>(
 mod tests {
     use super::super::record;
     use super::*;
-    use model::event::ByLength;
+    use model::event::{ByLength, Event};
 
     record! {
         /// Sample.

@@ -30,6 +30,8 @@ pub struct Sink<'m> {
     at: Option<Timestamp>,
     /// The items of this record so far.
     items: u32,
+    /// Whether the usage in this record has no prompt.
+    lacks_prompt: bool,
     /// The preview of the item that is being built; kept, since each item needs one.
     preview: String,
 }
@@ -59,6 +61,7 @@ impl<'m> Sink<'m> {
             place: Place::default(),
             at: None,
             items: 0,
+            lacks_prompt: false,
             preview: String::new(),
         }
     }
@@ -105,6 +108,7 @@ impl<'m> Sink<'m> {
             self.finished.next();
         }
         (self.lane, self.place, self.at) = (Lane::Main, place, None);
+        self.lacks_prompt = false;
     }
 
     /// The place of the record that is being read.
@@ -183,9 +187,23 @@ impl<'m> Sink<'m> {
         self.emit(Event::Node(Box::new(node)));
     }
 
-    /// Emits a usage report.
+    /// A number is missing of the usage in this record, so that the others do not add up to the prompt.
+    pub fn without_prompt(&mut self) {
+        self.lacks_prompt = true;
+    }
+
+    /// Emits a usage report; only the cost, where [the prompt is not known](Sink::without_prompt).
     pub fn usage(&mut self, usage: Usage) {
-        self.emit(Event::Usage(Box::new(usage)));
+        self.emit(if self.lacks_prompt {
+            Event::Billed {
+                request: usage.request,
+                billed: usage.billed,
+                of: CostOf::Response,
+                model: usage.model,
+            }
+        } else {
+            Event::Usage(Box::new(usage))
+        });
     }
 
     /// Emits the cost of a response outside the conversation.

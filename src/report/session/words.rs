@@ -107,7 +107,7 @@ pub(super) fn not_counted(session: &Session) -> Vec<Line> {
     }
     if session.unreadable_usage > 0 {
         let reports = counted(session.unreadable_usage, "unreadable usage report");
-        all.push(format!("{reports}, not used: what they were of is estimated").into());
+        all.push(format!("{reports}: what is missing in them is estimated").into());
     }
     if let Some(warning) = unknown::warning(session) {
         all.push(Line::log(&warning).and("; they are not counted"));

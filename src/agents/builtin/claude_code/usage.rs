@@ -50,7 +50,9 @@ record! {
 impl ClaudeCodeDecoder {
     /// Reads a line for what concerns usage. `None`: it is damaged, or only all of the record shows that.
     pub(super) fn spend(&mut self, line: &str, out: &mut Sink<'_>) -> Option<()> {
-        let line = lenient::parse::<Line<'_>>(line, &Lost::default()).ok()?;
+        let lost = Lost::default();
+        let line = lenient::parse::<Line<'_>>(line, &lost).ok()?;
+        lost.report(out);
         out.set_time(line.timestamp.time());
         let ids = [&line.uuid, &line.parent_uuid, &line.agent_id];
         out.set_lane(self.lane(&Side::new(ids, line.is_sidechain)));
@@ -102,7 +104,7 @@ impl Line<'_> {
         let is_long = requests.is_long(&self.request_ref);
         let model = chosen.name(&self.message.model, &self.request_ref, is_long);
         let usage = self.message.usage.as_ref();
-        let context = usage.map(ResponseUsage::context);
+        let context = usage.map(|usage| usage.context().billed());
         let request = responses.key_of(&ids, context)?;
         bill_iterations(request, usage, out);
         let report = usage.zip(context);
@@ -162,7 +164,7 @@ pub(super) fn bill_progress(data: Option<Raw<'_>>, responses: &mut Responses, ou
         record: &message.uuid,
         parent: &Text(None),
     };
-    if let Some(request) = responses.key_of(&ids, Some(usage.context())) {
+    if let Some(request) = responses.key_of(&ids, Some(usage.context().billed())) {
         out.emit(Event::Billed {
             request,
             billed: usage.billed(),

@@ -2,7 +2,7 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use kit::anthropic::Content;
-use kit::lenient::{Count, Raw, Text, Written, record};
+use kit::lenient::{Count, Mend, Raw, Text, UsageParts, Written, record};
 use model::event::{Billed, Kept, Key, Surcharge, Surcharges};
 
 record! {
@@ -112,7 +112,7 @@ record! {
     }
 
     /// The usage of a response, or of one of its iterations.
-    whole pub(super) struct ResponseUsage<'a> {
+    mended whole pub(super) struct ResponseUsage<'a> {
         kind: Text<'a> = "type",
         pub(super) model: Text<'a>,
         input_tokens: Count,
@@ -168,6 +168,31 @@ record! {
     }
 }
 
+impl Mend for ResponseUsage<'_> {
+    fn parts(&mut self) -> UsageParts<'_> {
+        // Some builds fill only the parts.
+        let needs: &[&str] = match self.cache_creation_input_tokens.or_zero() {
+            0 => &[
+                "cache_creation",
+                "ephemeral_5m_input_tokens",
+                "ephemeral_1h_input_tokens",
+            ],
+            _ => &[],
+        };
+        let prompt = vec![
+            ("input_tokens", &mut self.input_tokens),
+            (
+                "cache_creation_input_tokens",
+                &mut self.cache_creation_input_tokens,
+            ),
+            ("cache_read_input_tokens", &mut self.cache_read_input_tokens),
+        ];
+        UsageParts::new(prompt, ("output_tokens", &mut self.output_tokens))
+            .needs(needs)
+            .counts_without_prompt()
+    }
+}
+
 impl ResponseUsage<'_> {
     /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
     fn cache_creation(&self) -> u64 {
@@ -212,17 +237,19 @@ impl ResponseUsage<'_> {
 
     /// The numbers of the context itself: of the last iteration by the conversation's model where there are several,
     /// since the top level is then their sum.
-    pub(super) fn context(&self) -> Billed {
+    pub(super) fn context(&self) -> &ResponseUsage<'_> {
         let is_message = |usage: &&ResponseUsage<'_>| {
             matches!(usage.kind.get(), Some("message" | "fallback_message"))
         };
         match self.iterations.len() {
-            0 | 1 => self.billed(),
-            _ => match self.iterations.iter().rfind(is_message) {
-                Some(last) => last.billed(),
-                None => self.billed(),
-            },
+            0 | 1 => self,
+            _ => self.iterations.iter().rfind(is_message).unwrap_or(self),
         }
+    }
+
+    /// The output; `None`: it cannot be read.
+    pub(super) fn output(&self) -> Option<u64> {
+        self.output_tokens.0
     }
 }
 

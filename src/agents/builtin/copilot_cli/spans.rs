@@ -81,7 +81,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let response = attributes.response.get();
     let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
     let request = response.map_or(own, response_key);
-    let parts = Reported::whole([
+    let parts = Reported::mended([
         attributes.input,
         attributes.output,
         attributes.cache_read,

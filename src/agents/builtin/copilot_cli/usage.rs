@@ -90,8 +90,9 @@ impl CopilotCliDecoder {
         if read.is_err() {
             lost.note("modelMetrics");
         }
+        let is_whole = !lost.has_usage();
         lost.report(out);
-        if sums.is_empty() {
+        if sums.is_empty() || !is_whole {
             return;
         }
         let sum = total(&sums);

@@ -1,7 +1,7 @@
 //! The records as they are written.
 
 use kit::genai::{Call, Parts};
-use kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use kit::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
 use kit::{image, pdf};
 
 const PDF: &str = "application/pdf";
@@ -37,12 +37,19 @@ record! {
     }
 
     #[derive(Copy)]
-    whole pub(super) struct Tokens {
+    mended whole pub(super) struct Tokens {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cached: Count,
         pub(super) thoughts: Count,
         pub(super) tool: Count,
+    }
+}
+
+impl Mend for Tokens {
+    fn parts(&mut self) -> UsageParts<'_> {
+        let prompt = vec![("input", &mut self.input), ("tool", &mut self.tool)];
+        UsageParts::new(prompt, ("output", &mut self.output)).output_needs(&["thoughts"])
     }
 }
 

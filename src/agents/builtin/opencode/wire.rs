@@ -1,7 +1,7 @@
 //! The records of sessions, messages and parts.
 
 use jiff::Timestamp;
-use kit::lenient::{Count, Raw, Text, record};
+use kit::lenient::{Count, Mend, Raw, Text, UsageParts, record};
 use model::event::Billed;
 
 record! {
@@ -101,7 +101,7 @@ record! {
 
 record! {
     #[derive(Copy)]
-    whole pub(super) struct Tokens {
+    mended whole pub(super) struct Tokens {
         pub(super) total: Count,
         pub(super) input: Count,
         pub(super) output: Count,
@@ -126,6 +126,19 @@ impl Info<'_> {
 
     pub(super) fn is_summary(&self) -> bool {
         self.summary.is_some_and(|summary| summary.get() == "true")
+    }
+}
+
+impl Mend for Tokens {
+    fn parts(&mut self) -> UsageParts<'_> {
+        let prompt = vec![
+            ("input", &mut self.input),
+            ("read", &mut self.cache.read),
+            ("write", &mut self.cache.write),
+        ];
+        UsageParts::new(prompt, ("output", &mut self.output))
+            .output_needs(&["reasoning", "total"])
+            .needs(&["cache"])
     }
 }
 

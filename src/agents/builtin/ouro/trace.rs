@@ -171,7 +171,7 @@ impl Agent {
 
     fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
         let parts = [attributes.input, attributes.output, attributes.cached];
-        let [input, output, cached] = Reported::whole(parts);
+        let [input, output, cached] = Reported::mended(parts);
         let numbers = Numbers {
             cache_read: cached.0.min(input.0),
             ..Numbers::of_line([input, output])

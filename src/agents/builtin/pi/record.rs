@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
 use kit::lenient::scan::each_field;
-use kit::lenient::{At, Count, Field, Pieces, Raw, Text, record};
+use kit::lenient::{At, Count, Field, Mend, Pieces, Raw, Text, UsageParts, record};
 use model::event::Billed;
 
 record! {
@@ -66,12 +66,13 @@ record! {
     }
 
     #[derive(Copy)]
-    whole pub(super) struct Numbers {
+    mended whole pub(super) struct Numbers {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cache_read: Count = "cacheRead",
         pub(super) cache_write: Count = "cacheWrite",
         pub(super) reasoning: Count,
+        total: Count = "totalTokens",
     }
 }
 
@@ -89,6 +90,20 @@ impl<'a> Field<'a> for Sections<'a> {
         };
         each_field(value.get(), &mut add).ok()?;
         Some(Sections(sections))
+    }
+}
+
+impl Mend for Numbers {
+    fn parts(&mut self) -> UsageParts<'_> {
+        let total = self.total;
+        let prompt = vec![
+            ("input", &mut self.input),
+            ("cacheRead", &mut self.cache_read),
+            ("cacheWrite", &mut self.cache_write),
+        ];
+        UsageParts::new(prompt, ("output", &mut self.output))
+            .total(total)
+            .counts_without_prompt()
     }
 }
 

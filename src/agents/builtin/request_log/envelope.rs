@@ -197,7 +197,7 @@ impl<'a> Bodies<'a> {
             response = stream::response(self.line, lost);
         }
         let parts = [self.envelope.prompt_tokens, self.envelope.completion_tokens];
-        let numbers = Numbers::of_line(Reported::whole(parts));
+        let numbers = Numbers::of_line(Reported::mended(parts));
         if let Some(response) = &mut response
             && response.numbers.prompt().is_none()
         {

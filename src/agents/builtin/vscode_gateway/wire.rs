@@ -55,7 +55,7 @@ impl Line<'_> {
 
     /// The provider's numbers.
     pub(super) fn actual(&self) -> Numbers {
-        let [input, output, cached, reasoning] = Reported::whole([
+        let [input, output, cached, reasoning] = Reported::mended([
             self.actual_input_tokens,
             self.actual_output_tokens,
             self.cached_tokens,

@@ -1,0 +1,72 @@
+//! What could not be read of a record.
+
+use model::event::{Event, Sink};
+use std::cell::{Cell, RefCell};
+
+/// What could not be read.
+#[derive(Debug, Default, Clone)]
+pub struct Lost {
+    /// The names of fields.
+    pub(super) names: RefCell<Vec<&'static str>>,
+    /// Those of them that hold numbers, without which the report around them cannot be used.
+    pub(super) numbers: RefCell<Vec<&'static str>>,
+    /// Usage reports that are not used, or not whole.
+    pub(super) usages: Cell<u64>,
+    /// Whether one of them is used without its prompt.
+    pub(super) lacks_prompt: Cell<bool>,
+    /// How many values enclose the one that is being read.
+    pub(super) depth: Cell<u32>,
+}
+
+impl Lost {
+    /// Notes that a field of this name was lost.
+    pub fn note(&self, name: &'static str) {
+        self.names.borrow_mut().push(name);
+    }
+
+    /// Notes that a usage report cannot be used.
+    pub fn note_usage(&self) {
+        self.usages.update(|n| n + 1);
+    }
+
+    /// How many numbers are lost so far, and how many reports.
+    pub(super) fn mark(&self) -> (usize, u64) {
+        (self.numbers.borrow().len(), self.usages.get())
+    }
+
+    /// Whether a usage report is used without its prompt.
+    pub fn lacks_prompt(&self) -> bool {
+        self.lacks_prompt.get()
+    }
+
+    /// Whether a usage report was not whole.
+    pub fn has_usage(&self) -> bool {
+        self.usages.get() > 0
+    }
+
+    /// Adds the losses that were noted elsewhere.
+    pub fn extend(&self, other: Lost) {
+        self.numbers
+            .borrow_mut()
+            .append(&mut other.numbers.into_inner());
+        self.usages.update(|n| n + other.usages.get());
+        self.lacks_prompt
+            .update(|lacks| lacks || other.lacks_prompt.get());
+        self.names
+            .borrow_mut()
+            .append(&mut other.names.into_inner());
+    }
+
+    /// Reports the losses as events of the current record.
+    pub fn report(&self, out: &mut Sink<'_>) {
+        for name in self.names.borrow().iter() {
+            out.emit(Event::Lost(name));
+        }
+        for _ in 0..self.usages.get() {
+            out.emit(Event::UnreadableUsage);
+        }
+        if self.lacks_prompt.get() {
+            out.without_prompt();
+        }
+    }
+}
