@@ -76,13 +76,13 @@ fn what_only_sums_have_is_in_totals_and_said_to_be_sums() {
 
 #[test]
 fn an_impossible_number_costs_itself_alone_in_totals() {
-    let (openclaw, _) = totals("openclaw/an_impossible_number_costs_itself");
+    let (openclaw, _) = totals("openclaw/impossible_number_costs_itself");
     // 18,000, nothing, an unknown number, 60; the second read 18,112 of the 18,432 that it is said to have read.
     assert_eq!(openclaw["input"], 18_060);
     assert_eq!(openclaw["cache_read"], 18_112 + 18_176 + 18_176);
     // The last output is what the total leaves.
     assert_eq!(openclaw["output"], 30 + 25 + 9 + 7);
-    let (claude, _) = totals("claude-code/an_impossible_number_costs_itself");
+    let (claude, _) = totals("claude-code/impossible_number_costs_itself");
     assert_eq!(
         (&claude["input"], &claude["output"]),
         (&json!(10), &json!(38))
