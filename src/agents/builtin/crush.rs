@@ -190,12 +190,16 @@ const CHANGED: Timestamp = Timestamp::constant(1_769_904_000, 0);
 /// The bytes of a token, for an estimate.
 const BYTES_OF_TOKEN: u64 = 4;
 
+/// No provider caches fewer tokens.
+const LEAST_CACHED: u64 = 1_024;
+
 impl Response {
     /// Whether this number is more than its output: no token is shorter than a byte. A newer one that thinks without
     /// writing it down may be longer than what it wrote, but hardly than its prompt.
     fn is_too_short_for(&self, output: u64, prompt: u64) -> bool {
         let is_old = self.time.is_some_and(|time| time < CHANGED);
-        output > self.written && (is_old || output > prompt)
+        let is_cached = output >= LEAST_CACHED && output > self.written;
+        is_cached && (is_old || output > prompt)
     }
 }
 
@@ -435,7 +439,8 @@ mod tests {
             sum,
             "a client that was not updated"
         );
-        assert_eq!(read(old, 1_200, 4), [(1_200, Some(4), true)]);
+        // Its end, and what it thought.
+        assert_eq!(read(old, 1_200, 39), [(1_200, Some(39), true)]);
         let thought = [(41_330, Some(2_000), true)];
         assert_eq!(read(new, 41_330, 2_000), thought);
     }
