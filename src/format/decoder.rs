@@ -2,7 +2,7 @@
 
 use super::sidecar::SidecarRecord;
 use kit::damage;
-use model::event::Sink;
+use model::event::{Meta, Sink};
 
 /// How a decoder took what is beside its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,10 @@ pub enum StateUpdate {
 /// Reads one log, from any of its records on, and emits what it contains as events. Never fails and never
 /// panics, whatever the text.
 pub trait Decoder: Send {
+    /// The next line is one of the end of the log. What is between it and the beginning is not read. `head` is what the
+    /// beginning says of the session.
+    fn skip_to_end(&mut self, _head: &Meta) {}
+
     /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
     /// place.
     fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}

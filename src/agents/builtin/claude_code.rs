@@ -179,6 +179,10 @@ impl Decoder for ClaudeCodeDecoder {
         StateUpdate::Accepted
     }
 
+    fn skip_to_end(&mut self, head: &Meta) {
+        self.of_subagent = head.id.as_ref().map(|_| head.parent.is_some());
+    }
+
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());

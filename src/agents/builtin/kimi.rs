@@ -36,7 +36,7 @@
 use format::names;
 use format::{Cached, Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
 use kit::lenient::{self, Text, record};
-use model::event::{Key, Sink};
+use model::event::{Key, Meta, Sink};
 use std::path::Path;
 
 mod cli;
@@ -164,6 +164,10 @@ struct KimiDecoder {
 }
 
 impl Decoder for KimiDecoder {
+    fn skip_to_end(&mut self, _head: &Meta) {
+        self.wire.skip_to_end();
+    }
+
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         let Some(head) = lenient::object::<Head<'_>>(line, out) else {
             return;

@@ -176,6 +176,10 @@ impl Decoder for QwenCodeDecoder {
         StateUpdate::Accepted
     }
 
+    fn skip_to_end(&mut self, head: &Meta) {
+        self.of_subagent = head.id.as_ref().map(|_| head.parent.is_some());
+    }
+
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if let Some(record) = lenient::object(line, out) {
             self.record(&record, out);

@@ -6,9 +6,10 @@ use crate::lines::marks::Marks;
 use crate::lines::position::Position;
 use crate::lines::{Lines, OnLine};
 use crate::log::{LogFile, Reading, Recent};
+use crate::sidecar::DecoderWithSidecar;
 use crate::source::{Bytes, CHUNK, Open};
 use model::Gone;
-use model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
+use model::event::{Entry, Event, Lane, Measure, Meta, Sink, Unmeasured};
 use model::prompt::prompt_of;
 use model::session::Coverage;
 use model::window::Rules;
@@ -124,6 +125,9 @@ pub fn tail(
             lanes.cover(Coverage::Whole);
         }
         let mut decoder = log.decoder();
+        if start > 0 {
+            skip_to_end(&mut decoder, head.iter().flatten());
+        }
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = Sink::new(measure);
         decoder.read_state(&mut out);
@@ -222,6 +226,19 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// Passes on to a decoder that only the end of its log is read, and what these entries of its beginning say of the main
+/// session.
+fn skip_to_end<'e>(decoder: &mut DecoderWithSidecar, head: impl Iterator<Item = &'e Entry>) {
+    let mut facts = Meta::default();
+    for entry in head.filter(|entry| entry.lane == Lane::Main) {
+        if let Event::Meta(meta) = &entry.event {
+            facts.id = facts.id.or_else(|| meta.id.clone());
+            facts.parent = facts.parent.or_else(|| meta.parent.clone());
+        }
+    }
+    decoder.decoder.skip_to_end(&facts);
+}
+
 /// A reading from the last reset to the end; from the beginning if there was no reset.
 pub fn epoch(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
     if log.format.holds_several {
@@ -287,8 +304,11 @@ fn from_reset(
     (mut file, start): (Bytes, u64),
 ) -> io::Result<Reading> {
     let mut lanes = Lanes::new(&log.facts, rules, Coverage::Epoch);
-    lanes.apply(head_facts(log, &mut file)?);
-    let cursor = LineCursor::new(source, Position::at(start, 0), log.decoder());
+    let head = head_facts(log, &mut file)?;
+    let mut decoder = log.decoder();
+    skip_to_end(&mut decoder, head.iter());
+    lanes.apply(head);
+    let cursor = LineCursor::new(source, Position::at(start, 0), decoder);
     Ok(Reading::new(lanes, Box::new(cursor)))
 }
 

@@ -91,6 +91,8 @@ impl Origin<'_> {
 #[derive(Default)]
 pub(super) struct Wire {
     history: History,
+    /// Whether the history lacks what was not read of the log.
+    lacks_beginning: bool,
     /// The nodes of what precedes the conversation. Nothing removes them.
     prefix: Vec<Key>,
     tools: ToolNames,
@@ -103,6 +105,11 @@ pub(super) struct Wire {
 }
 
 impl Wire {
+    /// What comes before the next record was not read.
+    pub(super) fn skip_to_end(&mut self) {
+        self.lacks_beginning = true;
+    }
+
     /// Reads a record of this type.
     pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut Sink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
@@ -336,6 +343,9 @@ impl Wire {
     fn undo(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         let count = record.count.0.and_then(|n| usize::try_from(n).ok());
         let undone = self.history.undo(count.unwrap_or(0));
+        if !undone && self.lacks_beginning {
+            out.emit(Event::BeginningMissing);
+        }
         if undone {
             out.emit(Event::Retain {
                 keys: self.keys(),
