@@ -111,6 +111,14 @@ impl Chain {
         self.nodes.at(node).is_live()
     }
 
+    /// Whether a node may be in between the outputs of one response: a tool's result, and what is put in with it.
+    pub(super) fn hangs(&self, node: NodeIx) -> bool {
+        matches!(
+            self.nodes.at(node).part(),
+            Part::Result | Part::Injected | Part::Link
+        )
+    }
+
     /// Whether a node is not part of the chain: no record follows it.
     fn is_beside(&self, node: NodeIx) -> bool {
         matches!(self.nodes.at(node).part(), Part::Front | Part::Beside)

@@ -136,6 +136,9 @@ impl Item {
 /// The preview of an item of which the log shows nothing.
 pub(super) const NOT_LOGGED: &str = "(not in the log)";
 
+/// The number in its record of an item of which the log shows nothing.
+pub(super) const UNLOGGED: u32 = u32::MAX;
+
 /// One call to the model, with what the provider reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {

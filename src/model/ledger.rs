@@ -30,7 +30,9 @@ mod thinking;
 
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::history::{ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList};
+use super::history::{
+    ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList, UNLOGGED,
+};
 use super::items::{Items, parts};
 use super::recurring::{Recurring, RecurringPart};
 use super::{Kind, Role, Source};
@@ -508,7 +510,7 @@ impl Ledger {
             preview: NOT_LOGGED.into(),
             hash: 0,
             ephemeral: false,
-            nth: u32::MAX,
+            nth: UNLOGGED,
         };
         let live = chain.outputs_of(key).find(|node| chain.is_live(*node));
         let node = live.unwrap_or_else(|| chain.last());

@@ -4,15 +4,21 @@ use super::history::Coverage;
 use super::state::State;
 
 impl State {
-    /// Whether the output of the newest report was read from its beginning, as far as that shows.
+    /// Whether the output of the newest report was read from its beginning, as far as that shows: the report before it
+    /// was read, or the output itself with something before it. Results of tools show nothing: they may be those of a call
+    /// of the same output.
     pub fn has_output_of_report(&self) -> bool {
         let Some(key) = self.anchor().map(|anchor| anchor.key) else {
             return false;
         };
         let mut newest = self.items().iter().rev();
-        let is_before = |first| self.chain().live().next().is_some_and(|node| node < first);
-        newest.any(|item| item.output_of() == Some(key))
-            && self.chain().start_of(key).is_some_and(is_before)
+        let is_before = |first| {
+            let mut before = self.chain().live().take_while(|node| *node < first);
+            before.any(|node| !self.chain().hangs(node))
+        };
+        self.has_report_before()
+            || newest.any(|item| item.output_of() == Some(key) && item.is_logged())
+                && self.chain().start_of(key).is_some_and(is_before)
     }
 
     /// Whether the report before the newest one was read, or the last reset: some logs repeat reports.

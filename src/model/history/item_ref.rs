@@ -2,7 +2,7 @@
 
 use super::item_row::ItemBlock;
 use super::presence::Presence;
-use super::{Item, ItemIx, Left, PreviousSize, RequestIx};
+use super::{Item, ItemIx, Left, PreviousSize, RequestIx, UNLOGGED};
 use crate::event::{Key, Place, Size};
 use crate::rows::{Form, FormMut, RowRef, Rows};
 use crate::{Kind, Role, Source};
@@ -72,6 +72,11 @@ impl<'a> RowRef<'a, Item> {
     /// Its index among the items of its record.
     pub fn nth(&self) -> u32 {
         self.read(|item| item.nth, ItemBlock::nth)
+    }
+
+    /// Whether the log shows it.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.nth() != UNLOGGED
     }
 
     /// Whether it leaves at the end of its turn.

@@ -1,7 +1,7 @@
 //! Packed items. Most numbers of an item are near those of the items beside it, or 0.
 
 use super::presence::Presence;
-use super::{Away, Item, Left, NOT_LOGGED, PreviousSize};
+use super::{Away, Item, Left, NOT_LOGGED, PreviousSize, UNLOGGED};
 use crate::event::{Key, NewItem, Place, Size};
 use crate::names::Names;
 use crate::rows::{Numbers, Row};
@@ -148,7 +148,7 @@ impl ItemBlock {
     }
 
     fn is_logged(&self, at: usize) -> bool {
-        self.nth(at) != u32::MAX
+        self.nth(at) != UNLOGGED
     }
 
     /// Whether its preview was left in the log.
