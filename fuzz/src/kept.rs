@@ -228,7 +228,7 @@ fn shown(sessions: &Sessions) -> Vec<impl PartialEq + Debug + use<>> {
         (
             (
                 session.is_final(&context),
-                session.is_own_count_final(),
+                session.is_own_count_final(&context),
                 session.has_begun(),
             ),
             (context, sizes, session.limits(), forecast(session, None)),

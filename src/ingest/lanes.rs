@@ -178,6 +178,13 @@ impl Lanes {
         size >= limits.report || has_gauge
     }
 
+    /// What follows is the end of the log; what is between it and what was read so far was not read.
+    pub(crate) fn skip_to_end(&mut self) {
+        self.lanes
+            .values_mut()
+            .for_each(|session| session.skip_to_end());
+    }
+
     pub(crate) fn has_unreadable(&self) -> bool {
         self.lanes.values().any(|session| session.unreadable > 0)
     }

@@ -136,15 +136,18 @@ impl State {
     }
 
     /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
-    /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
+    /// known, or the log was read whole and its texts were counted, not guessed from their length.
     pub(super) fn is_size_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
-            return self.coverage >= Coverage::Epoch || self.has_all_that_left();
+            return self.has_whole_context() && self.ledger().items().guessed_of_left() == 0;
         }
-        let is_counted = |ix: &ItemIx| self.items().at(*ix).size().counted;
-        let mut estimated = self.ledger().estimated();
-        let has_uncounted = self.folded().is_some_and(|folded| folded.has_uncounted);
-        self.coverage == Coverage::Whole && !has_uncounted && estimated.all(|ix| is_counted(&ix))
+        // What is estimated depends on all that was counted: the unlogged part is what the texts leave of a prompt.
+        self.coverage == Coverage::Whole && (self.is_counted || !self.has_guessed())
+    }
+
+    /// Whether the tokens of a text were guessed from its length.
+    pub(super) fn has_guessed(&self) -> bool {
+        self.ledger().items().have_guessed()
     }
 
     /// What the context is computed from now.
@@ -244,15 +247,18 @@ impl State {
         let known = sum(roles.map(|share| share.known));
         let estimated = used - known;
         let [below, above] = [below, above].map(|error| (error.round() as u64).min(estimated));
+        // As much as another share of what has left is still here, or has left as well.
+        let shared = (inputs.guessed_of_left as f64 * BY_LENGTH_SPREAD).round() as u64;
+        let above = match estimated {
+            0 => 0,
+            _ => above.max(1),
+        };
         Context {
             used,
             known,
             estimated,
-            low: used - below,
-            high: match estimated {
-                0 => used,
-                _ => used.saturating_add(above.max(1)),
-            },
+            low: (used - below).saturating_sub(shared),
+            high: used.saturating_add(above).saturating_add(shared),
             basis: Basis::of(inputs.anchor(), estimated),
             roles,
             own: None,
@@ -281,9 +287,7 @@ impl State {
                 let usual = self
                     .rules()
                     .usual_prefix(self.agent, model.as_deref(), shown);
-                // A report that was not read shows it.
-                let is_elsewhere = self.coverage == Coverage::Tail && !self.resets().is_empty();
-                let spread = if is_elsewhere {
+                let spread = if self.lacks_prefix() {
                     UNREAD_PREFIX_SPREAD
                 } else {
                     USUAL_PREFIX_SPREAD

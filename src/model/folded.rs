@@ -15,8 +15,6 @@ use std::collections::HashSet;
 pub(super) struct Folded {
     /// Their sums.
     pub(super) sums: ContextSums,
-    /// Whether the text of one of them was not counted.
-    pub(super) has_uncounted: bool,
     /// The keys of forgotten records and of their requests.
     pub(super) keys: HashSet<Key>,
     /// The first nodes, which are kept.

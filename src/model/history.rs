@@ -243,6 +243,8 @@ pub struct PastReset {
     pub before: u64,
     /// How `before` is known.
     pub before_source: Source,
+    /// Whether `before` and `counted` are of all that was in the context. At the end of a log they may be too small.
+    pub is_whole: bool,
     /// Our size before, whatever the agent logs: reported plus estimated.
     pub ours: u64,
     /// What the agent compared with its trigger, where its rule is known.

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
+mod guessed;
 mod kept;
 mod lists;
 mod pictures;
@@ -23,6 +24,7 @@ mod results;
 mod thinking;
 mod touched;
 
+use guessed::Guessed;
 pub(super) use lists::OlderSize;
 use lists::{ContentSize, OfNode, Sent};
 use rescaled::Rescaled;
@@ -100,6 +102,9 @@ pub(super) struct Items {
     /// How often all estimates have changed.
     #[serde(skip)]
     estimates: u32,
+    /// What depends on sizes that were guessed from the lengths of texts.
+    #[serde(skip)]
+    guessed: Guessed,
     /// Tool results by their calls, as far as they were looked up.
     #[serde(skip)]
     results: Results,
@@ -216,6 +221,7 @@ impl Items {
         output_of: Option<Key>,
     ) -> ItemIx {
         let ix = self.list.len();
+        self.guessed.add(&logged.size);
         logged.tool = logged.tool.map(|tool| self.list.names_mut().share(&tool));
         let is_packed = self.list.push(Item {
             place,
@@ -277,6 +283,7 @@ impl Items {
         }
         self.work_out_one(ix);
         self.tally(ix, -1);
+        self.guessed.leave(&self.list.at(ix), why);
         let left = Left {
             request,
             record: self.record,

@@ -236,6 +236,7 @@ impl Ledger {
         self.strip_at_switch(ix, chain);
         self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
+        self.items.settle_left();
         self.settle_output(ix, chain);
         self.revise(chain);
     }
@@ -547,6 +548,7 @@ impl Ledger {
         self.anchor = None;
         self.foreign = None;
         self.settled.clear();
+        self.items.settle_left();
         self.items.forget_thoughts();
     }
 

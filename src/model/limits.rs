@@ -3,9 +3,10 @@
 use super::event::Cause;
 use super::past::ModelFacts;
 use super::state::State;
-use super::window::{Limits, PastSize, Seen, WindowSource};
+use super::window::{Limits, PastSize, Seen, Unread, WindowSource};
+use super::{Gone, Source};
 use crate::content::Content;
-use crate::history::{PastReset, Request, RequestIx};
+use crate::history::{Coverage, PastReset, Request, RequestIx};
 use crate::rows::Iter;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ impl State {
             ..self.facts()
         };
         let resets = &self.resets()[..resets];
-        let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
+        let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -37,7 +38,8 @@ impl State {
             model,
             ..self.facts()
         };
-        let sizes = Sizes::of(facts.model.as_ref(), self.requests().iter(), self.resets());
+        let model = facts.model.as_ref();
+        let sizes = Sizes::of(self, model, self.requests().iter(), self.resets());
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -47,7 +49,7 @@ impl State {
         let facts = self.past().facts_at(inputs);
         let requests = self.requests().to(inputs.requests as usize);
         let resets = &self.resets()[..inputs.resets as usize];
-        let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
+        let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
         self.limits_by(&facts, &sizes, || self.calibrated(content).used)
     }
 
@@ -77,6 +79,7 @@ impl State {
             largest: sizes.largest.max(least),
             first: sizes.first,
             past: &sizes.past,
+            unread: sizes.unread,
             set_window: self.set_window_tokens(),
             overrides: self.overrides(),
         })
@@ -96,6 +99,8 @@ pub(super) struct Sizes {
     first: Option<u64>,
     /// The compactions that the agent made by itself with the model.
     past: Vec<PastSize>,
+    /// What of it a report on the whole log may show otherwise.
+    unread: Unread,
 }
 
 impl Sizes {
@@ -103,16 +108,28 @@ impl Sizes {
     pub(super) fn now(state: &State) -> Sizes {
         let model = state.model_shared();
         let largest = state.ledger().largest_prompt(model);
-        Sizes::new(model, largest, state.requests().iter(), state.resets())
+        Sizes::new(
+            state,
+            model,
+            largest,
+            state.requests().iter(),
+            state.resets(),
+        )
     }
 
-    fn of(model: Option<&Arc<str>>, requests: Requests<'_>, resets: &[PastReset]) -> Sizes {
+    fn of(
+        state: &State,
+        model: Option<&Arc<str>>,
+        requests: Requests<'_>,
+        resets: &[PastReset],
+    ) -> Sizes {
         let of_model = requests.clone().filter(|r| is_same(r.model(), model));
         let largest = of_model.map(|r| r.prompt()).max().unwrap_or(0);
-        Sizes::new(model, largest, requests, resets)
+        Sizes::new(state, model, largest, requests, resets)
     }
 
     fn new(
+        state: &State,
         model: Option<&Arc<str>>,
         largest: u64,
         mut requests: Requests<'_>,
@@ -122,13 +139,30 @@ impl Sizes {
             |r: &&PastReset| r.cause == Cause::Automatic && is_same(r.model.as_ref(), model);
         let has_requests = requests.len() > 0;
         let first = requests.nth(resets.last().map_or(0, |reset| reset.request));
+        let is_part = state.coverage != Coverage::Whole;
+        let is_guessed = |reset: &PastReset| {
+            reset.counted.is_none()
+                && reset.before_source == Source::Estimated
+                && state.has_guessed()
+        };
+        // A count at which the agent did not compact refutes its rule too.
+        let lacks_count =
+            |reset: &PastReset| is_part && reset.counted.is_some_and(|c| c.not_at == 0);
+        let mut compactions = resets.iter().filter(|r| r.gone == Gone::Compaction);
+        let is_open = compactions.any(|r| !r.is_whole || lacks_count(r) || is_guessed(r));
         Sizes {
             has_requests,
             largest,
             first: first.map(|request| request.prompt()),
+            unread: Unread {
+                prompts: is_part,
+                compaction: is_open || (is_part && !resets.iter().any(|r| automatic(&r))),
+                ..state.unread_facts()
+            },
             past: resets
                 .iter()
                 .filter(automatic)
+                .filter(|reset| reset.is_whole)
                 .map(|r| match r.counted {
                     Some(counted) => PastSize::Counted(counted),
                     None => PastSize::Context(r.before),

@@ -61,6 +61,8 @@ pub(super) struct Inputs {
     pub(super) unlogged: Unlogged,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
+    /// Tokens that have left since the last report, as a share of a sum that was divided by lengths.
+    pub(super) guessed_of_left: u64,
     /// Whether the agent has rewritten its history since the last report.
     pub(super) is_rewritten: bool,
     /// How wide the interval of an estimate is.
@@ -127,6 +129,7 @@ impl Past {
             anchor: ledger.anchor().map(short),
             unlogged,
             returning: ledger.returning(),
+            guessed_of_left: items.guessed_of_left(),
             is_rewritten: false,
             spread: items.calibrations().current().spread(),
             facts: short(self.facts.len()),

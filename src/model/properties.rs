@@ -361,7 +361,7 @@ proptest! {
             session.apply(entry(event));
         }
         let estimated = |session: &Session| {
-            let estimated = session.ledger().estimated();
+            let estimated = session.ledger().items().unsettled();
             let mut sizes: Vec<u64> = estimated.map(|ix| session.tokens(ix).0).collect();
             sizes.sort_unstable();
             sizes

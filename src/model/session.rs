@@ -80,6 +80,11 @@ impl Session {
         version::is_newer(version, proven).then_some(proven)
     }
 
+    /// What is read from here on is the end of the log; what is between it and what was read so far was not read.
+    pub fn skip_to_end(&mut self) {
+        self.state.skip_to_end();
+    }
+
     /// Takes in one entry of the log. A record or a report that continues the live branch costs what is
     /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
     /// cost a walk through the context.
@@ -158,6 +163,7 @@ impl Session {
 
     /// The log names the model of the next or of this response.
     fn use_model(&mut self, id: &str) {
+        self.state.name_model();
         if self.state.model() != Some(id) {
             let scale = self.expected_scale(id);
             self.state.use_model(id, scale);

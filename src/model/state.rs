@@ -26,6 +26,7 @@ use super::project::{last_part, trimmed};
 use super::recurring::RecurringPart;
 use super::small::NoMemory;
 use super::window::{Overrides, Rules};
+use facts::Named;
 use jiff::Timestamp;
 pub(super) use report::Reported;
 pub(super) use resets::Summary;
@@ -93,6 +94,11 @@ pub struct State {
     /// Whether a record since the newest report refers to one that was not read.
     #[serde(skip)]
     refers_back: bool,
+    /// Whether a record since the last reset is the first of a conversation, though others are before it.
+    #[serde(skip)]
+    begins_again: bool,
+    /// Which facts were named since the part of the log that was not read.
+    named: Named,
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
@@ -269,9 +275,17 @@ impl State {
         alive(&self.chain, self.ledger.items())
     }
 
+    /// Whether the agent has rewritten its history.
+    pub(super) fn was_rewritten(&self) -> bool {
+        self.rewritten_at.is_some()
+    }
+
     /// What a context is computed from now, besides the items in it.
     pub(super) fn inputs(&self) -> Inputs {
-        let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
+        // A report before the reset shows the prefix, though it was not read.
+        let is_elsewhere = self.lacks_prefix();
+        let logged = self.agent_estimate.filter(|_| !is_elsewhere);
+        let unexplained = logged.map(|logged| logged.unexplained);
         let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
         inputs.is_rewritten = self.rewritten_at == Some(self.requests().len());
         inputs

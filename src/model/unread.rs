@@ -26,9 +26,24 @@ impl State {
         self.requests().len() > 1 || !self.resets().is_empty()
     }
 
+    /// Whether all of the context was read or reported.
+    pub(super) fn has_whole_context(&self) -> bool {
+        self.coverage != Coverage::Tail || (self.has_output_of_report() && self.has_all_that_left())
+    }
+
+    /// Whether the agent may have rewritten its history after a request, not before it: which one was first was not read.
+    pub(super) fn lacks_rewrite(&self) -> bool {
+        self.coverage == Coverage::Tail && self.was_rewritten() && !self.has_report_before()
+    }
+
     /// Whether all that has left the context since the newest report was read.
     pub fn has_all_that_left(&self) -> bool {
         !self.refers_back()
+    }
+
+    /// Whether the unlogged prefix is known only from reports that were not read.
+    pub(super) fn lacks_prefix(&self) -> bool {
+        self.coverage == Coverage::Tail && !self.resets().is_empty()
     }
 
     /// Whether its log was read from its beginning, which is that of its conversation.

@@ -14,6 +14,7 @@ pub mod set;
 #[cfg(test)]
 mod tests;
 mod trigger;
+mod unread;
 
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
@@ -25,6 +26,7 @@ pub use policy::Policy;
 pub use price::{PriceRow, Prices};
 pub use said::{Breakdown, Said, SaidCompaction};
 pub use trigger::PastSize;
+pub use unread::Unread;
 
 use super::calibration::Tokenizer;
 use super::earlier::Earlier;
@@ -160,6 +162,10 @@ pub struct Limits {
     pub policy: String,
     /// Whether the session ends with its first answer: it is near nothing, however full it is.
     pub ends: bool,
+    /// Whether a report on the whole log may show another window.
+    pub is_window_provisional: bool,
+    /// Whether a report on the whole log may show another trigger, or none.
+    pub is_trigger_provisional: bool,
 }
 
 impl Limits {
@@ -179,6 +185,11 @@ impl Limits {
             Some(_) => "trigger",
             None => "window",
         }
+    }
+
+    /// Whether a report on the whole log may show another [`Limits::end`].
+    pub fn is_end_provisional(&self) -> bool {
+        self.is_trigger_provisional || (self.trigger.is_none() && self.is_window_provisional)
     }
 
     /// When the trigger holds, to be said after its size; empty: always.
@@ -243,6 +254,8 @@ pub struct Seen<'a> {
     pub first: Option<u64>,
     /// The compactions that the agent made by itself with this model, in order.
     pub past: &'a [PastSize],
+    /// What of these a report on the whole log may show otherwise.
+    pub unread: Unread,
     /// The window the user set on screen.
     pub set_window: Option<u64>,
     /// The agent's settings.
@@ -264,6 +277,7 @@ impl<'a> Seen<'a> {
             largest: 0,
             first: None,
             past: &[],
+            unread: Unread::default(),
             set_window: None,
             overrides,
         }
@@ -402,6 +416,7 @@ impl Rules {
             ..*seen
         };
         let (window, window_source) = self.window(seen);
+        let is_window_provisional = seen.unread.concerns_window(window_source);
         let window_setting = match window_source {
             WindowSource::Settings => set.window_from,
             _ => "",
@@ -419,6 +434,8 @@ impl Rules {
                 trigger_setting: "",
                 policy: rule.name(),
                 ends,
+                is_window_provisional,
+                is_trigger_provisional: is_window_provisional,
             };
         }
         let turn_end = trigger::at_turn_end(seen, policy, window);
@@ -436,6 +453,9 @@ impl Rules {
             },
             policy: policy.map_or_else(String::new, |p| p.name.clone()),
             ends,
+            is_window_provisional,
+            is_trigger_provisional: seen.unread.concerns_trigger(trigger_source)
+                || (is_window_provisional && trigger_source != TriggerSource::Log),
         }
     }
 

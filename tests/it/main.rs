@@ -35,6 +35,7 @@ mod mcp;
 mod monitor;
 mod paths;
 mod places;
+mod provisional;
 mod readme;
 mod redact;
 mod replay;

@@ -3,16 +3,18 @@
 use super::*;
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::{Lanes, main_session};
+use crate::lanes::{Lanes, Searched, main_session};
 use crate::log::News;
-use crate::reader::{each_usage, read_whole, tail_only};
+use crate::reader::{each_usage, read_once, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
 use crate::testing::followed::read_to_end;
 use crate::usage_facts::UsageFacts;
 use crate::{source, store};
 use format::database::MAGIC;
 use format::{Format, StoreKind};
-use model::event::ByLength;
+use model::context::Context;
+use model::estimators::Estimator;
+use model::event::{ByLength, Lane};
 use model::forecast::forecast;
 use model::session::{Coverage, Session};
 use proptest::prelude::*;
@@ -22,6 +24,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
+use tokens::Counter;
 
 static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
@@ -42,6 +45,8 @@ static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
 });
 static RULES: LazyLock<Arc<Rules>> =
     LazyLock::new(|| Arc::new(toml::from_str(assets::MODELS).expect("the table")));
+
+static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::for_estimator(Estimator::default()));
 
 /// What a log is like at one moment.
 enum Moment<'b> {
@@ -194,6 +199,62 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn what_a_list_says_without_a_sign_is_what_a_report_says(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        first in prop_oneof![Just(1), 1_u64..5000],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let which = LINE_LOGS[which.index(LINE_LOGS.len())];
+        let (log, bytes) = empty(which, dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
+        // As of a log that is much longer than its last piece.
+        let searched = Searched { report: u64::MAX, output: u64::MAX, before: 0 };
+        let reach = Reach { first, searched, small: 0, ..Reach::ALL };
+        let list = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, reach);
+        let mut list = list.unwrap();
+        // Nobody writes to it, so an incomplete last line counts.
+        age(&log.facts.path);
+        list.settle(&log, &ByLength).unwrap();
+        let report = read_once(&log, &*COUNTER, &RULES).unwrap();
+        let (list, _) = list.finish();
+        for (lane, list) in list.iter().filter(|(lane, _)| *lane == Lane::Main) {
+            let (_, report) = report.iter().find(|(of, _)| of == lane).unwrap();
+            says_no_more(list, report, which);
+        }
+    }
+}
+
+/// What a list says without a sign is what a report says.
+fn says_no_more(list: &Session, report: &Session, log: &LogFile) {
+    let path = log.facts.path.display();
+    let (context, whole) = (list.context(), report.context());
+    let (limits, right) = (list.limits(), report.limits());
+    if list.is_final(&context) {
+        assert_eq!(
+            (context.used, context.known),
+            (whole.used, whole.known),
+            "{path}"
+        );
+    }
+    if list.is_own_count_final(&context) {
+        let tokens = |context: &Context| context.own.map(|own| own.tokens);
+        assert_eq!(tokens(&context), tokens(&whole), "{path}");
+    }
+    if list.is_model_final() {
+        assert_eq!(list.model(), report.model(), "{path}");
+    }
+    if !limits.is_window_provisional {
+        assert_eq!(limits.window, right.window, "{path}");
+    }
+    if !limits.is_trigger_provisional {
+        assert_eq!(limits.trigger, right.trigger, "{path}");
+    }
+}
+
 /// What a reading for usage gives.
 fn usage(log: &LogFile) -> UsageFacts {
     let mut usage = UsageFacts::default();
@@ -338,7 +399,7 @@ fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
         (session.context(), session.limits(), forecast(session, None)),
         (
             session.is_final(&session.context()),
-            session.is_own_count_final(),
+            session.is_own_count_final(&session.context()),
         ),
         session.is_unreported(),
         session.model().map(str::to_owned),

@@ -24,6 +24,8 @@ pub struct Reach {
     pub first: u64,
     /// What is searched, in bytes.
     pub searched: Searched,
+    /// The largest file that is read whole where its end is not enough, in bytes.
+    pub small: u64,
     /// Whether nothing is read after this.
     pub is_final: bool,
 }
@@ -34,8 +36,6 @@ const PIECE_GROWTH: u64 = 4;
 const HELD_BYTES: u64 = 4 << 20;
 /// The first piece of a file with several sessions: all of most such files.
 const SEVERAL_SESSIONS_PIECE: u64 = 16 << 20;
-/// The largest file that is read whole where its end is not enough.
-const SMALL_FILE: u64 = 256 << 10;
 /// The size of the file's beginning, which is read for its facts.
 const HEAD_BYTES: u64 = 64 << 10;
 /// Where the first prompt is looked for: some agents write 90 kB of instructions before it.
@@ -61,6 +61,7 @@ impl Reach {
             // What is read anyway. A list in which logs that end with a compaction are read whole costs a third more.
             before: FIRST_PIECE,
         },
+        small: 256 << 10,
         is_final: false,
     };
     /// Reads back as far as it takes.
@@ -87,7 +88,7 @@ pub fn tail(
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
     let mut searched = reach.searched;
-    if len <= SMALL_FILE {
+    if len <= reach.small {
         searched.before = len;
     }
     let mut size = if several {
@@ -121,6 +122,7 @@ pub fn tail(
                 head = Some(head_facts(log, &mut file)?);
             }
             lanes.apply(head.iter().flatten().cloned());
+            lanes.skip_to_end();
         } else {
             lanes.cover(Coverage::Whole);
         }
@@ -308,6 +310,7 @@ fn from_reset(
     let mut decoder = log.decoder();
     skip_to_end(&mut decoder, head.iter());
     lanes.apply(head);
+    lanes.skip_to_end();
     let cursor = LineCursor::new(source, Position::at(start, 0), decoder);
     Ok(Reading::new(lanes, Box::new(cursor)))
 }

@@ -133,6 +133,8 @@ impl Measure for ByLength {
             (0, 0)
         };
         let local = ((ascii - digits) * 49 + digits * 120) / 200 + (wide + marks) * 10 / 16;
+        // No text is nothing: what follows a report must not look reported.
+        let local = local.max(u64::from(!text.is_empty()));
         Size {
             bytes: count(text.len() as u64),
             chars: count(ascii + wide + marks),

@@ -21,6 +21,7 @@ impl Items {
             changes: old.changes,
             newest_forgotten: old.newest_forgotten,
             resized_by_walk: old.resized_by_walk,
+            guessed: old.guessed,
             ..Items::new(old.calibrations)
         };
         for (node, items) in kept.iter().enumerate() {
@@ -85,6 +86,7 @@ impl Items {
             changes: self.changes,
             newest_forgotten,
             settled: self.settled,
+            guessed: self.guessed,
             sizes_by_hash,
             ..Items::new(calibrations)
         };

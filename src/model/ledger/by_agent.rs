@@ -28,16 +28,6 @@ impl Ledger {
         }
     }
 
-    /// The items in the context whose size no report has shown.
-    pub(crate) fn estimated(&self) -> impl Iterator<Item = ItemIx> {
-        let is_agents = |ix: &ItemIx| {
-            let item = &self.items.all().at(*ix);
-            item.in_context() && matches!(item.settled(), Some((_, Source::Agent)))
-        };
-        let by_agent = self.by_agent.iter().copied().filter(is_agents);
-        self.items.unsettled().chain(by_agent)
-    }
-
     /// Takes back what items have of the agent's own number: another one came, or a report.
     pub(crate) fn take_back_agents(&mut self) {
         self.late.forget_agents();

@@ -12,7 +12,7 @@ use crate::limits::Sizes;
 use crate::past::ModelFacts;
 use crate::replay::Snapshot;
 use crate::sums::RunningSums;
-use crate::window::Limits;
+use crate::window::{Base, CountRule, Limits};
 use std::sync::Arc;
 
 impl Session {
@@ -52,11 +52,27 @@ impl Session {
         }
     }
 
-    /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
-    /// context. Where it is not, it is too small.
-    pub fn is_own_count_final(&self) -> bool {
+    /// Whether the agent's own count, beside `context`, is what a report on the whole log would show.
+    pub fn is_own_count_final(&self, context: &Context) -> bool {
+        match self.stored() {
+            Some(stored) => stored.is_own_count_final,
+            None => {
+                let counts_text = |rule: CountRule| rule.base == Base::O200k;
+                let is_guessed =
+                    || self.count_rule().is_some_and(counts_text) && self.has_guessed();
+                let is_read = self.coverage > Coverage::Tail || self.is_size_final(context);
+                self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
+            }
+        }
+    }
+
+    /// Whether all that the agent's own count adds to the context was read. Where it was not, the count is too small.
+    pub fn is_own_count_whole(&self) -> bool {
         let rule = || self.count_rule_for(self.model());
-        self.coverage >= Coverage::Epoch || rule().is_none_or(|rule| !rule.earlier_reasoning)
+        // What it adds is of the time since the last reset.
+        self.coverage >= Coverage::Epoch
+            || self.newest_reset().is_some()
+            || rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 
     /// How full the context is now, by the session's own calibration.

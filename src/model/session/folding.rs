@@ -54,7 +54,7 @@ impl Session {
             }
         }
         let is_kept = |item: &ItemRef<'_>| item.node() < folded.front || item.node() == last;
-        let (mut sums, mut has_uncounted) = (folded.sums, folded.has_uncounted);
+        let mut sums = folded.sums;
         for (ix, item) in self.items().iter().enumerate() {
             if is_kept(&item) {
                 continue;
@@ -67,9 +67,8 @@ impl Session {
             }
             let (tokens, source) = self.tokens(ix);
             sums.add(&item, self.part(&item, tokens, source, None), 1);
-            has_uncounted |= item.in_context() && !size.counted;
         }
-        (folded.sums, folded.has_uncounted) = (sums, has_uncounted);
+        folded.sums = sums;
         folded.keys.extend(self.state.forget_items(folded.front));
         folded.last = Some(self.chain().last());
         Some(())

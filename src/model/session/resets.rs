@@ -34,6 +34,8 @@ impl Session {
             model: self.model_shared().cloned(),
             before,
             before_source,
+            is_whole: reset.before.is_some()
+                || (self.has_whole_context() && self.is_own_count_whole()),
             ours: used.used,
             counted,
             after: reset.after.filter(|size| *size > 0),

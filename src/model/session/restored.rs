@@ -25,6 +25,7 @@ pub(crate) struct Stored {
     pub(crate) model: Option<Arc<str>>,
     pub(crate) context: Context,
     pub(crate) is_final: bool,
+    pub(crate) is_own_count_final: bool,
     /// What its limits are computed from.
     pub(crate) sizes: Sizes,
     /// The size of its context by its own calibration.
@@ -81,6 +82,7 @@ impl Session {
         let model = self.model_shared().cloned();
         self.stored = Some(Box::new(Stored {
             is_final: self.is_final(&context),
+            is_own_count_final: self.is_own_count_final(&context),
             sizes: Sizes::now(&self.state),
             used: self.calibrated_context().used,
             is_unreported: self.is_unreported(),

@@ -7,10 +7,45 @@ use crate::history::Coverage;
 use crate::past::ModelFacts;
 use crate::pictures::Media;
 use crate::prompt::first_prompt;
-use crate::window::Overrides;
+use crate::window::{Overrides, Unread};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// Facts that were named since the part of the log that was not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Named {
+    model: bool,
+    window: bool,
+    trigger: bool,
+}
+
 impl State {
+    /// What is read from here on is the end of the log; what is between it and what was read so far was not read.
+    pub(crate) fn skip_to_end(&mut self) {
+        self.named = Named::default();
+    }
+
+    /// The log names the model.
+    pub(crate) fn name_model(&mut self) {
+        self.named.model = true;
+    }
+
+    /// Whether the model is the one that a report on the whole log would name.
+    pub fn is_model_final(&self) -> bool {
+        self.coverage == Coverage::Whole || self.named.model
+    }
+
+    /// What of the facts may be another one further back.
+    pub(crate) fn unread_facts(&self) -> Unread {
+        let is_unread = |is_named: bool| self.coverage != Coverage::Whole && !is_named;
+        Unread {
+            model: is_unread(self.named.model),
+            window: is_unread(self.named.window),
+            trigger: is_unread(self.named.trigger),
+            ..Unread::default()
+        }
+    }
+
     /// The model and its limits, as the log names them now.
     pub(crate) fn facts(&self) -> ModelFacts {
         ModelFacts {
@@ -26,6 +61,8 @@ impl State {
         if place == Place::default() && new.parent.is_some() {
             self.meta.parent = None;
         }
+        self.named.window |= new.window.is_some();
+        self.named.trigger |= new.trigger.is_some();
         let old = std::mem::take(&mut self.meta);
         self.meta = Meta {
             // A session keeps the id it began with: forks and resumed files repeat others'.

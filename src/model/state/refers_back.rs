@@ -5,9 +5,9 @@ use crate::event::{Event, Key, Parent, Part};
 use crate::history::Coverage;
 
 impl State {
-    /// Whether a record since the newest report refers to one that was not read.
+    /// Whether a record since the newest report refers to one that was not read, or may be one that was written again.
     pub(crate) fn refers_back(&self) -> bool {
-        self.refers_back
+        self.refers_back || self.begins_again
     }
 
     /// Notes whether an event refers to a record that was not read.
@@ -15,6 +15,14 @@ impl State {
         if self.coverage != Coverage::Tail {
             return;
         }
+        self.begins_again = match event {
+            Event::Reset(_) => false,
+            // A log that is continued may repeat what came before a reset, from the first record on.
+            Event::Node(node) if !matches!(node.part, Part::Front | Part::Beside) => {
+                self.begins_again || node.parent == Parent::Root
+            }
+            _ => self.begins_again,
+        };
         let is_unread = |key: &Key| self.chain.find(*key).is_none();
         self.refers_back |= match event {
             Event::Node(node) => {

@@ -257,6 +257,8 @@ mod tests {
                 at_turn_end: false,
                 policy: String::new(),
                 ends: false,
+                is_window_provisional: false,
+                is_trigger_provisional: false,
             },
             forecast: match trigger {
                 Some(_) => Ok(Forecast {
@@ -268,6 +270,7 @@ mod tests {
             },
             is_final: estimated == 0,
             is_whole: true,
+            is_end_open: false,
             has_begun: used > 0,
             big: Some(("Read".to_owned(), 19_200)),
             largest: None,

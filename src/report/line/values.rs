@@ -35,6 +35,9 @@ pub struct Values {
     pub is_final: bool,
     /// Whether all of the log was read, of which the forecast is made.
     pub is_whole: bool,
+    /// Whether the trigger, or the window where there is none, may be another one, since even the newest epoch was too
+    /// long to be read.
+    pub is_end_open: bool,
     /// Whether anything was sent or said.
     pub has_begun: bool,
     /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
@@ -105,6 +108,7 @@ impl Values {
         Values {
             is_final: session.is_final(&context),
             is_whole: session.coverage == Coverage::Whole,
+            is_end_open: session.coverage == Coverage::Tail && limits.is_end_provisional(),
             has_begun: context.used > 0 || session.has_begun(),
             big: newest.map(|(ix, tokens, _)| {
                 let item = &session.items().at(ix);
@@ -213,7 +217,12 @@ impl Values {
     pub fn share(&self) -> Option<String> {
         let (filled, end) = self.filled();
         let percent = percent(filled, end).filter(|_| self.has_begun)?;
-        Some(format!("{}{percent}%", self.about()))
+        let about = if self.is_end_open {
+            ABOUT
+        } else {
+            self.about()
+        };
+        Some(format!("{about}{percent}%"))
     }
 
     fn until(&self, is_short: bool, left: u64) -> String {

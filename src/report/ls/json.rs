@@ -112,10 +112,35 @@ impl<'a> SessionPart<'a> {
         let session = fleet.get(key)?;
         let times = (fleet.newest_record(key), fleet.live(key, now));
         let (context, limits) = (session.context(), session.limits());
+        let provisional = provisional(session, &context, &limits);
         Some(SessionPart::new(
-            session, names, times, &context, &limits, usage,
+            session,
+            names,
+            times,
+            &context,
+            &limits,
+            provisional,
+            usage,
         ))
     }
+}
+
+/// The keys of a session that `report` may show otherwise, since the log was read from its end, or texts were not counted.
+fn provisional(session: &Session, context: &Context, limits: &Limits) -> Vec<&'static str> {
+    let all = [
+        ("used", !session.is_final(context)),
+        (
+            "own_count",
+            context.own.is_some() && !session.is_own_count_final(context),
+        ),
+        ("model", !session.is_model_final()),
+        ("window", limits.is_window_provisional),
+        ("trigger", limits.is_trigger_provisional),
+    ];
+    let provisional = all
+        .into_iter()
+        .filter(|(_, is_provisional)| *is_provisional);
+    provisional.map(|(key, _)| key).collect()
 }
 
 part! { SessionPart<'a>(
@@ -124,6 +149,7 @@ part! { SessionPart<'a>(
     times: (Option<Timestamp>, Option<Live>),
     context: &Context,
     limits: &Limits,
+    provisional: Vec<&'static str>,
     used: Option<&Spending>,
 ) {
     id: Option<Cow<'a, str>> = names.id,
@@ -138,8 +164,9 @@ part! { SessionPart<'a>(
     model: Option<Cow<'a, str>> = names.model,
     updated_at: Option<Timestamp> = times.0,
     live: Option<Live> = times.1,
-    // Whether `report` would show the same size.
-    r#final: bool = session.is_final(context),
+    // Whether `report` would show the same, and what it may show otherwise.
+    r#final: bool = provisional.is_empty(),
+    provisional: Vec<&'static str> = provisional,
     context: ContextPart = ContextPart::new(session, context, limits),
     trigger: Option<u64> = limits.trigger,
     trigger_source: &'static str = limits.trigger_source.name(),

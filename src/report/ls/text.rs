@@ -10,7 +10,7 @@ use render::text::{one_line, short_model};
 use render::{NONE, OF_WINDOW, live_sign, or_none};
 use std::io;
 
-/// Before a size that is guessed from the lengths of texts, since the log was only read from its end.
+/// Before a number that a report on the whole log may show otherwise.
 const ABOUT: &str = "~";
 /// Before a headroom that may be less.
 const AT_MOST: &str = "≤";
@@ -217,11 +217,9 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
     let live = fleet.live(row.key, sessions.now).map(live_sign);
     let active = fleet.activity_of(row.key);
     let age = active.map(|at| age(sessions.now.duration_since(at).as_secs()));
-    let about = if session.is_final(&context) {
-        ""
-    } else {
-        ABOUT
-    };
+    let about_if = |is_provisional| if is_provisional { ABOUT } else { "" };
+    let about = about_if(!session.is_final(&context));
+    let about_end = about_if(!session.is_final(&context) || limits.is_end_provisional());
     let half = (context.high - context.used).max(context.used - context.low);
     let estimated = match context.estimated {
         0 => NONE.to_owned(),
@@ -233,8 +231,8 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
         None => OF_WINDOW,
     };
     // An agent's own count may be larger than the end of its log shows.
-    let at_most = if session.is_own_count_final() {
-        ""
+    let at_most = if session.is_own_count_whole() {
+        about_end
     } else {
         AT_MOST
     };
@@ -258,7 +256,10 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
         format!("{about}{}", tokens(context.used)),
         tokens_or_none(context.known),
         estimated,
-        percent(filled, end).map_or_else(|| NONE.to_owned(), |percent| format!("{percent}%{of}")),
+        percent(filled, end).map_or_else(
+            || NONE.to_owned(),
+            |percent| format!("{about_end}{percent}%{of}"),
+        ),
         or_none(headroom),
         tokens_or_none(spending.spent.all()),
         cost(&spending),
@@ -275,7 +276,10 @@ fn signs(rows: &[[String; 14]]) -> Vec<&'static str> {
         (live(Live::Working), "● works"),
         (live(Live::Waiting), "○ waits for you"),
         (live(Live::Written), "· written just now"),
-        (has(5, ABOUT), "~ not counted yet but guessed from lengths"),
+        (
+            has(5, ABOUT) || has(8, ABOUT),
+            "~ may change when the whole log is read and counted",
+        ),
         (
             has(8, &OF_WINDOW.to_string()),
             "w of the window: no trigger is known, or nothing fires at one",

@@ -2,7 +2,7 @@
 //! A new column is one entry.
 
 use super::layout::Fold;
-use super::{App, Nearness, Stage, Summary, summary};
+use super::{App, Nearness, Summary, summary};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::fleet::{Fleet, Row};
 use model::session::{Coverage, Session};
@@ -213,7 +213,10 @@ pub static COLUMNS: &[Column] = &[
                 near => near.into(),
             };
             let percent = entry.summary.percent();
-            let percent = percent.map(|percent| entry.stage().number(format!("{percent}%{sign}")));
+            let percent = percent.map(|percent| {
+                let stage = entry.summary.share_stage();
+                stage.number(format!("{percent}%{sign}"))
+            });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
         },
         ..PLAIN
@@ -260,7 +263,7 @@ pub static COLUMNS: &[Column] = &[
                 let tokens = match (left, entry.summary.context.used) {
                     (_, 0) => NONE.to_owned(),
                     (0, _) => "now".to_owned(),
-                    (left, _) => entry.stage().number(number::short(left)),
+                    (left, _) => entry.summary.share_stage().number(number::short(left)),
                 };
                 // The percentage has the stronger style: one such number per row is enough.
                 piece(tokens, entry.summary.nearness().min(Nearness::Near))
@@ -346,11 +349,6 @@ pub static COLUMNS: &[Column] = &[
 ];
 
 impl Entry<'_> {
-    /// Whether its size may still change.
-    fn stage(&self) -> Stage {
-        Stage::settled_if(self.summary.is_final)
-    }
-
     /// The text, with the end of the session's id after it if its row reads like another one.
     fn told_apart(&self, text: &str) -> String {
         let Some(id) = self.app.telling_id(self.row.key) else {

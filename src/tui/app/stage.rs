@@ -2,6 +2,7 @@
 
 use crate::paint::Tone;
 use model::session::Session;
+use model::window::Limits;
 use render::NONE;
 
 /// Whether a number may still change without a new record.
@@ -25,6 +26,16 @@ impl Stage {
             Stage::Settled
         } else {
             Stage::Provisional
+        }
+    }
+
+    /// The stage of a size's share of these limits, where this is that of the size.
+    #[must_use]
+    pub fn of_share(self, limits: &Limits) -> Stage {
+        if limits.is_end_provisional() {
+            Stage::Provisional
+        } else {
+            self
         }
     }
 

@@ -116,6 +116,11 @@ impl Summary {
         Stage::settled_if(self.is_final)
     }
 
+    /// The same of how much of its trigger or window that is.
+    pub fn share_stage(&self) -> Stage {
+        self.size_stage().of_share(&self.limits)
+    }
+
     /// How full it is in whole percent, rounded: of its trigger or, where none is known, of its window. `None`: it is
     /// empty.
     pub fn percent(&self) -> Option<u64> {

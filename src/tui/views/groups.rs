@@ -49,6 +49,7 @@ pub(super) fn share(context: &Context, limits: &Limits, stage: Stage) -> Pieces 
         return Pieces::new();
     };
     let of = format!(" of {} {}", number::short(end), limits.end_name());
+    let stage = stage.of_share(limits);
     let percent = stage.number(format!("{percent}%"));
     vec![piece(percent, stage.tone(Tone::Strong)), plain(of)]
 }

@@ -345,6 +345,8 @@ mod tests {
             ends: false,
             window_setting: "",
             trigger_setting: "",
+            is_window_provisional: false,
+            is_trigger_provisional: false,
         }
     }
 

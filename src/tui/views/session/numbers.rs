@@ -33,7 +33,8 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     }
     groups.push(share);
     let headroom = limits.trigger.map(|trigger| {
-        let left = stage.number(number::short(context.headroom(trigger)));
+        let left = number::short(context.headroom(trigger));
+        let left = stage.of_share(limits).number(left);
         if narrow {
             vec![piece(format!("{left} left"), shown.nearness)]
         } else {

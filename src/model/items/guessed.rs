@@ -1,0 +1,56 @@
+//! What depends on sizes that were guessed from the lengths of texts.
+
+use super::Items;
+use crate::event::Size;
+use crate::history::ItemRef;
+use crate::{Gone, Source};
+
+/// What depends on sizes that were guessed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Guessed {
+    /// Whether the size of any item was.
+    any: bool,
+    /// Tokens that have left since the last report, as a share of a sum that was divided by such sizes.
+    of_left: u64,
+}
+
+impl Guessed {
+    /// An item of this size was added.
+    pub(super) fn add(&mut self, size: &Size) {
+        self.any |= is_guessed(size);
+    }
+
+    /// An item leaves the context.
+    pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: Gone) {
+        // What leaves with a branch is not part of the report that counts then.
+        let is_of_report = !matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear);
+        if let Some((tokens, Source::Shared)) = item.settled()
+            && is_of_report
+            && is_guessed(&item.size())
+        {
+            self.of_left = self.of_left.saturating_add(tokens);
+        }
+    }
+}
+
+impl Items {
+    /// Whether the tokens of a text were guessed from its length.
+    pub(crate) fn have_guessed(&self) -> bool {
+        self.guessed.any
+    }
+
+    /// Tokens that have left since the last report, as a share of a sum that was divided by the lengths of texts.
+    pub(crate) fn guessed_of_left(&self) -> u64 {
+        self.guessed.of_left
+    }
+
+    /// What has left does not matter any more: a report came, or a reset.
+    pub(crate) fn settle_left(&mut self) {
+        self.guessed.of_left = 0;
+    }
+}
+
+/// Whether the tokens of a text are guessed from its length.
+fn is_guessed(size: &Size) -> bool {
+    !size.counted && size.bytes > 0
+}
