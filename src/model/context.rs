@@ -246,7 +246,14 @@ impl State {
         let used = logged.saturating_add(unlogged).saturating_add(again);
         let known = sum(roles.map(|share| share.known));
         let estimated = used - known;
-        let [below, above] = [below, above].map(|error| (error.round() as u64).min(estimated));
+        let below = (below.round() as u64).min(estimated);
+        // A guess may be more than twice too small.
+        let most = if tally.by_length > 0 {
+            u64::MAX
+        } else {
+            estimated
+        };
+        let above = (above.round() as u64).min(most);
         // As much as another share of what has left is still here, or has left as well.
         let shared = (inputs.guessed_of_left as f64 * BY_LENGTH_SPREAD).round() as u64;
         let above = match estimated {
