@@ -236,6 +236,8 @@ pub struct PastReset {
     pub cause: Cause,
     /// How that is known.
     pub cause_source: CauseSource,
+    /// How many resets there were when later ones showed its cause; 0: it was known at once.
+    pub(super) cause_shown_by: usize,
     /// The model at that time.
     #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,

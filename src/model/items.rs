@@ -103,7 +103,6 @@ pub(super) struct Items {
     #[serde(skip)]
     estimates: u32,
     /// What depends on sizes that were guessed from the lengths of texts.
-    #[serde(skip)]
     guessed: Guessed,
     /// Tool results by their calls, as far as they were looked up.
     #[serde(skip)]

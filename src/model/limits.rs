@@ -135,8 +135,10 @@ impl Sizes {
         mut requests: Requests<'_>,
         resets: &[PastReset],
     ) -> Sizes {
-        let automatic =
-            |r: &&PastReset| r.cause == Cause::Automatic && is_same(r.model.as_ref(), model);
+        let automatic = |r: &&PastReset| {
+            let is_shown = r.cause_shown_by <= resets.len();
+            r.cause == Cause::Automatic && is_shown && is_same(r.model.as_ref(), model)
+        };
         let has_requests = requests.len() > 0;
         let first = requests.nth(resets.last().map_or(0, |reset| reset.request));
         let is_part = state.coverage != Coverage::Whole;

@@ -103,8 +103,8 @@ fn the_replayed_state_is_the_one_that_was_shown() {
             for (ix, shown) in shown {
                 let moment = timeline.moment(ix).unwrap();
                 let replayed = session.snapshot_at(moment);
-                assert_eq!(forecast_at(&session, &replayed), shown.forecast);
                 let at = format!("{}, line {}", path.display(), moment.place.line);
+                assert_eq!(forecast_at(&session, &replayed), shown.forecast, "{at}");
                 assert_eq!(then(replayed), then(shown.state), "{at}");
             }
         }

@@ -275,7 +275,10 @@ fn another_window_changes_the_percent() {
     let mut monitor = open(home.path(), (120, 40));
     // The notes: their trigger follows from the window.
     monitor.press(ENTER);
-    let screen = monitor.wait_for_text("window 200k (smaller of two)");
+    // While its log is read, a percentage may be of another trigger.
+    let screen = monitor.wait_for("its window", |s| {
+        s.contains("window 200k (smaller of two)") && !s.contains("reading")
+    });
     let before = percent_of(&screen, "184k trigger");
     monitor.press("w400k");
     monitor.press(ENTER);

@@ -267,7 +267,7 @@ impl ClaudeCodeDecoder {
                 out.skip(kind);
             }
             "cost-state" => {
-                out.meta(self.chosen.costs(record.model_usage));
+                self.chosen.costs(record.model_usage, out);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),

@@ -4,9 +4,10 @@ use super::Items;
 use crate::event::Size;
 use crate::history::ItemRef;
 use crate::{Gone, Source};
+use serde::{Deserialize, Serialize};
 
 /// What depends on sizes that were guessed.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Guessed {
     /// Whether the size of any item was.
     any: bool,

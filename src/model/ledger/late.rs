@@ -127,6 +127,9 @@ impl Ledger {
         };
         self.set_system(ix, lowered, chain);
         self.void_later(ix);
+        if ix + 1 < self.requests.len() {
+            self.note_prompts_again();
+        }
         if self.prefix == Some(system) {
             self.prefix = Some(lowered);
         }
@@ -135,6 +138,12 @@ impl Ledger {
         {
             reset.after = Some(prompt);
         }
+    }
+
+    /// Finds the largest prompt of each model again: one that was noted has fallen.
+    fn note_prompts_again(&mut self) {
+        self.largest.clear();
+        (0..self.requests.len().saturating_sub(1)).for_each(|ix| self.note_prompt(ix));
     }
 
     /// Notes a prompt as the largest of its model, if it is.

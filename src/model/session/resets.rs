@@ -31,6 +31,7 @@ impl Session {
                 Cause::Unlogged => CauseSource::Inferred,
                 _ => CauseSource::Log,
             },
+            cause_shown_by: 0,
             model: self.model_shared().cloned(),
             before,
             before_source,

@@ -109,6 +109,7 @@ impl State {
             return;
         };
         let (model, at) = (newest.model.clone(), newest.size());
+        let count = self.resets().len();
         let resets = self.ledger.resets_mut().iter_mut().rev();
         let of_model = resets.filter(|reset| {
             let is_inferred = reset.cause_source == CauseSource::Inferred;
@@ -120,8 +121,10 @@ impl State {
         };
         let alike: Vec<&mut PastReset> = of_model.take_while(is_like).collect();
         if alike.len() >= SAME_SIZES {
-            let causes = alike.into_iter().map(|reset| &mut reset.cause);
-            causes.for_each(|cause| *cause = Cause::Automatic);
+            let asked_for = alike.into_iter().filter(|reset| !reset.is_automatic());
+            asked_for.for_each(|reset| {
+                (reset.cause, reset.cause_shown_by) = (Cause::Automatic, count);
+            });
         }
     }
 

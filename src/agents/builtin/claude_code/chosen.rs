@@ -3,8 +3,8 @@
 
 use super::wire::{self, LONG};
 use kit::lenient::scan::each_field;
-use kit::lenient::{Raw, Text};
-use model::event::Meta;
+use kit::lenient::{Lost, Raw, Text};
+use model::event::{Meta, Sink};
 use std::collections::HashSet;
 
 /// Which models of a session were chosen with a window of a million tokens.
@@ -32,18 +32,29 @@ impl Chosen {
     }
 
     /// Takes in what was paid for, by model. A name with the suffix proves the long window, unless the model was paid for
-    /// without it too; one without proves nothing. Returns the model in use, if it is one of those.
-    pub(super) fn costs(&mut self, by_model: Option<Raw<'_>>) -> Meta {
+    /// without it too; one without proves nothing. Emits the model in use, if it is one of those.
+    pub(super) fn costs(&mut self, by_model: Option<Raw<'_>>, out: &mut Sink<'_>) {
+        let lost = Lost::default();
         let mut names: HashSet<Box<str>> = HashSet::new();
-        // What cannot be read proves nothing.
-        let _ = each_field(by_model.map_or("{}", Raw::get), &mut |name, _| {
-            names.insert(name.into());
-        });
+        let read = each_field(
+            by_model.map_or("{}", Raw::get),
+            &mut |name, costs| match costs.get() {
+                "null" => {}
+                costs if costs.starts_with('{') => _ = names.insert(name.into()),
+                _ => lost.note("modelUsage"),
+            },
+        );
+        if read.is_err() {
+            lost.note("modelUsage");
+        }
+        lost.report(out);
         let long = names.iter().filter_map(|name| name.strip_suffix(LONG));
         let long = long.filter(|model| !names.contains(*model));
         self.long.extend(long.map(Box::from));
         let newest = self.newest.as_deref();
         let in_use = newest.filter(|model| self.long.contains(*model));
-        Meta::of_model(in_use.map(|model| wire::model_name(model, true)))
+        out.meta(Meta::of_model(
+            in_use.map(|model| wire::model_name(model, true)),
+        ));
     }
 }

@@ -69,7 +69,7 @@ impl ClaudeCodeDecoder {
                 self.requests.note_window(line.id.key(), &line.params);
             }
             "progress" => bill_progress(line.data, &mut self.responses, out),
-            "cost-state" => out.meta(self.chosen.costs(line.model_usage)),
+            "cost-state" => self.chosen.costs(line.model_usage, out),
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),
