@@ -27,9 +27,10 @@ mod short;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod with_turns;
 
 use super::chain::{Chain, NodeIx};
-use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
+use super::event::{Key, NewItem, Parent, Part, Size};
 use super::history::{
     ItemIx, ItemRef, NOT_LOGGED, PastReset, Request, RequestIx, RequestList, UNLOGGED,
 };
@@ -47,6 +48,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
+use with_turns::WithTurns;
 
 /// The items, requests and resets of a session, and what the reports have settled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -104,6 +106,8 @@ pub(super) struct Ledger {
     corrections: u32,
     /// What is unlogged and comes and goes.
     recurring: Recurring,
+    /// What is unlogged and comes with each turn of the user.
+    with_turns: WithTurns,
     /// The largest prompt by model, without that of the newest request: another report may correct it.
     largest: HashMap<Option<Arc<str>>, u64>,
 }
@@ -241,48 +245,6 @@ impl Ledger {
         self.revise(chain);
     }
 
-    /// Takes in another line of a response whose report is known. Its output only rises while it streams.
-    /// Another prompt is a correction: what the request settled is settled again.
-    pub(super) fn merge_report(
-        &mut self,
-        ix: RequestIx,
-        usage: &Usage,
-        place: Place,
-        chain: &mut Chain,
-        coverage: Coverage,
-    ) {
-        // Otherwise it has been settled by the next report.
-        let is_newest = self.anchor == Some(ix);
-        let before = self.requests.at(ix).prompt();
-        if is_newest && usage.prompt < before {
-            self.catch_up(chain, coverage);
-        }
-        let (changes, grows) = self.requests.change(ix, |request| {
-            request.place = place;
-            request.billed = request.billed.followed_by(usage.billed);
-            if is_newest {
-                request.merge(usage)
-            } else {
-                (false, false)
-            }
-        });
-        if !is_newest {
-            return;
-        }
-        if (changes || grows) && ix + 1 < self.requests.len() {
-            self.corrections = self.corrections.wrapping_add(1);
-            self.note_prompt(ix);
-        }
-        let fell_by = before.saturating_sub(self.requests.at(ix).prompt());
-        if fell_by > 0 {
-            self.lower_prompt(ix, fell_by, chain);
-        }
-        self.late.note(changes && fell_by == 0, grows);
-        if !self.late.is_long_response() {
-            self.settle_response(chain, coverage);
-        }
-    }
-
     /// Another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
         if let Some(ix) = self
@@ -336,8 +298,9 @@ impl Ledger {
         };
         let unlogged = self.requests.at(anchor).system();
         let expected = self.items.expected(unlogged + held, &fresh);
-        let expected = self.with_returning(expected);
-        let predicted = Some(self.recurring.foresee(expected));
+        let expected = self.recurring.foresee(self.with_returning(expected));
+        let begins_turn = self.begins_turn(ix, anchor);
+        let predicted = Some(self.with_turns.foresee(expected, begins_turn));
         self.requests
             .change(ix, |request| request.predicted = predicted);
         let lost = self.lost_with_reset(anchor);
@@ -351,6 +314,7 @@ impl Ledger {
         let key = self.requests.at(ix).key();
         self.recurring.note(key, rest as f64 - sum, tolerance);
         self.returning.note(key, lost, rest as f64 - sum);
+        self.with_turns.note(key, rest as f64 - sum, begins_turn);
         let items = fresh.iter().map(|ix| self.items.all().at(*ix));
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();

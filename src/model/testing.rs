@@ -141,6 +141,18 @@ impl Log {
         self.node(key, vec![new_item(role, kind, tokens)])
     }
 
+    /// A user's words, with which a turn begins.
+    pub fn turn(self, key: &str, tokens: u64) -> Log {
+        self.event(Event::Node(Box::new(Node {
+            turn: true,
+            ..Node::new(
+                Some(Key::of(key)),
+                Part::Input,
+                vec![new_item(Role::User, Kind::Text, tokens)],
+            )
+        })))
+    }
+
     /// The result of a tool call.
     pub fn result(self, key: &str, tool: &str, tokens: u64) -> Log {
         let item = NewItem {

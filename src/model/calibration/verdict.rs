@@ -42,20 +42,33 @@ impl Fit {
     /// `None`: no delta shows a scale.
     pub(super) fn free(points: &[Point], spread: f64, usual: f64) -> Option<Fit> {
         let mut ratios: Vec<(f64, f64)> = points.iter().filter_map(Point::ratio).collect();
-        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let half = ratios.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-        let mut below = 0.0;
-        let median = ratios.iter().find(|(_, weight)| {
-            below += weight;
-            below >= half
-        });
-        let scale = median?.0.clamp(1.0 / MOST_SCALE, MOST_SCALE);
+        let scale = median(&mut ratios)?;
+        let off = ratios
+            .iter()
+            .map(|(ratio, weight)| ((ratio / scale).ln().abs(), *weight));
+        let is_one = median(&mut off.collect::<Vec<_>>())? <= MOST_SCATTER;
+        let is_a_tokenizer = (1.0 / MOST_SCALE..=MOST_SCALE).contains(&scale);
+        if !is_one || !is_a_tokenizer {
+            return None;
+        }
         let fit = Fit::with(scale, points);
         Some(Fit {
             likelihood: fit.likelihood - (scale / usual).ln().abs() / spread.max(LEAST_SPREAD),
             ..fit
         })
     }
+}
+
+/// The weighted median of values with their weights; `None`: there is none.
+fn median(values: &mut [(f64, f64)]) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    let median = values.iter().find(|(_, weight)| {
+        below += weight;
+        below >= half
+    });
+    median.map(|(value, _)| *value)
 }
 
 impl Point {
@@ -77,7 +90,50 @@ impl Point {
 const ERROR_SHARES: [f64; 4] = [0.01, 0.03, 0.1, 0.3];
 /// The largest scale of a tokenizer, relative to its prior.
 const MOST_SCALE: f64 = 2.5;
+/// The most by which half of the deltas may be off a scale, as a logarithm: those of a tokenizer agree. Where text comes
+/// that is not logged, each has another ratio.
+const MOST_SCATTER: f64 = 0.4;
 /// The least spread of a prior: none is believed to be more exact.
 const LEAST_SPREAD: f64 = 0.05;
 /// The most that a single delta makes a hypothesis less likely.
 const MOST_SURPRISE: f64 = 8.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The scale that these deltas show, each `(expected, reported)`.
+    fn scale(deltas: &[(f64, f64)]) -> Option<f64> {
+        let points = deltas.iter().map(|(expected, reported)| Point {
+            expected: *expected,
+            reported: *reported,
+            floor: 10.0,
+        });
+        let points: Vec<Point> = points.collect();
+        Fit::free(&points, 0.2, 1.0).map(|fit| fit.scale)
+    }
+
+    #[test]
+    fn deltas_that_agree_show_a_scale() {
+        let deltas = [
+            (400.0, 600.0),
+            (900.0, 1_300.0),
+            (300.0, 460.0),
+            (500.0, 4_000.0),
+        ];
+        assert_eq!(scale(&deltas), Some(1.5));
+    }
+
+    #[test]
+    fn deltas_with_unlogged_text_show_none() {
+        let each_another = [
+            (400.0, 420.0),
+            (400.0, 700.0),
+            (400.0, 1_300.0),
+            (400.0, 3_000.0),
+        ];
+        assert_eq!(scale(&each_another), None);
+        let beyond_any_tokenizer = [(400.0, 1_600.0), (300.0, 1_250.0), (900.0, 3_600.0)];
+        assert_eq!(scale(&beyond_any_tokenizer), None);
+    }
+}

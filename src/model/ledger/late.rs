@@ -1,9 +1,9 @@
-//! Puts off work that a log makes necessary again and again: the shares in a response of very many lines, and in the
-//! agent's own number where that comes with every message.
+//! Later lines of a response, which correct its report; and what is put off where a log makes it necessary again and
+//! again: the shares in a response of very many lines, and in the agent's own number where that comes with every message.
 
 use super::Ledger;
 use crate::chain::Chain;
-use crate::event::{Event, Part};
+use crate::event::{Event, Part, Place, Usage};
 use crate::history::{Coverage, Request, RequestIx};
 use std::sync::Arc;
 
@@ -117,9 +117,51 @@ impl Ledger {
         self.revise(chain);
     }
 
+    /// Takes in another line of a response whose report is known. Its output only rises while it streams.
+    /// Another prompt is a correction: what the request settled is settled again.
+    pub(in super::super) fn merge_report(
+        &mut self,
+        ix: RequestIx,
+        usage: &Usage,
+        place: Place,
+        chain: &mut Chain,
+        coverage: Coverage,
+    ) {
+        // Otherwise it has been settled by the next report.
+        let is_newest = self.anchor == Some(ix);
+        let before = self.requests.at(ix).prompt();
+        if is_newest && usage.prompt < before {
+            self.catch_up(chain, coverage);
+        }
+        let (changes, grows) = self.requests.change(ix, |request| {
+            request.place = place;
+            request.billed = request.billed.followed_by(usage.billed);
+            if is_newest {
+                request.merge(usage)
+            } else {
+                (false, false)
+            }
+        });
+        if !is_newest {
+            return;
+        }
+        if (changes || grows) && ix + 1 < self.requests.len() {
+            self.corrections = self.corrections.wrapping_add(1);
+            self.note_prompt(ix);
+        }
+        let fell_by = before.saturating_sub(self.requests.at(ix).prompt());
+        if fell_by > 0 {
+            self.lower_prompt(ix, fell_by, chain);
+        }
+        self.late.note(changes && fell_by == 0, grows);
+        if !self.late.is_long_response() {
+            self.settle_response(chain, coverage);
+        }
+    }
+
     /// Takes a fall of the newest prompt out of its system part, which had what no item explained. Items share what is
     /// left if that is too little.
-    pub(super) fn lower_prompt(&mut self, ix: RequestIx, by: u64, chain: &Chain) {
+    fn lower_prompt(&mut self, ix: RequestIx, by: u64, chain: &Chain) {
         let Request { prompt, system, .. } = *self.requests.at(ix);
         let lowered = match system.checked_sub(by) {
             Some(lowered) => lowered,
