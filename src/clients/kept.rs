@@ -18,6 +18,9 @@ pub struct Kept {
     /// The model's id when the window was said, as the client writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// When this window was first said with this model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
     /// The agent's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -56,6 +59,19 @@ pub struct KeptBreakdown {
     pub tokens: u64,
     /// Its parts by name, in tokens.
     pub parts: Vec<(String, u64)>,
+}
+
+impl Kept {
+    /// The same, said now; `known` is what was said before.
+    #[must_use]
+    pub fn said(self, now: Timestamp, known: Option<&Kept>) -> Kept {
+        let is_same = |known: &&Kept| (known.window, &known.model) == (self.window, &self.model);
+        let since = known.filter(is_same).and_then(|known| known.since);
+        Kept {
+            since: since.or(Some(now)),
+            ..self
+        }
+    }
 }
 
 impl Entry for Kept {

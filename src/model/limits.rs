@@ -38,8 +38,7 @@ impl State {
             model,
             ..self.facts()
         };
-        let model = facts.model.as_ref();
-        let sizes = Sizes::of(self, model, self.requests().iter(), self.resets());
+        let sizes = Sizes::of_model(self, facts.model.as_ref());
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -115,6 +114,11 @@ impl Sizes {
             state.requests().iter(),
             state.resets(),
         )
+    }
+
+    /// The present sizes of a model of the session.
+    pub(super) fn of_model(state: &State, model: Option<&Arc<str>>) -> Sizes {
+        Sizes::of(state, model, state.requests().iter(), state.resets())
     }
 
     fn of(

@@ -131,6 +131,7 @@ impl Call<'_> {
             session,
             ..Kept::default()
         });
+        let now = (self.context.now)();
         let Event {
             window,
             context,
@@ -148,16 +149,16 @@ impl Call<'_> {
         let kept = Kept {
             window: *window,
             model: model.clone(),
-            version: version.clone().or(known.version),
+            version: version.clone().or_else(|| known.version.clone()),
             compaction: context.as_ref().map(|said| said.compaction),
             breakdown: context.as_ref().map(|said| KeptBreakdown {
-                at: (self.context.now)(),
+                at: now,
                 tokens: said.tokens,
                 parts: said.parts.clone(),
             }),
-            ..known
+            ..known.clone()
         };
-        let saved = store::save(&folder, &kept);
+        let saved = store::save(&folder, &kept.said(now, Some(&known)));
         self.note_failure(&folder, saved);
     }
 

@@ -8,7 +8,6 @@ use super::roots;
 use crate::log::LogFile;
 use crate::source::Stamp;
 use clients::kept::{self, Kept, KeptCompaction};
-use clients::line::logged_model;
 use clients::noted::{self, Noted, NotedCompaction};
 use clients::store;
 use files::paths::{Env, User};
@@ -194,7 +193,6 @@ impl SettingsReader {
     /// The window that the agent's client said.
     fn said(&mut self, agent: &str, id: &str) -> Option<Said> {
         let kept = self.kept.of(agent, id)?;
-        let model = kept.model.as_deref().map(logged_model);
         let breakdown = kept.breakdown.as_ref().map(|it| Breakdown {
             at: it.at,
             tokens: it.tokens,
@@ -203,7 +201,8 @@ impl SettingsReader {
         Some(Said {
             compaction: kept.compaction.map_or(SaidCompaction::Unsaid, of_client),
             breakdown,
-            ..Said::window(kept.window?, model.map(str::to_owned))
+            since: kept.since,
+            ..Said::window(kept.window?, kept.model.clone())
         })
     }
 

@@ -128,6 +128,9 @@ impl Session {
 
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
+        if let Some(limits) = self.limits_after_switch() {
+            return limits;
+        }
         match self.stored() {
             Some(stored) => {
                 let facts = ModelFacts {
@@ -142,6 +145,21 @@ impl Session {
                 self.limits_by(&self.facts(), &sizes, || self.calibrated_context().used)
             }
         }
+    }
+
+    /// The same where the client has changed to another model since the newest response. `None`: it has not.
+    fn limits_after_switch(&self) -> Option<Limits> {
+        let said = self.overrides().said.as_ref()?;
+        let newest = self.requests().iter().next_back();
+        let answered = newest.and_then(|request| request.at).or(self.updated_at);
+        let model = said.changed_to(self.model(), answered)?;
+        let facts = ModelFacts {
+            model: Some(model.into()),
+            window: None,
+            trigger: None,
+        };
+        let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
+        Some(self.limits_by(&facts, &sizes, || self.calibrated_context().used))
     }
 
     /// The session as it is now.

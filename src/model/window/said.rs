@@ -7,8 +7,10 @@ use jiff::Timestamp;
 pub struct Said {
     /// The window, in tokens.
     pub window: u64,
-    /// The model that it is of, as logs write it; `None`: the client does not say.
+    /// The model that it is of, as the client writes it; `None`: the client does not say.
     pub model: Option<String>,
+    /// When it was first said; `None`: not known.
+    pub since: Option<Timestamp>,
     /// When it compacts by itself.
     pub compaction: SaidCompaction,
     /// What fills its context, as it estimates that.
@@ -56,16 +58,37 @@ impl Said {
         Said {
             window,
             model,
+            since: None,
             compaction: SaidCompaction::Unsaid,
             breakdown: None,
         }
     }
 
+    /// The model that the client has changed to since the newest response, which was of `model`, at `answered`: the next one
+    /// will be of it.
+    pub(crate) fn changed_to(
+        &self,
+        model: Option<&str>,
+        answered: Option<Timestamp>,
+    ) -> Option<&str> {
+        let is_newer = self.since? > answered?;
+        let said = self.model.as_deref()?;
+        (is_newer && !self.is_of(model)).then_some(said)
+    }
+
     /// Whether it is of this model. A session may have changed its model since.
     pub(super) fn is_of(&self, model: Option<&str>) -> bool {
         match (&self.model, model) {
-            (Some(said), Some(model)) => said == model,
+            (Some(said), Some(model)) => without_window(said) == without_window(model),
             _ => true,
         }
+    }
+}
+
+/// A model's id without what is added about its window: `claude-opus-5[1m]` is `claude-opus-5` in most logs.
+fn without_window(id: &str) -> &str {
+    match id.split_once('[') {
+        Some((id, added)) if added.ends_with(']') => id,
+        _ => id,
     }
 }

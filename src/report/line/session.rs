@@ -9,6 +9,7 @@ use clients::store;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::recent;
+use jiff::Timestamp;
 use model::Source;
 use model::event::{Entry, Event, Key, Lane, Meta, Place, Usage};
 use model::session::{Coverage, Session};
@@ -94,8 +95,11 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
         Err(trouble) => troubles.push(trouble),
     }
     let mut shown = shown.unwrap_or_else(|| without_log(context, input));
-    add_said(&mut shown.session, input);
-    if let (Some(folder), Some(mut keep)) = (folder, input.to_keep()) {
+    let now = (context.now)();
+    let keep = input.to_keep().map(|keep| keep.said(now, known.as_ref()));
+    let since = keep.as_ref().map_or(now, |keep| keep.since.unwrap_or(now));
+    add_said(&mut shown.session, input, since);
+    if let (Some(folder), Some(mut keep)) = (folder, keep) {
         keep.log = log_path;
         // A status line is not passed these.
         if let Some(known) =
@@ -142,14 +146,16 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
     }
 }
 
-/// Adds what the client says: the window, and the size where that is newer than the log's.
-fn add_said(session: &mut Session, input: &Input) {
+/// Adds what the client says: the window, which it first said at `since`, and the size where that is newer than the log's.
+fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
     if let Some(window) = input.window {
-        let model = input.model.as_deref().map(logged_model);
         let known = session.said().filter(|said| said.window == window);
-        let known = known.filter(|said| said.model.as_deref() == model);
-        let said = known.cloned();
-        session.set_said(said.unwrap_or_else(|| Said::window(window, model.map(str::to_owned))));
+        let known = known.filter(|said| said.model == input.model).cloned();
+        let said = known.unwrap_or_else(|| Said::window(window, input.model.clone()));
+        session.set_said(Said {
+            since: Some(since),
+            ..said
+        });
     }
     let Some(size) = input.size else { return };
     let request = Key::of_parts(&["client", "status line"]);
