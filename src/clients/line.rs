@@ -153,7 +153,14 @@ fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
         },
         // It is computed from the percentage.
         Agent::Cursor => Size::Estimated(tokens(context, "total_input_tokens")?),
-        Agent::CopilotCli => Size::Estimated(tokens(context, "current_context_tokens")?),
+        Agent::CopilotCli => match tokens(context, "last_call_input_tokens") {
+            Some(prompt) if prompt > 0 => Size::Reported {
+                prompt,
+                cached: 0,
+                output: tokens(context, "last_call_output_tokens"),
+            },
+            _ => Size::Estimated(tokens(context, "current_context_tokens")?),
+        },
         _ => return None,
     };
     let is_some = match size {
@@ -248,6 +255,11 @@ mod tests {
         assert_eq!(copilot.window, Some(128_000));
         assert_eq!(copilot.size, Some(Size::Estimated(41_000)));
         assert_eq!(Agent::CopilotCli.id(), "copilot-cli");
+        let answered = COPILOT.replace(
+            r#""used_percentage":812"#,
+            r#""last_call_input_tokens":45184,"last_call_output_tokens":310"#,
+        );
+        assert_eq!(prompt(of(&answered).size), 45_184);
     }
 
     #[test]

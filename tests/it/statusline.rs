@@ -1,7 +1,7 @@
 //! `ctxgauge statusline` and `ctxgauge status`, as agents, tmux and prompts run them.
 
 use crate::support::claude::{Home, ID, log};
-use crate::support::ctxgauge;
+use crate::support::{ctxgauge, manifest_folder};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -80,16 +80,45 @@ fn what_the_client_says_is_kept_and_used_by_the_others() {
             (&json!(1_000_000), &json!("client"))
         );
     }
-    // Another model since: its window is not that one.
-    let other = fs::read_to_string(home.log())
-        .unwrap()
-        .replace("claude-opus-4-6", "claude-haiku-4-5");
+    // A response of another model since: its window is not that one.
+    let other = log(90_000)
+        .replace("claude-opus-4-6", "claude-haiku-4-5")
+        .replace("2026-05-01", "2099-05-01")
+        .replace("\"u", "\"v");
     fs::write(home.log(), other).unwrap();
+    let json = report(&home);
+    assert_ne!(json["context"]["window_source"], "client");
+}
+
+fn report(home: &Home) -> Value {
     let output = home
         .program(&["report", "--json", "--session", ID])
         .output();
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_ne!(json["context"]["window_source"], "client");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The client changes its model before the next response has it: its word is newer than the log.
+#[test]
+fn a_switch_of_the_model_counts_at_once() {
+    let home = Home::with_log(90_000);
+    let line = |model: &str, window: u64| {
+        let mut input = home.input(json!(90_000));
+        input["model"]["id"] = json!(model);
+        input["context_window"]["context_window_size"] = json!(window);
+        home.line(input.to_string().as_bytes()).0
+    };
+    let limits = || {
+        let json = report(&home);
+        let trigger = json["compaction"]["trigger"].as_u64();
+        (json["context"]["window"].as_u64().unwrap(), trigger)
+    };
+    assert!(line("claude-opus-4-6", 200_000).contains(" 54% of 167k"));
+    let switched = line("claude-sonnet-5", 1_000_000);
+    assert!(switched.contains(" 9% of 967k"), "{switched}");
+    assert_eq!(limits(), (1_000_000, Some(967_000)));
+    // And back.
+    assert!(line("claude-opus-4-6", 200_000).contains(" 54% of 167k"));
+    assert_eq!(limits(), (200_000, Some(167_000)));
 }
 
 #[test]
@@ -213,6 +242,28 @@ fn what_is_no_file_is_never_waited_for() {
     fs::create_dir(home.log()).unwrap();
     let (_, problems) = home.line(home.input(Value::Null).to_string().as_bytes());
     assert!(problems.contains("a folder"), "{problems}");
+}
+
+/// Copilot names the folder of the session, not its log.
+#[test]
+fn a_session_is_found_by_its_folder() {
+    let home = Home::new();
+    let folder = home.path().join(".copilot/session-state/3f2a");
+    fs::create_dir_all(&folder).unwrap();
+    let fixture =
+        manifest_folder().join("tests/fixtures/copilot-cli/own_number_and_no_prompts/log.jsonl");
+    fs::copy(fixture, folder.join("events.jsonl")).unwrap();
+    let input = json!({
+        "session_id": "3f2a", "transcript_path": folder, "model": { "id": "gpt-5.4" }, "version": "1.0.102",
+        "context_window": {
+            "current_context_tokens": 37_400, "last_call_input_tokens": 45_184, "last_call_output_tokens": 310,
+            "displayed_context_limit": 128_000,
+        },
+        "cost": { "total_premium_requests": 3 },
+    });
+    let (line, problems) = home.line(input.to_string().as_bytes());
+    assert_eq!(problems, "");
+    assert!(line.contains("45.5k known"), "{line}");
 }
 
 #[test]

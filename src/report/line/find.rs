@@ -60,6 +60,13 @@ pub fn find(context: &ReportContext, wanted: Wanted<'_>) -> Result<Found, Troubl
         return match files::look(&path) {
             Ok(_) => at(context, roots, &path).map(Found::Log),
             Err(error) if files::is_absent(&error) => missing(wanted),
+            // Copilot names the folder of the session.
+            Err(_) if wanted.agent == Some(Agent::CopilotCli) && path.is_dir() => {
+                match in_folder(context, roots, &path, wanted.session) {
+                    Some(log) => Ok(Found::Log(Box::new(log))),
+                    None => missing(wanted),
+                }
+            }
             Err(error) => Err(Trouble::new(
                 "no log",
                 format!("{} cannot be read: {error}", in_words(&path)),
@@ -147,6 +154,18 @@ fn at(
         let why = why.unwrap_or_else(|| "it is not a log of this agent".to_owned());
         Trouble::new("no log", format!("{}: {why}", in_words(path)))
     })
+}
+
+/// The log of a session in a folder of its own.
+fn in_folder(
+    context: &ReportContext,
+    roots: Vec<SearchRoot>,
+    folder: &Path,
+    id: Option<&str>,
+) -> Option<LogFile> {
+    let logs = context.find_at(roots, folder).files;
+    let is_it = |log: &&LogFile| log.facts.id.as_deref() == id;
+    logs.iter().find(is_it).or_else(|| logs.first()).cloned()
 }
 
 /// The log of the session with this id below the roots.
