@@ -33,7 +33,7 @@ pub struct Compaction {
     pub kept_tokens: u64,
     /// The tokens of those whose size is only estimated.
     pub kept_estimated: u64,
-    /// The summary that took the place of what left.
+    /// The summary that took the place of what left: its first item, with the tokens of all items of its record.
     pub summary: Option<SizedItem>,
     /// Our size before less the agent's; `None`: the agent logged none.
     pub difference: Option<i64>,
@@ -74,7 +74,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         if item.kind() == Kind::Summary
             && let Some(reset) = summarised_by(session, &item, first)
         {
-            done[reset].summary.get_or_insert((ix, tokens, source));
+            add_summary(session, &mut done[reset].summary, (ix, tokens, source));
         }
     }
     let whole = |sum: i128| u64::try_from(sum.max(0)).unwrap_or(u64::MAX);
@@ -94,6 +94,21 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         done.largest = left;
     }
     done
+}
+
+/// Takes in an item of a summary. Later ones count if they are of the same record.
+fn add_summary(session: &Session, summary: &mut Option<SizedItem>, item: SizedItem) {
+    let node = |ix: usize| session.items().at(ix).node();
+    match summary {
+        Some((first, tokens, source)) if node(*first) == node(item.0) => {
+            *tokens = tokens.saturating_add(item.1);
+            if !item.2.is_known() {
+                *source = item.2;
+            }
+        }
+        Some(_) => {}
+        None => *summary = Some(item),
+    }
 }
 
 /// The compactions that hooks of the agent noted and its log does not have.
@@ -263,25 +278,29 @@ mod tests {
         }
 
         fn item(self, key: &str, kind: Kind, tokens: u64) -> Log {
-            let item = NewItem {
+            self.items(key, kind, &[tokens])
+        }
+
+        fn items(self, key: &str, kind: Kind, tokens: &[u64]) -> Log {
+            let item = |tokens: &u64| NewItem {
                 role: Role::User,
                 kind,
                 tool: None,
                 call: None,
                 size: Size {
-                    local: count(tokens),
+                    local: count(*tokens),
                     counted: true,
                     ..Size::default()
                 },
                 preview: key.into(),
-                hash: tokens,
+                hash: *tokens,
                 ephemeral: false,
                 nth: 0,
             };
             self.event(Event::Node(Box::new(Node {
                 key: Some(Key::of(key)),
                 part: Part::Injected,
-                items: vec![item],
+                items: tokens.iter().map(item).collect(),
                 ..Node::default()
             })))
         }
@@ -369,6 +388,17 @@ mod tests {
             .position(|i| &*i.preview == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
+    }
+
+    #[test]
+    fn a_summary_is_all_items_of_its_record() {
+        let log = Log::new().item("a", Kind::Text, 10).report(1_000);
+        let log = log
+            .compact(None, &[])
+            .items("s", Kind::Summary, &[400, 35, 200]);
+        let (_, tokens, _) = compactions(&log.0)[0].summary.unwrap();
+        let all = log.0.in_context().map(|(_, tokens, _)| tokens);
+        assert_eq!(tokens, all.sum::<u64>());
     }
 
     #[test]
