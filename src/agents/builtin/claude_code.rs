@@ -401,6 +401,7 @@ impl ClaudeCodeDecoder {
     fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         let is_summary = record.is_compact_summary == Some(true);
         let unsent = record.is_virtual == Some(true)
+            || record.is_display_only == Some(true)
             || (record.is_visible_in_transcript_only == Some(true) && !is_summary);
         if unsent {
             return;
@@ -512,8 +513,8 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
             calls: keys(calls),
         });
     }
-    // Sent as a user message, though it is no user record.
-    if subtype == "local_command" {
+    // Sent as a user message, though it is no user record; what `/context` and the like print is not.
+    if subtype == "local_command" && record.is_display_only != Some(true) {
         let content = lenient::value(record.content, "content", out);
         let (role, kind) = (Role::Container, Kind::Reminder);
         node.items = user_items(&content, role, kind, &ToolNames::default(), out);

@@ -24,6 +24,7 @@ record! {
         pub(super) is_compact_summary: Option<bool> = "isCompactSummary",
         pub(super) is_visible_in_transcript_only: Option<bool> = "isVisibleInTranscriptOnly",
         pub(super) is_virtual: Option<bool> = "isVirtual",
+        pub(super) is_display_only: Option<bool> = "isDisplayOnly",
         pub(super) is_api_error_message: Option<bool> = "isApiErrorMessage",
         pub(super) source_tool_use_id: Text<'a> = "sourceToolUseID",
         pub(super) origin: Origin<'a>,
