@@ -52,9 +52,30 @@ impl Settings {
 }
 
 impl Layers {
-    /// JSON, with comments or without.
+    /// JSON. A file with comments is not read, as its agent does not read it.
     pub fn json(files: &[&[u8]]) -> Layers {
-        let read = |bytes: &&[u8]| serde_json::from_slice(&without_comments(bytes)).ok();
+        Layers::of(files, |bytes| serde_json::from_slice(bytes).ok())
+    }
+
+    /// JSON in which there may be comments.
+    pub fn json_with_comments(files: &[&[u8]]) -> Layers {
+        Layers::of(files, |bytes| {
+            serde_json::from_slice(&without_comments(bytes)).ok()
+        })
+    }
+
+    /// JSON in which there may be comments, and a comma after the last of several values.
+    pub fn jsonc(files: &[&[u8]]) -> Layers {
+        Layers::of(files, |bytes| {
+            let plain = without_last_commas(without_comments(bytes));
+            serde_json::from_slice(&plain).ok()
+        })
+    }
+
+    /// Files that this reads, without the byte order mark that some editors write.
+    fn of(files: &[&[u8]], read: impl Fn(&[u8]) -> Option<Value>) -> Layers {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        let read = |bytes: &&[u8]| read(bytes.strip_prefix(MARK).unwrap_or(bytes));
         Layers(files.iter().filter_map(read).collect())
     }
 
@@ -104,7 +125,7 @@ pub fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
         "/model/chatCompression/contextPercentageThreshold",
         "/chatCompression/contextPercentageThreshold",
     ];
-    let layers = Layers::json(files);
+    let layers = Layers::json_with_comments(files);
     let mut names = std::iter::once(newest).chain(OLDER);
     Overrides {
         share: names.find_map(|path| layers.share(path)),
@@ -164,6 +185,35 @@ fn without_comments(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Commas after the last of several values become blanks.
+fn without_last_commas(mut bytes: Vec<u8>) -> Vec<u8> {
+    let (mut at, mut in_string, mut comma) = (0, false, None);
+    while let Some(byte) = bytes.get(at) {
+        let step = match (in_string, byte) {
+            (true, b'\\') => 2,
+            (true, b'"') => {
+                in_string = false;
+                1
+            }
+            (true, _) => 1,
+            (false, b',') => {
+                comma = Some(at);
+                1
+            }
+            (false, byte) if byte.is_ascii_whitespace() => 1,
+            (false, byte) => {
+                in_string = *byte == b'"';
+                if let (Some(comma), b'}' | b']') = (comma.take(), byte) {
+                    bytes[comma] = b' ';
+                }
+                1
+            }
+        };
+        at += step;
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,13 +222,35 @@ mod tests {
     fn comments_are_blanks_and_strings_are_not() {
         let text: &[u8] = br#"{ // of mine
             "a": "x // \" y", /* and "this" */ "b": 2 }"#;
-        let layers = Layers::json(&[b"broken", text]);
+        let layers = Layers::json_with_comments(&[b"broken", text]);
         let a = layers.find("/a", |v| v.as_str().map(str::to_owned));
         assert_eq!(a.as_deref(), Some("x // \" y"));
         assert_eq!(layers.tokens("/b"), Some(2));
         for hostile in [&b"/*"[..], b"\"\\", b"//", b"/", b"{\"a\":/**/", b"[[[["] {
-            assert_eq!(Layers::json(&[hostile]).tokens("/a"), None);
+            assert_eq!(Layers::jsonc(&[hostile]).tokens("/a"), None);
         }
+    }
+
+    #[test]
+    fn each_syntax_reads_what_its_agents_read() {
+        let read = |text: &str| {
+            let files = [text.as_bytes()];
+            let all = [
+                Layers::json(&files),
+                Layers::json_with_comments(&files),
+                Layers::jsonc(&files),
+            ];
+            all.map(|layers| layers.tokens("/a").is_some())
+        };
+        assert_eq!(read("{\"a\":7}"), [true; 3]);
+        assert_eq!(read("\u{feff}{\"a\":7}"), [true; 3]);
+        assert_eq!(read("{\"a\":7} // mine"), [false, true, true]);
+        assert_eq!(
+            read("{\"b\":[1,\n],\"c\":\",}\",\"a\":7, /* last */ }"),
+            [false, false, true]
+        );
+        assert_eq!(read("{\"a\":7,,}"), [false; 3]);
+        assert_eq!(read("{\"c\":\",]\",\"d\":\"\\\",}\",\"a\":7}"), [true; 3]);
     }
 
     #[test]

@@ -91,9 +91,10 @@ pub static QWEN_CODE: Format = Format {
 /// The folder of the projects in the one that the settings name.
 fn projects(settings: &[u8]) -> Vec<PathBuf> {
     let below = |folder: &str| Path::new(folder).join("projects");
-    let folder = Layers::json(&[settings]).find("/advanced/runtimeOutputDir", |value| {
-        value.as_str().map(below)
-    });
+    let folder = Layers::json_with_comments(&[settings])
+        .find("/advanced/runtimeOutputDir", |value| {
+            value.as_str().map(below)
+        });
     folder.into_iter().collect()
 }
 

@@ -23,7 +23,7 @@ const FLOOR: u64 = 20_000;
 /// The folder of the sessions of all agents, from the path of their registry, which has `{agentId}` in the place of an agent.
 pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
     let name = |value: &Value| value.as_str().map(str::to_owned);
-    let Some(store) = Layers::json(&[settings]).find("/session/store", name) else {
+    let Some(store) = Layers::jsonc(&[settings]).find("/session/store", name) else {
         return Vec::new();
     };
     let folder = match store.split_once("{agentId}") {
@@ -35,7 +35,7 @@ pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
 
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
-    let layers = Layers::json(files);
+    let layers = Layers::jsonc(files);
     let of = |path: &str| layers.find(path, kept_free);
     let reserve = of("/agents/defaults/compaction/reserveTokens");
     let floor = of("/agents/defaults/compaction/reserveTokensFloor");

@@ -54,7 +54,7 @@ const OUTPUT: u64 = 32_000;
 fn read(files: &[&[u8]], name: &'static str) -> Overrides {
     let (catalogues, configs): (Vec<&[u8]>, Vec<&[u8]>) =
         files.iter().partition(|file| is_catalogue(file));
-    let layers = Layers::json(&configs);
+    let layers = Layers::jsonc(&configs);
     let reserved = layers.tokens("/compaction/reserved");
     let mut models = Vec::new();
     layers.each("/provider", |providers| {

@@ -30,16 +30,16 @@ fn read(files: &[&[u8]]) -> Overrides {
     Overrides {
         reserve: layers.tokens("/compaction/reserveTokens"),
         compaction: layers.compaction("/compaction/enabled"),
-        models: models(&layers),
+        models: models(&layers, &Layers::json_with_comments(files)),
         ..Overrides::default()
     }
 }
 
-/// The windows of `models.json`.
-fn models(layers: &Layers) -> Vec<ModelWindow> {
+/// The windows of `models.json`, in which there may be comments, other than in the settings.
+fn models(settings: &Layers, files: &Layers) -> Vec<ModelWindow> {
     let name = |value: &Value| value.as_str().map(str::to_owned);
-    let default = layers.find("/defaultProvider", name);
-    let rows = layers.find("/providers", |providers| {
+    let default = settings.find("/defaultProvider", name);
+    let rows = files.find("/providers", |providers| {
         let default = default.as_deref();
         Some(of_providers(
             providers,
@@ -99,13 +99,15 @@ mod tests {
         let set = read(&[project, user]);
         assert_eq!(set.reserve, Some(50_000));
         assert_eq!(set.compaction, Compaction::Off);
+        let with_comment = br#"{"compaction":{"reserveTokens":50000}} // pi does not read this"#;
+        assert_eq!(read(&[with_comment, user]).reserve, Some(9_000));
         assert!(read(&[br#"{"compaction":[]}"#]).is_empty());
     }
 
     #[test]
     fn the_windows_of_models_json_the_default_providers_first() {
         let settings = br#"{"defaultProvider":"mine"}"#;
-        let models = br#"{"providers":{
+        let models = br#"{"providers":{ // my own
             "hub":{"models":[{"id":"small","contextWindow":8000},{"id":7}],
                 "modelOverrides":{"large":{"contextWindow":500000},"other":{}}},
             "mine":{"models":[{"id":"small","contextWindow":60000},{"id":"plain"}]},

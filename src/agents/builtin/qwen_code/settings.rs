@@ -20,7 +20,8 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
     env: &[],
     read: |files| Overrides {
-        window: Layers::json(files).tokens("/model/generationConfig/contextWindowSize"),
+        window: Layers::json_with_comments(files)
+            .tokens("/model/generationConfig/contextWindowSize"),
         ..threshold(files, "/context/autoCompactThreshold")
     },
 };
