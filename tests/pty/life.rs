@@ -86,7 +86,7 @@ fn files_of_a_session_are_written_where_the_program_runs_and_none_is_overwritten
     ] {
         terminal.press("x");
         terminal.press(key);
-        terminal.wait_for(end, |screen| {
+        terminal.wait_for_notice(end, |screen| {
             screen.contains("wrote ") && screen.contains(end)
         });
     }

@@ -2,6 +2,7 @@
 
 use ctxgauge::files::waiting;
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,9 +31,26 @@ pub struct Terminal {
 struct Screen {
     parser: vt100::Parser,
     bytes: Vec<u8>,
+    /// What it has shown since the last key, a frame at a time, as far as it is kept.
+    frames: VecDeque<String>,
 }
 
+/// How many frames are kept.
+const KEPT_FRAMES: usize = 256;
+
 impl Screen {
+    fn read(&mut self, bytes: &[u8]) {
+        self.parser.process(bytes);
+        self.bytes.extend_from_slice(bytes);
+        let frame = self.parser.screen().contents();
+        if self.is_whole() && self.frames.back() != Some(&frame) {
+            if self.frames.len() == KEPT_FRAMES {
+                self.frames.pop_front();
+            }
+            self.frames.push_back(frame);
+        }
+    }
+
     /// Whether no frame is begun and not ended.
     fn is_whole(&self) -> bool {
         const UPDATE: &[u8] = b"\x1b[?2026";
@@ -99,15 +117,14 @@ impl Terminal {
         let screen = Arc::new(Mutex::new(Screen {
             parser: vt100::Parser::new(rows, columns, 0),
             bytes: Vec::new(),
+            frames: VecDeque::new(),
         }));
         let mut reader = pair.master.try_clone_reader().unwrap();
         let shared = Arc::clone(&screen);
         let reader = std::thread::spawn(move || {
             let mut chunk = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut chunk) {
-                let mut screen = shared.lock().unwrap();
-                screen.parser.process(&chunk[..read]);
-                screen.bytes.extend_from_slice(&chunk[..read]);
+                shared.lock().unwrap().read(&chunk[..read]);
             }
         });
         Terminal {
@@ -129,6 +146,7 @@ impl Terminal {
 
     /// Presses a key, as a terminal sends it, and waits for a frame that has consumed it.
     pub fn press(&mut self, key: &str) {
+        self.screen.lock().unwrap().frames.clear();
         self.write(key);
         self.pressed += 1;
         let pressed = self.pressed;
@@ -215,6 +233,18 @@ impl Terminal {
                 Err(text)
             }
         })
+    }
+
+    /// Waits until the screen has shown something since the last key: a notice goes away by itself, and may do so before
+    /// a busy machine looks.
+    pub fn wait_for_notice(&self, what: &str, test: impl Fn(&str) -> bool) {
+        waiting::wait_for(what, || {
+            let screen = self.screen.lock().unwrap();
+            let is_shown = screen.frames.iter().any(|frame| test(frame));
+            is_shown
+                .then_some(())
+                .ok_or_else(|| screen.parser.screen().contents())
+        });
     }
 
     /// Waits until the screen holds this text.
