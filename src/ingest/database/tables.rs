@@ -12,6 +12,11 @@ const ID_COLUMN: usize = 0;
 const PARENT_COLUMN: usize = 1;
 const UPDATED_COLUMN: usize = 2;
 
+/// The longest id, in bytes. A row with a longer one is no session: a view can make any number of such rows.
+const LONGEST_ID: usize = 1024;
+/// The most sessions that are listed, 160 MB of them.
+const MOST_SESSIONS: usize = 1 << 20;
+
 /// A schema whose statements a database accepts.
 #[derive(Clone, Copy)]
 pub struct Tables {
@@ -177,6 +182,9 @@ impl Tables {
         let mut rows = statement.query(())?;
         let mut sessions = Vec::new();
         while let Some(row) = rows.next()? {
+            if sessions.len() == MOST_SESSIONS {
+                return Err(too_many());
+            }
             sessions.extend(listed(row, columns)?);
         }
         Ok(sessions)
@@ -314,8 +322,22 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     })
 }
 
+fn too_many() -> rusqlite::Error {
+    let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_TOOBIG);
+    let why = format!("it has more than {MOST_SESSIONS} sessions");
+    rusqlite::Error::SqliteFailure(failure, Some(why))
+}
+
+/// An id; `None`: it is none.
+fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    match row.get_ref(column)? {
+        ValueRef::Text(text) | ValueRef::Blob(text) if text.len() > LONGEST_ID => Ok(None),
+        _ => text(row, column),
+    }
+}
+
 fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
-    let Some(id) = text(row, ID_COLUMN)? else {
+    let Some(id) = id(row, ID_COLUMN)? else {
         return Ok(None);
     };
     let mut version = Xxh3::new();
@@ -335,7 +357,7 @@ fn listed(row: &Row<'_>, columns: usize) -> rusqlite::Result<Option<Listed>> {
     };
     Ok(Some(Listed {
         id,
-        parent: text(row, PARENT_COLUMN)?,
+        parent: self::id(row, PARENT_COLUMN)?,
         updated: updated
             .and_then(|ms| SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms))),
         version: version.digest(),
