@@ -513,13 +513,14 @@ fn fold_preview(preview: &mut String, text: &str) {
     }
 }
 
-/// Whether a character could control a terminal or reorder a line: controls, bidi marks, invisible
-/// format characters.
+/// Whether a character could control a terminal or reorder a line, or is not seen: controls, bidi marks, invisible
+/// format characters, soft hyphens, fillers of Hangul.
 pub fn is_unsafe_to_show(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{61c}' | '\u{180e}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
 }
 
 /// Marks where a reader cut a very long string out of a very long line: the mark, the number of missing

@@ -48,19 +48,15 @@ impl Sheet for Rows<'_> {
     }
 }
 
-/// What a spreadsheet takes for the beginning of a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+/// What a spreadsheet takes for the beginning of a formula; some do so of full-width signs.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// Appends a text. One that a spreadsheet would take for a formula gets an apostrophe, with which it is a text.
+/// Appends a text in quotes: spreadsheets divide lines at other signs as well, by their language. A text that one would
+/// take for a formula, blanks before it left out, gets an apostrophe, with which it is a text.
 fn quote(text: &str, line: &mut String) {
     let text = inert(text);
-    let is_formula = text.starts_with(FORMULA);
-    let is_plain = !text.contains(['"', ',', '\n', '\r']) && !text.is_empty();
-    if is_plain && !is_formula {
-        return line.push_str(&text);
-    }
     line.push('"');
-    if is_formula {
+    if text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA) {
         line.push('\'');
     }
     line.push_str(&text.replace('"', "\"\""));
@@ -72,9 +68,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_where_they_would_mean_something() {
+    fn texts_are_quoted_and_formulas_are_texts() {
         for (text, quoted) in [
-            ("plain", "plain"),
+            ("plain", "\"plain\""),
+            ("a;b", "\"a;b\""),
             ("", "\"\""),
             ("a,b", "\"a,b\""),
             ("say \"hi\"", "\"say \"\"hi\"\"\""),
@@ -82,7 +79,9 @@ mod tests {
             ("+1", "\"'+1\""),
             ("-x", "\"'-x\""),
             ("@a", "\"'@a\""),
-            ("1-2", "1-2"),
+            (" \u{a0}=1", "\"' \u{a0}=1\""),
+            ("＝1", "\"'＝1\""),
+            ("1-2", "\"1-2\""),
         ] {
             let mut line = String::new();
             quote(text, &mut line);

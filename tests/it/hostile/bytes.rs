@@ -12,7 +12,7 @@ pub const HOSTILE: &str = concat!(
     // Backspace, delete, a return without a new line.
     "\u{8}\u{7f}\r",
     // Bidi, zero width, tags, marks in a pile.
-    "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{200b}\u{feff}\u{e0041}",
+    "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{200b}\u{feff}\u{e0041}\u{ad}\u{115f}\u{1160}\u{3164}\u{ffa0}",
     "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}HOSTILE",
 );
 
@@ -20,7 +20,7 @@ pub const HOSTILE: &str = concat!(
 fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
 }
 
 /// What is wrong with text of which a terminal shows lines and tabs and obeys nothing else.
