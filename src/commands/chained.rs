@@ -15,6 +15,9 @@ const LONGEST: Duration = Duration::from_secs(4);
 /// The same in Cursor, which ends a status line after 2 s.
 const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 
+/// The pause between two looks at whether it has ended.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// A status line that runs.
 pub(super) struct Chained {
     child: Child,
@@ -30,7 +33,7 @@ impl Chained {
         agent: Option<Agent>,
     ) -> io::Result<Chained> {
         let [shell, option] = files::of_system(["sh", "-c"], ["sh", "-c"], ["cmd", "/C"]);
-        let mut child = Command::new(shell)
+        let mut child = files::in_own_group(&mut Command::new(shell))
             .args([option, command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -59,14 +62,25 @@ impl Chained {
         })
     }
 
-    /// Its lines, without those that are empty; an error if it takes too long.
+    /// Its lines, without those that are empty; an error if it takes too long. Nothing of it is left running.
     pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<Vec<u8>> {
         let left = self.until.saturating_duration_since(Instant::now());
         let read = self.lines.recv_timeout(left);
-        if read.is_err() {
-            self.child.kill()?;
+        // It may close its output and go on.
+        while self.child.try_wait()?.is_none() {
+            if read.is_err() || Instant::now() >= self.until {
+                self.child.kill()?;
+                files::kill_group(&self.child);
+                self.child.wait()?;
+                break;
+            }
+            thread::sleep(PAUSE);
         }
-        self.child.wait()?;
+        files::kill_group(&self.child);
         let read = read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         let lines = read.split(|byte| *byte == b'\n');
         let shown = lines.filter(|line| !line.trim_ascii().is_empty());
@@ -111,5 +125,25 @@ mod tests {
             chained.finish().unwrap_err().kind(),
             io::ErrorKind::TimedOut
         );
+    }
+
+    #[test]
+    fn it_is_ended_though_it_has_closed_its_output() {
+        let mut chained = Chained::start("exec >&-; exec sleep 1000", Vec::new(), None).unwrap();
+        chained.until -= LONGEST - Duration::from_millis(200);
+        assert!(chained.finish().is_ok_and(|lines| lines.is_empty()));
+    }
+
+    #[test]
+    fn nothing_that_it_started_is_left() {
+        let mut chained = Chained::start("sleep 1000 & echo on", Vec::new(), None).unwrap();
+        chained.until -= LONGEST - Duration::from_millis(200);
+        assert_eq!(chained.end().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // The output ends when nobody has it open any more.
+        let read = files::waiting::wait_for("the end of its output", || {
+            let ended = chained.lines.try_recv();
+            ended.map_err(|_| String::from("somebody has it open"))
+        });
+        assert_eq!(read.unwrap(), b"on\n");
     }
 }

@@ -63,13 +63,14 @@ impl Call<'_> {
 
 /// Ends the program, and says what was done.
 fn end(by: EndedBy) {
+    // This takes as long as it takes: what stays of an export would be taken for one.
+    let written = remove_unfinished();
     let code = by.exit_code().into();
     let end_soon = move || {
         thread::sleep(LAST_WAIT);
         std::process::exit(code);
     };
     drop(thread::Builder::new().spawn(end_soon));
-    let written = remove_unfinished();
     let work = WORK.lock().unwrap_or_else(PoisonError::into_inner).take();
     let done = work.map_or_else(String::new, |Work { progress, printed }| {
         progress.clear();

@@ -1,6 +1,7 @@
 //! Files and folders that a user asks for: written beside their place and moved there when they are complete, so that
 //! there is never half of one.
 
+use super::platform;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -106,21 +107,43 @@ fn remove(path: &Path) {
 /// Fails if something is at a path that must not be replaced.
 fn check(path: &Path, existing: Existing) -> io::Result<()> {
     match path.symlink_metadata() {
-        Ok(_) if existing == Existing::Keep => Err(io::Error::new(
-            io::ErrorKind::AlreadyExists,
-            "it exists already; --force replaces it",
-        )),
+        Ok(_) if existing == Existing::Keep => Err(is_there()),
         Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(meta) if !meta.is_file() && !meta.is_symlink() => {
+            let kind = platform::kind_name(meta.file_type());
+            Err(io::Error::other(format!(
+                "it is {kind}, which is not replaced"
+            )))
+        }
         _ => Ok(()),
     }
 }
 
-/// A free name beside a path.
-fn beside(path: &Path) -> PathBuf {
+fn is_there() -> io::Error {
+    let why = "it exists already; --force replaces it";
+    io::Error::new(io::ErrorKind::AlreadyExists, why)
+}
+
+/// A free name beside a path, with a word for what is there.
+fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".unfinished-{}", std::process::id()));
+    name.push(format!(".{what}-{}", std::process::id()));
     path.with_file_name(name)
+}
+
+/// Moves something to a path where nothing is.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    // The system refuses to move a folder to the place of one that is not empty.
+    if !from.is_dir() {
+        match fs::hard_link(from, to) {
+            Ok(()) => return fs::remove_file(from),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(is_there()),
+            // There are no links here.
+            Err(_) => check(to, Existing::Keep)?,
+        }
+    }
+    fs::rename(from, to)
 }
 
 /// What removes something unfinished when it is dropped.
@@ -132,7 +155,7 @@ struct Guard {
 impl Guard {
     /// Begins something beside this path.
     fn begin<T>(path: &Path, begin: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Guard)> {
-        let path = beside(path);
+        let path = beside(path, "unfinished");
         let mut outputs = outputs_to_begin()?;
         // What a program of the same number has left, which was killed.
         remove(&path);
@@ -145,13 +168,34 @@ impl Guard {
         Ok((begun, guard))
     }
 
-    /// Moves it to its place.
-    fn finish(mut self, to: &Path) -> io::Result<()> {
+    /// Moves it to its place. A folder that is there is set aside, and removed when the other is in its place: there is
+    /// always a whole one.
+    fn finish(mut self, to: &Path, existing: Existing) -> io::Result<()> {
         let mut outputs = outputs_to_begin()?;
-        fs::rename(&self.path, to)?;
+        let old = (existing == Existing::Replace && to.is_dir()).then(|| beside(to, "replaced"));
+        if let Some(old) = &old {
+            remove(old);
+            fs::rename(to, old)?;
+        }
+        let moved = match existing {
+            Existing::Keep => rename_new(&self.path, to),
+            Existing::Replace => fs::rename(&self.path, to),
+        };
+        if let Err(error) = moved {
+            if let Some(old) = &old {
+                fs::rename(old, to)?;
+            }
+            return Err(error);
+        }
         outputs.unfinished.remove(&self.path);
         outputs.complete.push(to.to_owned());
         self.is_finished = true;
+        if let Some(old) = old {
+            outputs.unfinished.insert(old.clone());
+            drop(outputs);
+            remove(&old);
+            self::outputs().unfinished.remove(&old);
+        }
         Ok(())
     }
 }
@@ -209,7 +253,7 @@ impl NewFile {
     /// If something else has come there, or the file cannot be moved.
     pub fn finish(self) -> io::Result<()> {
         check(&self.path, self.existing)?;
-        self.guard.finish(&self.path)
+        self.guard.finish(&self.path, self.existing)
     }
 }
 
@@ -294,10 +338,7 @@ impl NewFolder {
     /// If something else has come there, or the folder cannot be moved.
     pub fn finish(self) -> io::Result<()> {
         may_replace(&self.path, self.existing, self.is_ours)?;
-        if self.path.symlink_metadata().is_ok() {
-            fs::remove_dir_all(&self.path)?;
-        }
-        self.guard.finish(&self.path)
+        self.guard.finish(&self.path, self.existing)
     }
 }
 
@@ -366,6 +407,34 @@ mod tests {
         assert!(late.finish().is_err());
         assert_eq!(fs::read(&other).unwrap(), b"mine");
         assert_eq!(names(dir.path()), ["other", "out"]);
+    }
+
+    #[test]
+    fn only_files_and_links_are_replaced() {
+        let device = NewFile::create(Path::new("/dev/null"), Existing::Replace).map(|_| ());
+        if cfg!(unix) {
+            assert!(device.unwrap_err().to_string().contains("a device"));
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let folder = NewFile::create(dir.path(), Existing::Replace).map(|_| ());
+        assert_eq!(folder.unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    /// What somebody else put there after all checks.
+    #[test]
+    fn what_comes_late_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let [from, to] = ["new", "late"].map(|name| dir.path().join(name));
+        fs::write(&from, "ours").unwrap();
+        fs::write(&to, "theirs").unwrap();
+        assert_eq!(
+            rename_new(&from, &to).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        assert_eq!(fs::read(&to).unwrap(), b"theirs");
+        fs::remove_file(&to).unwrap();
+        rename_new(&from, &to).unwrap();
+        assert_eq!(names(dir.path()), ["late"]);
     }
 
     #[test]

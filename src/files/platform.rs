@@ -14,7 +14,8 @@ use unix as here;
 
 pub use here::{
     HAS_TERMINAL_VARIABLES, advice_on_watching, change_time, check_reader, check_room, file_number,
-    is_exhausted, is_pipe, links, open_pipe, outlive_size_limit, parent_process,
+    in_own_group, is_exhausted, is_pipe, kill_group, links, open_pipe, outlive_size_limit,
+    parent_process,
 };
 pub(crate) use here::{kind_name, private_file, private_folder, reading, reading_no_link};
 pub use ignored::ignored_signals;

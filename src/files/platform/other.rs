@@ -3,6 +3,7 @@
 use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::Path;
+use std::process::{Child, Command};
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = false;
@@ -102,3 +103,11 @@ pub fn check_reader(_: &StdoutLock<'_>) -> io::Result<()> {
 pub fn open_pipe(_: &Path) -> io::Result<Box<dyn Read + Send>> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// Returns the command as it is: there are no process groups.
+pub fn in_own_group(command: &mut Command) -> &mut Command {
+    command
+}
+
+/// Does nothing: there are no process groups.
+pub fn kill_group(_: &Child) {}

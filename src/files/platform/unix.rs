@@ -7,9 +7,12 @@ pub use pipe::{check_reader, is_pipe, open_pipe};
 use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::process::{Pid, Signal as Kill, kill_process_group};
 use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = true;
@@ -44,6 +47,17 @@ pub(crate) fn private_folder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder
+}
+
+/// Has a command run in a process group of its own.
+pub fn in_own_group(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Kills all that is left of the process group of a command that was started in its own.
+pub fn kill_group(child: &Child) {
+    // There may be nothing left of it.
+    let _ = kill_process_group(Pid::from_child(child), Kill::KILL);
 }
 
 /// Returns what something is that is neither a file nor a folder, in words.
