@@ -61,7 +61,7 @@ pub struct Format {
     /// last reset from the end of a log, and may be in other lines too.
     pub reset_marks: &'static [&'static str],
     /// Byte strings, one of which is in every line that [`Decoder::read_usage`] needs; they may be in other lines too.
-    /// Empty: it is given all lines.
+    /// One that begins with a brace is the beginning of a line. Empty: it is given all lines.
     pub usage_marks: &'static [&'static str],
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.

@@ -1,6 +1,7 @@
 //! The rows of models: what is known of a model, and the window that an agent takes it to have.
 
-use super::{Rules, Seen, Thinking, WindowSource, matches_model};
+use super::pattern::ModelId;
+use super::{Rules, Seen, Thinking, WindowSource};
 use crate::version;
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +43,9 @@ pub struct ModelRow {
 }
 
 impl ModelRow {
-    fn is_of(&self, agent: &str, id: &str) -> bool {
+    fn is_of(&self, agent: &str, id: ModelId<'_>) -> bool {
         (self.agents.is_empty() || self.agents.iter().any(|a| a == agent))
-            && self.ids.iter().any(|pattern| matches_model(pattern, id))
+            && self.ids.iter().any(|pattern| id.matches(pattern))
     }
 
     /// Whether its window is the one that an agent takes for models that it does not know.
@@ -56,6 +57,7 @@ impl ModelRow {
 impl Rules {
     /// The row of a model, for an agent, that has its tokenizer.
     pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
+        let id = ModelId::new(id);
         let mut rows = self.model.iter().filter(|row| row.tokenizer.is_some());
         rows.find(|row| row.is_of(agent, id))
     }
@@ -67,6 +69,7 @@ impl Rules {
         version: Option<&'r str>,
         id: &'r str,
     ) -> impl Iterator<Item = &'r ModelRow> {
+        let id = ModelId::new(id);
         let rows = self.model.iter().filter(move |row| row.is_of(agent, id));
         rows.filter(move |row| version::is_up_to(version, row.up_to.as_deref()))
     }

@@ -3,8 +3,27 @@
 /// Whether a model's id matches a pattern, with or without the prefix of a provider: `openai/gpt-4o` and
 /// `us.anthropic.claude-opus-4-8` are no other models than `gpt-4o` and `claude-opus-4-8`.
 pub fn matches_model(pattern: &str, id: &str) -> bool {
-    let bare = bare(id);
-    matches(pattern, id) || (bare.len() < id.len() && matches(pattern, bare))
+    ModelId::new(id).matches(pattern)
+}
+
+/// A model's id, for many patterns.
+#[derive(Clone, Copy)]
+pub(super) struct ModelId<'i> {
+    id: &'i str,
+    /// Without the prefix of a provider, if it has one.
+    bare: Option<&'i str>,
+}
+
+impl<'i> ModelId<'i> {
+    pub(super) fn new(id: &'i str) -> ModelId<'i> {
+        let bare = Some(bare(id)).filter(|bare| bare.len() < id.len());
+        ModelId { id, bare }
+    }
+
+    /// The same as [`matches_model`].
+    pub(super) fn matches(self, pattern: &str) -> bool {
+        matches(pattern, self.id) || self.bare.is_some_and(|bare| matches(pattern, bare))
+    }
 }
 
 /// The makers that Bedrock writes before a model, perhaps after a region.

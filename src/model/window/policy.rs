@@ -1,8 +1,8 @@
 //! When agents compact, from their documentation or their source code.
 
+use super::Seen;
 use super::overrides::{Compaction, Overrides};
-use super::pattern::matches;
-use super::{Seen, matches_model};
+use super::pattern::{ModelId, matches};
 use crate::version;
 use crate::window::count_rule::CountRule;
 use jiff::Timestamp;
@@ -95,7 +95,10 @@ fn yes() -> bool {
 impl Policy {
     /// Whether it is the rule of a session with this window.
     pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
-        let of = |id| self.models.iter().any(|pattern| matches_model(pattern, id));
+        let of = |id| {
+            let id = ModelId::new(id);
+            self.models.iter().any(|pattern| id.matches(pattern))
+        };
         let is_named = |id| self.sessions.iter().any(|pattern| matches(pattern, id));
         self.agent == seen.agent
             && window >= self.window_from

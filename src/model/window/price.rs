@@ -1,6 +1,7 @@
 //! The prices of tokens, by the providers' lists.
 
-use super::{Rules, matches_model};
+use super::Rules;
+use super::pattern::ModelId;
 use crate::event::{Surcharge, Surcharges};
 use crate::spent::Spent;
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,9 @@ pub struct Prices {
 impl Rules {
     /// The price row of a model, by the provider's list; `None`: not known. Subscriptions are not considered.
     pub fn price_of(&self, model: &str) -> Option<&PriceRow> {
+        let model = ModelId::new(model);
         let mut rows = self.price.iter();
-        rows.find(|row| row.ids.iter().any(|pattern| matches_model(pattern, model)))
+        rows.find(|row| row.ids.iter().any(|pattern| model.matches(pattern)))
     }
 }
 

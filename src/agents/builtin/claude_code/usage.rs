@@ -18,7 +18,7 @@ pub(super) const MARKS: &[&str] = &[
     "\"usage\"",
     "\"compact_boundary\"",
     "\"api-request\"",
-    "\"cost-state\"",
+    "{\"type\":\"cost-state\"",
 ];
 
 record! {
