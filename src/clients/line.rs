@@ -170,14 +170,6 @@ fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
     is_some.then_some(size)
 }
 
-/// A model's id without what a client adds about its window: `claude-opus-5[1m]` is `claude-opus-5` in logs.
-pub fn logged_model(id: &str) -> &str {
-    match id.split_once('[') {
-        Some((logged, added)) if added.ends_with(']') => logged,
-        _ => id,
-    }
-}
-
 impl Input {
     /// The input as what is kept of it; `None`: it names no session or says nothing that a log lacks.
     pub fn to_keep(&self) -> Option<Kept> {
@@ -199,6 +191,7 @@ impl Input {
 mod tests {
     use super::*;
     use crate::fields::{MOST_TOKENS, SMALLEST_WINDOW};
+    use model::window::without_window;
     use proptest::prelude::*;
 
     const CLAUDE: &str = r#"{"session_id":"3f2a","transcript_path":"/h/.claude/projects/-p/3f2a.jsonl","cwd":"/p",
@@ -234,7 +227,7 @@ mod tests {
         );
         assert_eq!(claude.effort.as_deref(), Some("high"));
         assert_eq!(
-            claude.model.as_deref().map(logged_model),
+            claude.model.as_deref().map(without_window),
             Some("claude-opus-5")
         );
         let qwen = of(QWEN);

@@ -20,6 +20,8 @@ use std::borrow::Cow;
 
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
+/// More dollars than any session costs.
+const MAX_DOLLARS: f64 = 1e9;
 /// More tokens than any model's window has.
 pub const MAX_WINDOW: u64 = 1_000_000_000;
 
@@ -94,6 +96,19 @@ impl Count {
     /// The same as a time.
     pub fn time(self) -> Option<Timestamp> {
         Timestamp::from_second(i64::try_from(self.seconds()).ok()?).ok()
+    }
+}
+
+/// An amount in US dollars, kept in billionths; absent where it is negative, too large to be true, or no number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dollars(pub Option<u64>);
+
+impl Dollars {
+    /// The amount that this JSON is.
+    pub fn of(json: &str) -> Dollars {
+        let amount = json.parse().ok();
+        let amount = amount.filter(|amount: &f64| (0.0..=MAX_DOLLARS).contains(amount));
+        Dollars(amount.map(|amount| (amount * 1e9).round() as u64))
     }
 }
 

@@ -187,6 +187,13 @@ pub enum Event {
         /// The model that answered; `None`: that of the conversation.
         model: Option<Box<str>>,
     },
+    /// What the agent itself says was paid: to be shown beside the list price, and used for nothing else.
+    OwnCost {
+        /// The response; `None`: all of the session so far, with its helpers and sub-agents.
+        of: Option<Key>,
+        /// In billionths of a US dollar.
+        nanodollars: u64,
+    },
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
     /// The context now holds these nodes and no others, in this order (checkpoints, whole requests).
@@ -253,12 +260,12 @@ pub enum Event {
 
 impl Event {
     /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
-    /// ([`Event::Usage`], [`Event::Billed`]), that one was written ([`Event::Node`]), that the context was compacted
+    /// ([`Event::Usage`], [`Event::Billed`], [`Event::OwnCost`]), that one was written ([`Event::Node`]), that the context was compacted
     /// ([`Event::Reset`]), which model answers from there on ([`Event::Meta`]), and that a record could not be read
     /// ([`Event::Unreadable`]), which may have had any of these.
     pub fn of_usage(self) -> Option<Event> {
         match self {
-            Event::Billed { .. } | Event::Unreadable(_) => Some(self),
+            Event::Billed { .. } | Event::OwnCost { .. } | Event::Unreadable(_) => Some(self),
             Event::Meta(meta) => {
                 let model = Meta::of_model(Some(meta.model?));
                 Some(Event::Meta(Box::new(model)))

@@ -55,6 +55,7 @@ impl Folded {
             Event::Rollback { .. }
             | Event::BeginningMissing
             | Event::Billed { .. }
+            | Event::OwnCost { .. }
             | Event::TurnEnded
             | Event::Skipped(_)
             | Event::Unknown(_)

@@ -111,7 +111,7 @@ impl Session {
                 }
             }
             Event::Usage(usage) => self.report(&usage, place, at),
-            Event::Billed { .. } => {}
+            Event::Billed { .. } | Event::OwnCost { .. } => {}
             Event::Reset(reset) => self.reset(&reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => state.set_leaf(key, rewound),

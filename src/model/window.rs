@@ -24,7 +24,7 @@ pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
 pub use price::{PriceRow, Prices};
-pub use said::{Breakdown, Said, SaidCompaction};
+pub use said::{Breakdown, Said, SaidCompaction, without_window};
 pub use trigger::PastSize;
 pub use unread::Unread;
 

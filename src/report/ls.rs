@@ -2,6 +2,7 @@
 
 mod gather;
 pub(crate) mod json;
+mod own_cost;
 mod responses;
 mod spending;
 mod text;
@@ -119,6 +120,11 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
                             let of: &mut Spending =
                                 spending.entry(SessionKey { file, lane }).or_default();
                             of.add(prices.spending(cost, log.format, model));
+                        }
+                        for (lane, own) in responses.own_costs() {
+                            let file = log.facts.file;
+                            let of = spending.entry(SessionKey { file, lane }).or_default();
+                            of.own = Some(own);
                         }
                         totals.add(log.format, responses, wanted, |lane| {
                             folder(&gathered.sessions, lane)

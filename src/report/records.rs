@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use ingest::reader::first_records;
 use model::Role;
 use model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
-use render::number::tokens;
+use render::number::{tokens, usd};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -144,6 +144,9 @@ impl Records {
                 ("usage", numbers(usage))
             }
             Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
+            Event::OwnCost { nanodollars, .. } => {
+                ("the agent's own cost", usd(*nanodollars as f64 / 1e9))
+            }
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
             Event::ResetPostponed => (
                 "compaction",

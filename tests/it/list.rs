@@ -102,6 +102,7 @@ fn what_a_session_used_costs_each_of_its_parts() {
     let expected = json!({
         "responses": 3, "input": 6, "cache_read": 6_000, "cache_write": 300, "output": 30,
         "cost_usd": usd / 1e6, "unpriced": 0, "cost_lacks": [],
+        "own_cost_usd": null,
     });
     assert_eq!(usage, &expected);
     assert_eq!(list["sessions"][0]["usage"]["unpriced"], 1);

@@ -103,3 +103,38 @@ fn a_price_has_the_surcharges_of_its_model_and_says_which_it_lacks() {
     assert!((usd - (fast + usual) / 1e6).abs() < 1e-6, "{usd}");
     assert_eq!(usage["cost_lacks"], serde_json::json!(["web_search"]));
 }
+
+/// What `ls --totals` lists for the session of a fixture.
+fn usage_of(fixture: &str) -> Value {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = ctxgauge(home.path());
+    let folder = manifest_folder().join("tests/fixtures").join(fixture);
+    let output = command
+        .args(["ls", "--totals", "--json"])
+        .arg(folder)
+        .output();
+    let mut list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    list["sessions"][0]["usage"].take()
+}
+
+#[test]
+fn what_the_agent_counts_is_beside_the_list_price() {
+    let log = fixture("cost_state_shows_the_long_window");
+    let own = |logs: &[String]| list(logs)["sessions"][0]["usage"]["own_cost_usd"].clone();
+    assert_eq!(own(std::slice::from_ref(&log)), 0.58);
+    let counts = log.lines().filter(|line| line.contains("cost-state"));
+    let later = |total: &str| counts.clone().last().unwrap().replace("0.58", total);
+    let resumed = format!("{log}{}\n{}\n", later("0.9"), later("0.25"));
+    assert_eq!(own(&[resumed]), 1.15, "a count that began again");
+    let odd = format!("{log}{}\n{}\n", later("-1"), later("\"much\""));
+    assert_eq!(own(&[odd]), 0.58);
+    assert_eq!(own(&[fixture("compact_keeps_a_segment")]), Value::Null);
+    // By responses: those of copies and of hidden messages are counted as their usage is.
+    for (fixture, usd) in [
+        ("opencode/files_of_messages_and_parts", 0.05),
+        ("pi/usage", 0.0),
+        ("roo-code/condensed_into_a_fresh_start", 0.06),
+    ] {
+        assert_eq!(usage_of(fixture)["own_cost_usd"], usd, "{fixture}");
+    }
+}

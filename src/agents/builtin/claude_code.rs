@@ -268,6 +268,7 @@ impl ClaudeCodeDecoder {
             }
             "cost-state" => {
                 self.chosen.costs(record.model_usage, out);
+                out.own_cost(None, record.total_cost.0);
                 out.skip(kind);
             }
             "" => out.unknown("(no type)"),

@@ -355,6 +355,7 @@ fn assistant(
     node.part = Part::Output;
     node.request = Some(request);
     out.node(node);
+    out.own_cost(Some(request), numbers.cost.0);
     let billed = numbers.billed();
     if billed.prompt() > 0 {
         if before.is_some_and(|before| billed.prompt() >= before) {

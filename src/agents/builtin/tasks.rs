@@ -297,6 +297,7 @@ impl TaskDecoder {
         };
         let model = report.model.as_deref().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
+        out.own_cost(Some(request), report.cost.0);
         if report.is_old {
             out.billed(request, report.billed)
         } else {
@@ -307,6 +308,9 @@ impl TaskDecoder {
     /// A summary takes the place of the messages before it.
     fn condense(&mut self, message: &Message<'_>, key: Option<Key>, out: &mut Sink<'_>) {
         let condensed = self.ui.condensed(message.ts);
+        if let Some((summary, condensed)) = key.zip(condensed) {
+            out.own_cost(Some(summary), condensed.cost.0);
+        }
         let kept = self.seen.iter().filter(|seen| !seen.is_condensed);
         // Where nothing is marked, older versions have taken the others out of the document.
         let kept = kept.map(|seen| seen.key).collect();

@@ -11,6 +11,8 @@ pub struct UsageFacts {
     billed: BTreeMap<Key, Paid>,
     without: BTreeSet<Key>,
     compactions: Vec<Option<Key>>,
+    /// What the agent itself counts, in order.
+    own: Vec<(Lane, Option<Key>, u64)>,
     /// The model that answers in each conversation.
     models: HashMap<Lane, Box<str>>,
 }
@@ -59,6 +61,7 @@ impl UsageFacts {
                 self.bill(request, billed, of.is_sum());
                 self.answer(request, lane, model, at);
             }
+            Event::OwnCost { of, nanodollars } => self.own.push((lane, of, nanodollars)),
             Event::Node(node) => self.without.extend(node.request),
             Event::Reset(reset) => self.compactions.push(reset.key),
             // Of records that concern usage, only a full reading reads all.

@@ -15,7 +15,7 @@
 use super::lost::Lost;
 use super::mend::Mended;
 use super::scan::{NotJson, Raw, Scanner, VisitField, string};
-use super::{Count, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
+use super::{Count, Dollars, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
 use model::event::Sink;
 use serde::de::IgnoredAny;
 
@@ -474,6 +474,12 @@ impl Field<'_> for Count {
     }
 }
 
+impl Field<'_> for Dollars {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Dollars> {
+        Some(Dollars::of(value.get())).filter(|dollars| dollars.0.is_some())
+    }
+}
+
 /// Elements of another type than expected are passed over, and noted.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
     const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
@@ -655,6 +661,7 @@ mod tests {
         };
         assert_eq!(count("12207"), Some(12_207));
         assert_eq!(count("12.0"), Some(12));
+        assert_eq!(Dollars::of("0.58").0, Some(580_000_000));
         for odd in [
             "-1",
             "18446744073709551615",
@@ -665,6 +672,7 @@ mod tests {
             "true",
         ] {
             assert_eq!(count(odd), None, "{odd}");
+            assert_eq!(Dollars::of(odd).0, None, "{odd}");
         }
     }
 

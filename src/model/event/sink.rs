@@ -230,6 +230,13 @@ impl<'m> Sink<'m> {
         });
     }
 
+    /// Emits what the agent itself says a response cost, or all of the session so far, if it says so.
+    pub fn own_cost(&mut self, of: Option<Key>, nanodollars: Option<u64>) {
+        if let Some(nanodollars) = nanodollars {
+            self.emit(Event::OwnCost { of, nanodollars });
+        }
+    }
+
     /// Emits a reset.
     pub fn reset(&mut self, reset: Reset) {
         self.emit(Event::Reset(Box::new(reset)));

@@ -86,7 +86,7 @@ impl Said {
 }
 
 /// A model's id without what is added about its window: `claude-opus-5[1m]` is `claude-opus-5` in most logs.
-fn without_window(id: &str) -> &str {
+pub fn without_window(id: &str) -> &str {
     match id.split_once('[') {
         Some((id, added)) if added.ends_with(']') => id,
         _ => id,

@@ -34,6 +34,8 @@ part! { SidePart<'a>(side: &'a Side) {
     cost_usd: f64 = dollars(side.spending.usd()),
     unpriced: u64 = side.spending.unpriced,
     cost_lacks: Vec<&'static str> = side.spending.lacking.names(),
+    // What the agent itself counts, of a whole session.
+    own_cost_usd: Option<f64> = side.spending.own_usd().map(dollars),
     first_request: Option<u64> = side.first,
     context: SizePart = SizePart::new(side),
 }}

@@ -262,7 +262,8 @@ fn compactions(session: &Session, resets: usize) -> usize {
         .count()
 }
 
-/// What the responses of a session cost: all of them, or those of these requests.
+/// What the responses of a session cost: all of them, or those of these requests. What the agent itself counts is of
+/// all.
 fn spending(
     context: &ReportContext,
     log: &LogFile,
@@ -277,6 +278,10 @@ fn spending(
         if cost.lane == lane && is_counted {
             all.add(prices.spending(cost, log.format, responses.model(cost)));
         }
+    }
+    if of.is_none() {
+        let mut own = responses.own_costs();
+        all.own = own.find_map(|(of, own)| (of == lane).then_some(own));
     }
     all
 }

@@ -99,14 +99,25 @@ pub(super) fn totals(diff: &Diff) -> Vec<Line> {
         let by = changed(change(was as u64, is as u64), 0);
         lines.push(line(what, was.to_string(), is.to_string(), by));
     }
-    let (was, is) = (before.spending.usd(), after.spending.usd());
-    let by = match (is - was).abs() {
+    let by = dearer(before.spending.usd(), after.spending.usd());
+    lines.push(line("cost", cost(before), cost(after), by));
+    let own = [before, after].map(|side| side.spending.own_usd());
+    if own.iter().any(Option::is_some) {
+        let [was, is] = own.map(|own| own.map_or(NONE.to_owned(), usd));
+        let by = own[0].zip(own[1]);
+        let by = by.map_or(String::new(), |(was, is)| dearer(was, is));
+        lines.push(line("cost, by the agent", was, is, by));
+    }
+    lines
+}
+
+/// By how much a price has changed; empty: by nothing that is shown.
+fn dearer(was: f64, is: f64) -> String {
+    match (is - was).abs() {
         same if same < 0.000_5 => String::new(),
         by if is > was => format!("+{}", usd(by)),
         by => format!("-{}", usd(by)),
-    };
-    lines.push(line("cost", cost(before), cost(after), by));
-    lines
+    }
 }
 
 fn line(what: &str, before: String, after: String, by: String) -> Line {

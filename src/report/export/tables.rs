@@ -108,6 +108,8 @@ pub(super) struct OfLog<'a> {
     projects: &'a Projects,
     /// The responses of each session, with what they cost: in the order of their times.
     responses: HashMap<Lane, Vec<Response<'a>>>,
+    /// What the agent itself counts as the cost of each, in billionths of a US dollar.
+    own_costs: HashMap<Lane, u64>,
 }
 
 /// A response of a session.
@@ -154,6 +156,7 @@ impl<'a> OfLog<'a> {
             fleet,
             projects,
             responses: by_lane,
+            own_costs: responses.own_costs().collect(),
         }
     }
 }

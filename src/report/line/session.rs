@@ -4,7 +4,7 @@ use super::Trouble;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
 use clients::kept::{self, Kept};
-use clients::line::{Input, Size, logged_model};
+use clients::line::{Input, Size};
 use clients::store;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use model::Source;
 use model::event::{Entry, Event, Key, Lane, Meta, Place, Usage};
 use model::session::{Coverage, Session};
-use model::window::Said;
+use model::window::{Said, without_window};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
     let id = format.map_or("", |format| format.id);
     let mut session = Session::new(id, Arc::clone(&context.rules));
     let boxed = |text: &Option<String>| text.as_deref().map(Box::from);
-    let model = input.model.as_deref().map(logged_model);
+    let model = input.model.as_deref().map(without_window);
     let meta = Meta {
         id: boxed(&input.session),
         model: model.map(Box::from),
@@ -169,7 +169,7 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
         } => Usage {
             cached,
             output,
-            model: input.model.as_deref().map(|id| logged_model(id).into()),
+            model: input.model.as_deref().map(|id| without_window(id).into()),
             source: Source::Reported,
             ..Usage::reported(request, prompt)
         },

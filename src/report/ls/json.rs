@@ -63,6 +63,13 @@ part! { UsagePart(of: &Spending) {
     cost_lacks: Vec<&'static str> = of.lacking.names(),
 }}
 
+part! { SessionUsagePart(of: &Spending) {
+    #[serde(flatten)]
+    usage: UsagePart = UsagePart::new(of),
+    // What the agent itself counts.
+    own_cost_usd: Option<f64> = of.own_usd().map(dollars),
+}}
+
 /// The sums of each agent, in its provider's own terms; and its output with reasoning, the same for all.
 fn sums(totals: &Totals) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let agents = totals.by_agent().into_iter();
@@ -175,5 +182,5 @@ part! { SessionPart<'a>(
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
     // With totals: of all responses in its log, those that a fork repeats too.
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsagePart> = used.map(UsagePart::new),
+    usage: Option<SessionUsagePart> = used.map(SessionUsagePart::new),
 }}

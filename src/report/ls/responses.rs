@@ -1,5 +1,6 @@
 //! What the responses of a log cost.
 
+use super::own_cost::OwnCost;
 use foldhash::{HashMap, HashSet};
 use ingest::cache::Value;
 use ingest::log::LogFile;
@@ -23,6 +24,8 @@ pub(crate) struct Responses {
     pub(crate) unreadable: u64,
     /// The models that answered.
     pub(crate) models: Vec<Box<str>>,
+    /// What the agent itself counts, by session.
+    pub(crate) own: HashMap<Lane, OwnCost>,
 }
 
 /// The cost of a response, or of several as one.
@@ -100,6 +103,9 @@ impl Responses {
                     let model = own.or_else(|| models.get(&lane).copied());
                     read.count(request, cost(billed, usual, of.is_sum(), model));
                 }
+                Event::OwnCost { of, nanodollars } => {
+                    read.own.entry(lane).or_default().add(of, nanodollars);
+                }
                 Event::Node(node) => read.unbilled.extend(node.request),
                 Event::Reset(reset) => {
                     let nth = read.compactions.len() as u64;
@@ -128,6 +134,11 @@ impl Responses {
         Some(self.models.get(cost.model? as usize)?)
     }
 
+    /// What the agent itself counts as the cost of each session for which it logs that, in billionths of a US dollar.
+    pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Lane, u64)> {
+        self.own.iter().map(|(lane, own)| (*lane, own.sum()))
+    }
+
     /// The index of a model.
     fn index_of(&mut self, name: &str) -> u32 {
         let known = self.models.iter().position(|model| &**model == name);
@@ -142,7 +153,7 @@ impl Responses {
     pub(crate) fn store(&self) -> Option<Value> {
         let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
         let lost = (&self.compactions, self.unreadable);
-        let rest = (&self.unbilled, lost, &self.models);
+        let rest = (&self.unbilled, lost, &self.models, &self.own);
         let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
         shown.shrink_to_fit();
         Some(Value {
@@ -153,15 +164,21 @@ impl Responses {
 
     /// The responses that were stored.
     pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
-        type Rest = (HashSet<Key>, (HashSet<Key>, u64), Vec<Box<str>>);
+        type Rest = (
+            HashSet<Key>,
+            (HashSet<Key>, u64),
+            Vec<Box<str>>,
+            HashMap<Lane, OwnCost>,
+        );
         let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
-        let (unbilled, (compactions, unreadable), models) = rest;
+        let (unbilled, (compactions, unreadable), models, own) = rest;
         Some(Responses {
             costs: costs.into_iter().collect(),
             unbilled,
             compactions,
             unreadable,
             models,
+            own,
         })
     }
 

@@ -20,6 +20,8 @@ pub struct Spending {
     pub unpriced: u64,
     /// The surcharges that the price does not contain.
     pub lacking: Surcharges,
+    /// What the agent itself counts for a whole session, in billionths of a US dollar; `None`: its log does not say.
+    pub(crate) own: Option<u64>,
 }
 
 impl Spending {
@@ -28,12 +30,17 @@ impl Spending {
         self.nanodollars as f64 / 1e9
     }
 
+    /// What the agent itself counts for a whole session, in US dollars, where its log says so.
+    pub fn own_usd(&self) -> Option<f64> {
+        Some(self.own? as f64 / 1e9)
+    }
+
     /// Whether they cost more than [`usd`](Spending::usd), or may.
     pub fn is_least(&self) -> bool {
         self.unpriced > 0 || !self.lacking.is_empty()
     }
 
-    /// Adds what other responses used.
+    /// Adds what other responses used. What the agent itself counts is of a session, and stays.
     pub(crate) fn add(&mut self, other: Spending) {
         self.spent = self.spent.plus(other.spent);
         self.responses += other.responses;
@@ -87,6 +94,7 @@ impl<'r> PriceList<'r> {
             nanodollars: usd.map_or(0, |usd| (usd * 1e9).round() as u64),
             unpriced: u64::from(usd.is_none()),
             lacking: row.map_or(Surcharges::NONE, |row| row.lacking(surcharges)),
+            own: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::requests::Requests;
 use super::responses::{Ids, Responses};
 use super::wire::{Params, Progress, ResponseUsage};
 use super::{ClaudeCodeDecoder, Side};
-use kit::lenient::{self, Lost, Raw, Text, record};
+use kit::lenient::{self, Dollars, Lost, Raw, Text, record};
 use memchr::memmem;
 use model::Gone;
 use model::event::{Cause, CostOf, Event, Kept, Key, Meta, Node, Reset, Sink, Usage};
@@ -38,6 +38,7 @@ record! {
         params: Params<'a>,
         request_ref: Text<'a> = "requestRef",
         model_usage: Option<Raw<'a>> = "modelUsage",
+        total_cost: Dollars = "totalCostUSD",
     }
 
     struct Message<'a> {
@@ -69,7 +70,10 @@ impl ClaudeCodeDecoder {
                 self.requests.note_window(line.id.key(), &line.params);
             }
             "progress" => bill_progress(line.data, &mut self.responses, out),
-            "cost-state" => self.chosen.costs(line.model_usage, out),
+            "cost-state" => {
+                self.chosen.costs(line.model_usage, out);
+                out.own_cost(None, line.total_cost.0);
+            }
             "system" if line.subtype.get() == Some("compact_boundary") => {
                 out.reset(Reset {
                     key: line.uuid.key(),

@@ -2,7 +2,7 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use kit::anthropic::Content;
-use kit::lenient::{Count, Mend, Raw, Text, UsageParts, Written, record};
+use kit::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, Written, record};
 use model::event::{Billed, Kept, Key, Surcharge, Surcharges};
 
 record! {
@@ -55,6 +55,7 @@ record! {
         pub(super) summary: Text<'a>,
         pub(super) data: Option<Raw<'a>>,
         pub(super) model_usage: Option<Raw<'a>> = "modelUsage",
+        pub(super) total_cost: Dollars = "totalCostUSD",
     }
 
     /// What a sub-agent does, in its parent's log.

@@ -73,14 +73,15 @@ impl History {
         }
     }
 
+    /// Whether a message is older than its session: a copy, whose requests are another session's.
+    fn is_copy(&self, info: &Info<'_>) -> bool {
+        let times = info.time.begun().zip(self.made);
+        times.is_some_and(|(begun, made)| begun < made)
+    }
+
     /// What a message's request cost; nothing if the message is a copy.
     fn billed(&self, numbers: Tokens, info: &Info<'_>) -> Billed {
-        let is_copy = info
-            .time
-            .begun()
-            .zip(self.made)
-            .is_some_and(|(begun, made)| begun < made);
-        if is_copy {
+        if self.is_copy(info) {
             Billed::default()
         } else {
             numbers.billed()
@@ -107,6 +108,9 @@ impl History {
         if !self.hides_message(key) {
             self.messages.insert(key);
             self.first.get_or_insert(key);
+        }
+        if info.role.get() == Some("assistant") && !self.is_copy(info) {
+            out.own_cost(Some(self.request(id, 0)), info.cost.0);
         }
         let parts: Vec<&Piece<'_>> = parts.iter().collect();
         match info.role.or_empty() {

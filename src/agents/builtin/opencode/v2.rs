@@ -11,7 +11,7 @@ use super::wire::{Times, Tokens};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kit::image::Formula;
-use kit::lenient::{self, Piece, Pieces, Raw, Text, record};
+use kit::lenient::{self, Dollars, Piece, Pieces, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 
@@ -25,6 +25,7 @@ record! {
         model: Text<'a> = "model" / "id",
         content: Vec<Content<'a>>,
         tokens: Option<Tokens>,
+        cost: Dollars,
         command: Text<'a>,
         output: Option<Piece<'a, Shell<'a>>>,
         status: Text<'a>,
@@ -87,6 +88,7 @@ pub(super) fn row(
     let key = Key::of(id);
     let is_hidden = history.hides_message(key);
     out.set_time(data.time.begun());
+    out.own_cost(Some(history.request(id, 0)), data.cost.0);
     let model = data.model.boxed();
     if matches!(kind, "assistant" | "model-switched") {
         let meta = Meta::of_model(model.clone());

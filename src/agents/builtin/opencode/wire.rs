@@ -1,7 +1,7 @@
 //! The records of sessions, messages and parts.
 
 use jiff::Timestamp;
-use kit::lenient::{Count, Mend, Raw, Text, UsageParts, record};
+use kit::lenient::{Count, Dollars, Mend, Raw, Text, UsageParts, record};
 use model::event::Billed;
 
 record! {
@@ -42,6 +42,8 @@ record! {
         pub(super) error: Option<Failure<'a>>,
         pub(super) finish: Text<'a>,
         pub(super) tokens: Option<Tokens>,
+        /// What all requests of an answer cost.
+        pub(super) cost: Dollars,
         pub(super) time: Times,
     }
 

@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
 use kit::lenient::scan::each_field;
-use kit::lenient::{At, Count, Field, Mend, Pieces, Raw, Text, UsageParts, record};
+use kit::lenient::{At, Count, Dollars, Field, Mend, Pieces, Raw, Text, UsageParts, record};
 use model::event::Billed;
 
 record! {
@@ -73,6 +73,7 @@ record! {
         pub(super) cache_write: Count = "cacheWrite",
         pub(super) reasoning: Count,
         total: Count = "totalTokens",
+        pub(super) cost: Dollars = "cost" / "total",
     }
 }
 

@@ -1,7 +1,7 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::Seen;
-use kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
+use kit::lenient::{self, Count, Dollars, Lost, Millis, Raw, Text, record};
 use model::event::{Billed, Key, Usage};
 use std::collections::VecDeque;
 
@@ -22,10 +22,12 @@ record! {
         output: Count = "tokensOut",
         cache_write: Count = "cacheWrites",
         cache_read: Count = "cacheReads",
+        cost: Dollars,
     }
 
     struct Change<'a> {
         before: Count = "prevContextTokens",
+        cost: Dollars,
         truncation: Text<'a> = "truncationId",
     }
 }
@@ -53,6 +55,8 @@ pub(super) struct Report {
     moment: Moment,
     pub(super) model: Option<Box<str>>,
     pub(super) billed: Billed,
+    /// What the agent says it cost.
+    pub(super) cost: Dollars,
     /// Whether it was made before the newest compaction that stands before its message.
     pub(super) is_old: bool,
 }
@@ -82,6 +86,8 @@ impl Report {
 pub(super) struct Condensed {
     at: Option<i64>,
     pub(super) before: u64,
+    /// What the agent says its request cost.
+    pub(super) cost: Dollars,
 }
 
 /// Messages that leave.
@@ -163,17 +169,18 @@ impl Ui {
                         moment,
                         model,
                         billed,
+                        cost: numbers.cost,
                         is_old: false,
                     });
                 }
             }
             "condense_context" => {
-                let before = shown
-                    .condense
-                    .as_ref()
-                    .map_or(0, |one| one.before.or_zero());
-                let at = moment.at;
-                self.condensed.push_back(Condensed { at, before });
+                let condense = shown.condense.as_ref();
+                self.condensed.push_back(Condensed {
+                    at: moment.at,
+                    before: condense.map_or(0, |one| one.before.or_zero()),
+                    cost: condense.map_or(Dollars::default(), |one| one.cost),
+                });
             }
             "sliding_window_truncation" => {
                 if let Some(cut) = &shown.truncation {

@@ -2,19 +2,24 @@
 
 use super::*;
 
+/// A database in this folder whose sessions are a view, which counts with `n`.
+fn with_view(folder: &std::path::Path, query: &str) -> PathBuf {
+    let path = folder.join("x.talks");
+    let writer = Connection::open(&path).unwrap();
+    writer.execute_batch(TABLES).unwrap();
+    let view = format!("DROP TABLE talk; CREATE VIEW talk AS WITH RECURSIVE n(id) AS {query}");
+    writer.execute_batch(&view).unwrap();
+    path
+}
+
 #[test]
 fn an_endless_view_is_given_up() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.talks");
-    let writer = Connection::open(&path).unwrap();
-    writer.execute_batch(TABLES).unwrap();
-    writer
-        .execute_batch(
-            "DROP TABLE talk; CREATE VIEW talk AS WITH RECURSIVE n(id) AS
-             (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, NULL AS parent, 0 AS updated, '' AS cwd
-             FROM n WHERE id < 0;",
-        )
-        .unwrap();
+    let path = with_view(
+        dir.path(),
+        "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, NULL AS parent, 0 AS updated, '' AS cwd
+         FROM n WHERE id < 0;",
+    );
     let database = Database {
         longest_query: Duration::ZERO,
         ..Database::new(&Arc::new(path), &TALKS, &Clock::default())
@@ -27,17 +32,12 @@ fn an_endless_view_is_given_up() {
 #[test]
 fn a_view_of_long_ids_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.talks");
-    let writer = Connection::open(&path).unwrap();
-    writer.execute_batch(TABLES).unwrap();
-    writer
-        .execute_batch(
-            "DROP TABLE talk; CREATE VIEW talk AS WITH RECURSIVE n(id) AS
-             (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100)
-             SELECT CASE WHEN id = 7 THEN 'seven' ELSE hex(zeroblob(100000)) || id END AS id,
-             hex(zeroblob(100000)) AS parent, 0 AS updated, '' AS cwd FROM n;",
-        )
-        .unwrap();
+    let path = with_view(
+        dir.path(),
+        "(SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100)
+         SELECT CASE WHEN id = 7 THEN 'seven' ELSE hex(zeroblob(100000)) || id END AS id,
+         hex(zeroblob(100000)) AS parent, 0 AS updated, '' AS cwd FROM n;",
+    );
     let (sessions, error) = Database::new(&Arc::new(path), &TALKS, &Clock::default()).sessions();
     assert!(error.is_none(), "{error:?}");
     let listed: Vec<_> = sessions.values().collect();

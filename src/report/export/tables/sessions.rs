@@ -11,6 +11,7 @@ use model::window::Limits;
 pub(super) fn rows(of: &OfSession<'_>, take: &mut Take<'_>) -> Result<()> {
     let session = of.session;
     let mut spending = Spending::default();
+    spending.own = of.log.own_costs.get(&of.key.lane).copied();
     of.responses()
         .iter()
         .for_each(|response| spending.add(response.spending));
@@ -76,4 +77,5 @@ table! { (
     unpriced: Int = spending.unpriced, "How many of them have none.";
     cost_lacks: Text = super::lacking(spending), "The surcharges that the price does not contain.";
     folder: Text = Some(of.session.folder()).filter(|folder| !folder.is_empty()), "The project's folder: the working directory or, in a worktree, its repository.";
+    own_cost_usd: Float = spending.own_usd(), "What the agent itself counts as the cost of the session; empty: its log does not say.";
 }}
