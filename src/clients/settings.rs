@@ -18,7 +18,7 @@ pub use program::Program;
 
 use super::agent::Agent;
 use ::files::paths::User;
-use json::Json;
+use json::{Json, Syntax};
 use places::{Form, Place, folder, place};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -128,15 +128,15 @@ pub fn enter(
         for part in &target.parts {
             text = match target.place.form {
                 Form::Toml => toml::enter(&text, program).map_err(|why| unclear(path, why))?,
-                Form::Json => {
-                    let json = Json::read(&text).map_err(|why| unclear(path, why))?;
+                Form::Json(syntax) => {
+                    let json = Json::read(&text, syntax).map_err(|why| unclear(path, why))?;
                     let entered = entries::enter(&json, agent, *part, program, other);
                     entered.map_err(|wrong| wrong.in_file(path))?;
                     json.text()
                 }
             };
         }
-        Ok(Some(text))
+        Ok((Some(text), true))
     });
     with_plugin(entered?, agent, parts, user, |folder| {
         plugin::enter(folder, program)
@@ -155,15 +155,21 @@ pub fn take_out(
     program: &Program,
 ) -> Result<Vec<Change>, Refusal> {
     let taken_out = changes(agent, parts, user, |target, now| {
-        let Some(now) = now else { return Ok(None) };
+        let Some(now) = now else {
+            return Ok((None, false));
+        };
         let backup = Backup::of(&target.path, now).filter(|_| target.is_whole(agent));
         let original = backup.as_ref().and_then(Backup::read);
         let mut text = original.clone().unwrap_or_else(|| now.to_owned());
         for part in &target.parts {
             text = match target.place.form {
-                Form::Toml => toml::take_out(&text).map_err(|why| unclear(&target.path, why))?,
-                Form::Json => {
-                    let json = Json::read(&text).map_err(|why| unclear(&target.path, why))?;
+                Form::Toml => {
+                    let taken_out = toml::take_out(&text, program);
+                    taken_out.map_err(|why| unclear(&target.path, why))?
+                }
+                Form::Json(_) => {
+                    let json = Json::read(&text, Syntax::Loose);
+                    let json = json.map_err(|why| unclear(&target.path, why))?;
                     let is_unchanged = !entries::take_out(&json, agent, *part, program);
                     if is_unchanged {
                         continue;
@@ -176,10 +182,11 @@ pub fn take_out(
         let is_ours = original.is_none() && !Backup::exists(&target.path);
         let is_empty = match target.place.form {
             Form::Toml => text.trim().is_empty(),
-            Form::Json => entries::is_empty(&text),
+            Form::Json(_) => entries::is_empty(&text),
         };
         let is_changed = text != now;
-        Ok(Some(text).filter(|_| !(is_ours && is_empty && is_changed)))
+        let after = Some(text).filter(|_| !(is_ours && is_empty && is_changed));
+        Ok((after, !target.is_whole(agent)))
     });
     with_plugin(taken_out?, agent, parts, user, plugin::take_out)
 }
@@ -218,11 +225,13 @@ impl Target {
     }
 }
 
+/// The changes of the files in which these parts are. `edit` gives the text of a file after its change, and whether
+/// something of ours is in it then.
 fn changes(
     agent: Agent,
     parts: &[Part],
     user: &User,
-    edit: impl Fn(&Target, Option<&str>) -> Result<Option<String>, Refusal>,
+    edit: impl Fn(&Target, Option<&str>) -> Result<(Option<String>, bool), Refusal>,
 ) -> Result<Vec<Change>, Refusal> {
     let mut targets: Vec<Target> = Vec::new();
     let has = self::parts(agent);
@@ -246,11 +255,12 @@ fn changes(
     }
     let change = |target: &Target| {
         let before = file::read(&target.path)?;
-        let after = edit(target, before.as_deref())?;
+        let (after, has_ours) = edit(target, before.as_deref())?;
         Ok(Change {
             path: target.path.clone(),
             before,
             after,
+            has_ours,
         })
     };
     targets.iter().map(change).collect()

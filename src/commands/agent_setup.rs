@@ -1,6 +1,8 @@
 //! `ctxgauge setup AGENT`: shows the change to an agent's settings that enters ctxgauge, and makes it when asked.
 
-use super::{Call, Run};
+mod list;
+
+use super::{Call, Run, ended};
 use crate::nearest::nearest;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -20,10 +22,11 @@ const TAB: &str = "    ";
 /// `ctxgauge setup`.
 #[derive(Debug, Args)]
 pub struct AgentSetup {
-    /// The agent: claude-code, codex, gemini-cli, qwen-code, cursor, copilot-cli, opencode or pi.
+    /// The agent: claude-code, codex, gemini-cli, qwen-code, cursor, copilot-cli, opencode or pi. Without one, all are listed,
+    /// with what each can have.
     #[arg(value_name = "AGENT")]
-    pub agent: String,
-    /// The status line. This is what is meant if nothing else is named.
+    pub agent: Option<String>,
+    /// The status line. If nothing is named, it is the first that the agent has of these.
     #[arg(long)]
     pub statusline: bool,
     /// The hooks.
@@ -35,76 +38,66 @@ pub struct AgentSetup {
     /// The plugin, by which Claude Code says when it compacts and what fills its context, in its own word.
     #[arg(long = "mod")]
     pub plugin: bool,
-    /// Make the change. The original is kept beside the file.
-    #[arg(long, conflicts_with = "undo")]
+    /// Make the change that is shown without it. The original is kept beside the file.
+    #[arg(long)]
     pub write: bool,
-    /// Take the change back: all that was entered or, if some of it is named, that.
+    /// The other way round: take out all that was entered or, if some of it is named, that.
     #[arg(long)]
     pub undo: bool,
     /// Where another status line is set: run it too.
-    #[arg(long, conflicts_with = "replace")]
+    #[arg(long, conflicts_with_all = ["replace", "undo"])]
     pub chain: bool,
     /// Where another status line is set: put ours in its place.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "undo")]
     pub replace: bool,
+    /// Enter the name of the program instead of its path: the agent must find it by its own PATH.
+    #[arg(long)]
+    pub by_name: bool,
 }
 
 impl Run for AgentSetup {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let agent = named(&self.agent)?;
-        let parts = self.parts(agent)?;
-        let program = program(call.user);
+        let program = program(call.user, self.by_name);
+        let Some(agent) = &self.agent else {
+            return list::write(call.user, &program, call.out);
+        };
+        let agent = named(agent)?;
+        let parts = self.parts(agent);
+        let (parts, by_hand): (Vec<Part>, Vec<Part>) = parts
+            .iter()
+            .partition(|part| settings::parts(agent).contains(part));
+        if parts.is_empty()
+            && let Some(part) = by_hand
+                .first()
+                .filter(|part| step(agent, **part, &program, self.undo).is_none())
+        {
+            let has: Vec<&str> = settings::parts(agent).into_iter().map(option).collect();
+            let no_part = Refusal::NoPart(agent.id(), *part);
+            bail!("{no_part}; it has {}", has.join(" and "));
+        }
         let changes = if self.undo {
             settings::take_out(agent, &parts, call.user, &program)?
         } else {
             settings::enter(agent, &parts, call.user, &program, self.other())?
         };
-        let changes: Vec<Change> = changes.into_iter().filter(Change::is_some).collect();
-        let folders = &call.user.folders;
-        let shown = |path: &Path| inert(&folders.display(path)).into_owned();
-        if changes.is_empty() {
-            let done = if self.undo {
-                "There is nothing that setup has entered"
-            } else {
-                "All of it is entered already"
-            };
-            writeln!(call.out, "{done}.")?;
-            return Ok(());
-        }
-        for change in &changes {
-            write_diff(change, &shown(&change.path), call.out)?;
-        }
-        if !self.write && !self.undo {
-            writeln!(
-                call.out,
-                "Nothing was written. The same with --write makes this change, and --undo takes it back."
-            )?;
-            return note(agent, &parts, call.out);
-        }
-        for change in &changes {
-            let kept = settings::write(change)?;
-            let path = shown(&change.path);
-            match (kept, &change.after) {
-                (Some(kept), _) => writeln!(
-                    call.out,
-                    "Written: {path}. The original is {}.",
-                    shown(&kept)
-                )?,
-                (None, Some(_)) => writeln!(call.out, "Written: {path}.")?,
-                (None, None) => writeln!(call.out, "Removed: {path}.")?,
-            }
-        }
+        self.make(&changes, !parts.is_empty(), call)?;
         if self.undo {
-            Ok(())
-        } else {
-            note(agent, &parts, call.out)
+            self.write_left(&changes, call)?;
+        } else if let Some(note) = note(agent, &parts) {
+            writeln!(call.out, "{note}")?;
         }
+        for part in by_hand {
+            let step = step(agent, part, &program, self.undo);
+            let step = step.unwrap_or_else(|| format!("{}.", Refusal::NoPart(agent.id(), part)));
+            writeln!(call.out, "{step}")?;
+        }
+        Ok(())
     }
 }
 
 impl AgentSetup {
     /// The parts that are meant.
-    fn parts(&self, agent: Agent) -> Result<Vec<Part>> {
+    fn parts(&self, agent: Agent) -> Vec<Part> {
         let named = [
             (self.statusline, Part::StatusLine),
             (self.hooks, Part::Hooks),
@@ -116,23 +109,14 @@ impl AgentSetup {
             .filter(|(is, _)| *is)
             .map(|(_, part)| part)
             .collect();
-        let all = settings::parts(agent);
-        if agent == Agent::ClaudeCode && named.contains(&Part::Server) {
-            bail!(
-                "Claude Code keeps its servers in a file that it writes to all the time; run \
-                `claude mcp add --scope user ctxgauge -- ctxgauge mcp`"
-            );
+        let mut all = settings::parts(agent);
+        if !named.is_empty() {
+            return named;
         }
-        match (named.is_empty(), self.undo) {
-            (false, _) => Ok(named),
-            (true, true) => Ok(all),
-            (true, false) if all.contains(&Part::StatusLine) => Ok(vec![Part::StatusLine]),
-            (true, false) => {
-                let no_line = Refusal::NoPart(agent.id(), Part::StatusLine);
-                let options: Vec<&str> = all.into_iter().map(option).collect();
-                bail!("{no_line}; it has {}", options.join(" and "));
-            }
+        if !self.undo {
+            all.truncate(1);
         }
+        all
     }
 
     fn other(&self) -> Other {
@@ -142,6 +126,84 @@ impl AgentSetup {
             _ => Other::Refuse,
         }
     }
+
+    /// Shows the changes, and makes them when asked.
+    fn make(&self, changes: &[Change], is_any: bool, call: &mut Call<'_>) -> Result<()> {
+        let folders = &call.user.folders;
+        let shown = |path: &Path| inert(&folders.display(path)).into_owned();
+        let changes = changes.iter().filter(|change| change.is_some());
+        let changes: Vec<&Change> = changes.collect();
+        if changes.is_empty() {
+            return Ok(match (is_any, self.undo) {
+                (false, _) => {}
+                (true, true) => writeln!(call.out, "There is nothing that setup has entered.")?,
+                (true, false) => writeln!(call.out, "All of it is entered already.")?,
+            });
+        }
+        for change in &changes {
+            write_diff(change, &shown(&change.path), call.out)?;
+        }
+        if !self.write {
+            let then = if self.undo {
+                "The same with --write takes it back"
+            } else {
+                "The same with --write makes this change, and --undo takes it back"
+            };
+            writeln!(call.out, "Nothing was written. {then}.")?;
+            return Ok(());
+        }
+        ended::remove_unfinished_when_ended()?;
+        for change in changes {
+            let kept = settings::write(change)?;
+            let path = shown(&change.path);
+            match (kept, &change.after) {
+                (Some(kept), _) => {
+                    let original = shown(&kept);
+                    writeln!(call.out, "Written: {path}. The original is {original}.")?;
+                }
+                (None, Some(_)) => writeln!(call.out, "Written: {path}.")?,
+                (None, None) => writeln!(call.out, "Removed: {path}.")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes which entries of ours stay, since they are not as they were entered.
+    fn write_left(&self, changes: &[Change], call: &mut Call<'_>) -> Result<()> {
+        let is_named = self.statusline || self.hooks || self.mcp || self.plugin;
+        let changes = changes.iter().filter(|_| !is_named);
+        for change in changes {
+            let text = change.after.as_deref().unwrap_or_default();
+            let lines = text.lines().filter(|line| line.contains(Program::NAME));
+            for line in lines.take(MOST_LEFT) {
+                let path = call.user.folders.display(&change.path);
+                let line = format!(
+                    "Left in {path}, since it is not as setup enters it: {}",
+                    line.trim()
+                );
+                writeln!(call.out, "{}", inert(&line))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most lines of a file that are listed as left in it.
+const MOST_LEFT: usize = 20;
+
+/// What a person has to do for a part that is in no file which is changed here; `None`: there is no such part.
+fn step(agent: Agent, part: Part, program: &Program, is_undone: bool) -> Option<String> {
+    let is_its = (agent, part) == (Agent::ClaudeCode, Part::Server);
+    is_its.then(|| {
+        let command = if is_undone {
+            "claude mcp remove --scope user ctxgauge".to_owned()
+        } else {
+            format!("claude mcp add --scope user ctxgauge -- {}", program.server_command())
+        };
+        format!(
+            "Claude Code keeps its servers in a file that it writes to all the time. By hand: `{command}`"
+        )
+    })
 }
 
 fn option(part: Part) -> &'static str {
@@ -172,35 +234,30 @@ fn named(name: &str) -> Result<Agent> {
     );
 }
 
-/// This program, by its name where that leads to it.
-fn program(user: &User) -> Program {
+/// This program: by the path that the user's `PATH` has for it, which an update does not change, else by its own.
+fn program(user: &User, by_name: bool) -> Program {
     let Ok(own) = std::env::current_exe() else {
         return Program::by_name();
     };
-    let real = |path: PathBuf| std::fs::canonicalize(path).ok();
-    let path = user.env.get("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path);
-    let name = format!("ctxgauge{}", std::env::consts::EXE_SUFFIX);
-    let first = folders.find_map(|folder| real(folder.join(&name)));
-    if first.is_some() && first == real(own.clone()) {
-        Program::by_name()
-    } else {
-        Program::at(&own)
+    if by_name {
+        return Program::by_name();
     }
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let path = user.env.get("PATH").unwrap_or_default();
+    let name = format!("ctxgauge{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let paths: Vec<PathBuf> = folders.map(|folder| folder.join(&name)).collect();
+    let first = paths.into_iter().find(|path| path.is_file());
+    let is_own = |path: &PathBuf| real(path).is_some_and(|it| Some(it) == real(&own));
+    Program::at(&first.filter(is_own).unwrap_or(own))
 }
 
 /// What a person has to do besides.
-fn note(agent: Agent, parts: &[Part], out: &mut dyn Write) -> Result<()> {
-    let note = match agent {
-        Agent::Codex if parts.contains(&Part::Hooks) => {
-            "Codex runs a new or changed hook only after you have reviewed it: enter /hooks in Codex."
-        }
-        Agent::CopilotCli if parts.contains(&Part::StatusLine) => {
-            "Copilot's status line is an experiment: switch it on with `copilot --experimental`."
-        }
-        _ => return Ok(()),
-    };
-    Ok(writeln!(out, "{note}")?)
+fn note(agent: Agent, parts: &[Part]) -> Option<&'static str> {
+    let is_codex = agent == Agent::Codex && parts.contains(&Part::Hooks);
+    is_codex.then_some(
+        "Codex runs a new or changed hook only after you have reviewed it: enter /hooks in Codex.",
+    )
 }
 
 /// Writes what a change does, as a unified diff.

@@ -34,6 +34,17 @@ pub(super) enum Printed {
     Meanwhile,
 }
 
+/// Has a signal end the program with nothing half written, from now on.
+pub(super) fn remove_unfinished_when_ended() -> Result<()> {
+    static LISTENING: Mutex<bool> = Mutex::new(false);
+    let mut is_listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
+    // One thread listens, however much work is done in this process.
+    if !std::mem::replace(&mut *is_listening, true) {
+        tui::when_ended(end).context("could not listen for signals")?;
+    }
+    Ok(())
+}
+
 impl Call<'_> {
     /// Prepares for work that may take long, with these signs.
     pub(super) fn long_work(
@@ -52,12 +63,8 @@ impl Call<'_> {
             progress: context.progress.clone(),
             printed,
         };
-        let mut last = WORK.lock().unwrap_or_else(PoisonError::into_inner);
-        // One thread listens, however much work is done in this process.
-        if last.replace(work).is_none() {
-            tui::when_ended(end).context("could not listen for signals")?;
-        }
-        Ok(())
+        *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
+        remove_unfinished_when_ended()
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Mcp {
     /// Offer the tool `item_text` too, which gives out texts of the log.
     #[arg(long)]
     pub texts: bool,
+    /// Says whose server this is where the program has another name: `setup` writes it, and finds the server again by it.
+    #[arg(long, hide = true)]
+    pub ctxgauge: bool,
     /// Which logs to read.
     #[command(flatten)]
     pub logs: Logs,

@@ -7,6 +7,7 @@
 pub mod output;
 pub mod paths;
 mod platform;
+pub mod swap;
 #[cfg(any(test, feature = "testing"))]
 pub mod waiting;
 

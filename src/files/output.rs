@@ -133,7 +133,7 @@ fn beside(path: &Path, what: &str) -> PathBuf {
 }
 
 /// Moves something to a path where nothing is.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     // The system refuses to move a folder to the place of one that is not empty.
     if !from.is_dir() {
         match fs::hard_link(from, to) {
@@ -147,14 +147,17 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// What removes something unfinished when it is dropped.
-struct Guard {
+pub(super) struct Guard {
     path: PathBuf,
     is_finished: bool,
 }
 
 impl Guard {
     /// Begins something beside this path.
-    fn begin<T>(path: &Path, begin: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Guard)> {
+    pub(super) fn begin<T>(
+        path: &Path,
+        begin: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Guard)> {
         let path = beside(path, "unfinished");
         let mut outputs = outputs_to_begin()?;
         // What a program of the same number has left, which was killed.
@@ -166,6 +169,14 @@ impl Guard {
             is_finished: false,
         };
         Ok((begun, guard))
+    }
+
+    /// Does something with it that no signal interrupts. What is in its place then is removed.
+    pub(super) fn at_once<T>(self, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+        let outputs = outputs_to_begin()?;
+        let done = work(&self.path);
+        drop(outputs);
+        done
     }
 
     /// Moves it to its place. A folder that is there is set aside, and removed when the other is in its place: there is

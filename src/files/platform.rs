@@ -17,7 +17,9 @@ pub use here::{
     in_own_group, is_exhausted, is_pipe, kill_group, links, open_pipe, outlive_size_limit,
     parent_process,
 };
-pub(crate) use here::{kind_name, private_file, private_folder, reading, reading_no_link};
+pub(crate) use here::{
+    exchange, give_to_owner_of, kind_name, private_file, private_folder, reading, reading_no_link,
+};
 pub use ignored::ignored_signals;
 pub use processes::{Process, Processes};
 

@@ -31,7 +31,7 @@ impl Home {
     }
 }
 
-const SETTINGS: &str = "{\n\t// mine\n\t\"zebra\": 1,\n\t\"model\": \"opus\"\n}\n";
+const SETTINGS: &str = "{\n\t\"zebra\": 1,\n\t\"model\": \"opus\"\n}\n";
 
 #[test]
 fn a_change_is_shown_made_when_asked_and_taken_back_byte_for_byte() {
@@ -59,13 +59,13 @@ fn a_change_is_shown_made_when_asked_and_taken_back_byte_for_byte() {
     );
     let text = fs::read_to_string(home.settings()).unwrap();
     assert!(
-        text.starts_with("{\n\t// mine\n\t\"zebra\": 1,\n\t\"model\": \"opus\",\n\t\"statusLine\""),
+        text.starts_with("{\n\t\"zebra\": 1,\n\t\"model\": \"opus\",\n\t\"statusLine\""),
         "{text}"
     );
     let (_, again, _) = home.setup(&["claude-code", "--hooks", "--write"]);
     assert_eq!(again, "All of it is entered already.\n");
 
-    let (code, undone, _) = home.setup(&["claude-code", "--undo"]);
+    let (code, undone, _) = home.setup(&["claude-code", "--undo", "--write"]);
     assert_eq!(code, Some(0), "{undone}");
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), SETTINGS);
     assert_eq!(home.names(), ["projects", "settings.json"]);
@@ -115,7 +115,7 @@ fn a_program_of_another_name_is_found_again() {
     let output = setup.env_clear().env("HOME", home.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = fs::read_to_string(home.settings()).unwrap();
-    let settings: Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
     let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0];
     let line = run(
         &settings["statusLine"]["command"],
@@ -128,7 +128,7 @@ fn a_program_of_another_name_is_found_again() {
     assert_eq!(run(&hook["command"], &event, &home), "");
     drop(folder);
     fs::write(home.settings(), text.replace("opus", "haiku")).unwrap();
-    home.setup(&["claude-code", "--undo"]);
+    home.setup(&["claude-code", "--undo", "--write"]);
     let text = fs::read_to_string(home.settings()).unwrap();
     assert_eq!(text, SETTINGS.replace("opus", "haiku"));
 }
@@ -165,7 +165,7 @@ fn another_status_line_is_run_too() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert_eq!(lines[0], format!("theirs {}", input.len()));
     assert!(lines[1].contains("50.0k known"), "{lines:?}");
-    home.setup(&["claude-code", "--undo"]);
+    home.setup(&["claude-code", "--undo", "--write"]);
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), theirs);
 }
 
@@ -193,14 +193,13 @@ fn what_cannot_be_set_up_is_said() {
             "there is nothing to set up for 'aider'; there is for claude-code, codex",
         ),
         (
-            &["codex"],
+            &["codex", "--statusline"],
             "codex has no status line that can be set in a file; it has --hooks and --mcp",
         ),
         (
             &["pi", "--hooks"],
             "pi has no hooks that can be set in a file",
         ),
-        (&["claude-code", "--mcp"], "claude mcp add"),
     ] {
         let (code, out, err) = home.setup(arguments);
         assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}");
@@ -219,16 +218,96 @@ fn what_cannot_be_set_up_is_said() {
 }
 
 #[test]
+fn all_agents_are_listed_with_what_they_can_have() {
+    let home = Home::new();
+    let (code, before, _) = home.setup(&[]);
+    assert_eq!(code, Some(0));
+    let line = |list: &str, agent: &str| {
+        let mut lines = list.lines();
+        lines
+            .find(|line| line.starts_with(agent))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(line(&before, "codex"), "codex        --hooks  --mcp");
+    home.setup(&["codex", "--mcp", "--write"]);
+    let (_, after, _) = home.setup(&[]);
+    assert_eq!(
+        line(&after, "codex"),
+        "codex        --hooks  --mcp (entered)"
+    );
+    fs::write(home.settings(), "{\"statusLine\": {\"command\": \"x\"}}").unwrap();
+    let (_, after, _) = home.setup(&[]);
+    let expected = "claude-code  --statusline (another one is set)  --hooks  --mod";
+    assert_eq!(line(&after, "claude-code"), expected);
+}
+
+/// The first that an agent has is meant if nothing is named; what is done by hand is said beside the rest.
+#[test]
+fn what_can_be_done_is_done_and_the_rest_is_said() {
+    let home = Home::new();
+    let (code, out, _) = home.setup(&["gemini-cli"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("\"BeforeAgent\""), "{out}");
+    let (code, out, _) = home.setup(&["claude-code", "--hooks", "--mcp", "--write"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("Written: ~/.claude/settings.json."), "{out}");
+    let program = env!("CARGO_BIN_EXE_ctxgauge");
+    let by_hand = format!("`claude mcp add --scope user ctxgauge -- {program} mcp`");
+    assert!(out.contains(&by_hand), "{out}");
+    let (code, out, _) = home.setup(&["claude-code", "--mcp"]);
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("Claude Code keeps its servers"), "{out}");
+    let (code, out, _) = home.setup(&["codex", "--statusline", "--mcp"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("codex has no status line"), "{out}");
+}
+
+/// A client that another shell starts may have another `PATH`.
+#[test]
+fn the_program_is_entered_by_its_path_unless_its_name_is_asked_for() {
+    let home = Home::new();
+    let program = env!("CARGO_BIN_EXE_ctxgauge");
+    let (_, out, _) = home.setup(&["claude-code"]);
+    assert!(out.contains(&format!("\"{program} statusline\"")), "{out}");
+    let (_, out, _) = home.setup(&["claude-code", "--by-name"]);
+    assert!(out.contains("\"ctxgauge statusline\""), "{out}");
+}
+
+#[test]
+fn taking_back_is_shown_first_and_says_what_it_leaves() {
+    let home = Home::new();
+    home.setup(&["claude-code", "--hooks", "--write"]);
+    let text = fs::read_to_string(home.settings()).unwrap();
+    let (_, shown, _) = home.setup(&["claude-code", "--undo"]);
+    assert!(
+        shown.contains("Nothing was written. The same with --write takes it back."),
+        "{shown}"
+    );
+    assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
+    let mixed = text.replacen("ctxgauge hook\"", "ctxgauge hook; date\"", 1);
+    fs::write(home.settings(), mixed).unwrap();
+    let (_, undone, _) = home.setup(&["claude-code", "--undo", "--write"]);
+    let left: Vec<&str> = undone
+        .lines()
+        .filter(|line| line.starts_with("Left in "))
+        .collect();
+    assert_eq!(left.len(), 1, "{undone}");
+    assert!(left[0].contains("ctxgauge hook; date"), "{undone}");
+    assert_eq!(
+        home.names(),
+        ["projects", "settings.json"],
+        "no original is left"
+    );
+}
+
+#[test]
 fn escapes_in_settings_are_made_visible() {
     let home = Home::new();
-    fs::write(
-        home.settings(),
-        "{\n  // \u{1b}]0;x\u{7}\n  \"a\": \"\u{202e}b\"\n}\n",
-    )
-    .unwrap();
+    fs::write(home.settings(), "{\n  \"a\": \"\u{202e}b\u{9b}2J\"\n}\n").unwrap();
     let (_, shown, _) = home.setup(&["claude-code"]);
     assert!(
-        shown.contains("// ") && !shown.contains(['\u{1b}', '\u{7}', '\u{202e}']),
+        shown.contains("\"a\": ") && !shown.contains(['\u{9b}', '\u{202e}']),
         "{shown}"
     );
     fs::write(

@@ -1,11 +1,12 @@
 //! What is entered in settings that are JSON, and how it is found again.
 
-use super::json::{Json, field, texts};
-use super::program::{chained_in, is_server};
+use super::json::{Json, Syntax, field, texts};
+use super::program::chained_in;
 use super::{Other, Part, Program, Refusal};
 use crate::agent::Agent;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject};
 use jsonc_parser::json;
+use std::iter;
 use std::path::Path;
 
 /// Why a file is left as it is.
@@ -58,7 +59,7 @@ pub(super) fn take_out(json: &Json, agent: Agent, part: Part, program: &Program)
     let is_out = match part {
         Part::StatusLine => take_out_status_line(&root, agent, program),
         Part::Hooks => take_out_hooks(&root, agent, program),
-        Part::Server => take_out_server(&root, agent),
+        Part::Server => take_out_server(&root, agent, program),
         Part::Plugin => None,
     };
     is_out.is_some()
@@ -66,7 +67,7 @@ pub(super) fn take_out(json: &Json, agent: Agent, part: Part, program: &Program)
 
 /// Whether nothing is left but what we write into a file that is new.
 pub(super) fn is_empty(text: &str) -> bool {
-    let Ok(json) = Json::read(text) else {
+    let Ok(json) = Json::read(text, Syntax::Loose) else {
         return false;
     };
     let fields = json.object().properties();
@@ -284,28 +285,35 @@ fn servers_key(agent: Agent) -> &'static str {
 fn enter_server(root: &CstObject, agent: Agent, program: &Program) -> Result<(), Wrong> {
     let servers = object(root, servers_key(agent))?;
     if let Some(server) = servers.get(NAME) {
-        let is_ours = server.object_value().is_some_and(|it| is_our_server(&it));
-        return is_ours.then_some(()).ok_or(Wrong::Taken);
+        let call = server.object_value().and_then(|server| call(&server));
+        let is_there = call.is_some_and(|call| program.is_server(&call));
+        return is_there.then_some(()).ok_or(Wrong::Taken);
     }
-    let command = program.executable();
+    let call = program.server();
+    let (command, arguments) = (call[0].as_str(), call[1..].to_vec());
     let server = match agent {
-        Agent::OpenCode => {
-            json!({ "type": "local", "command": [command, "mcp"], "enabled": true })
-        }
+        Agent::OpenCode => json!({ "type": "local", "command": call, "enabled": true }),
         Agent::CopilotCli => {
-            json!({ "type": "local", "command": command, "args": ["mcp"], "tools": ["*"] })
+            json!({ "type": "local", "command": command, "args": arguments, "tools": ["*"] })
         }
-        _ => json!({ "command": command, "args": ["mcp"] }),
+        _ => json!({ "command": command, "args": arguments }),
     };
     servers.append(NAME, server);
     Ok(())
 }
 
-fn take_out_server(root: &CstObject, agent: Agent) -> Option<()> {
+/// The keys of a server that are entered. One with others is the user's.
+const SERVER_KEYS: &[&str] = &["type", "command", "args", "tools", "enabled"];
+
+fn take_out_server(root: &CstObject, agent: Agent, program: &Program) -> Option<()> {
     let name = servers_key(agent);
     let servers = root.object_value(name)?;
     let server = servers.get(NAME)?;
-    if !is_our_server(&server.object_value()?) {
+    let entry = server.object_value()?;
+    let keys = entry.properties();
+    let mut keys = keys.iter().filter_map(|field| field.decoded_name());
+    let is_ours = program.is_server(&call(&entry)?);
+    if !is_ours || !keys.all(|key| SERVER_KEYS.contains(&&*key)) {
         return None;
     }
     server.remove();
@@ -313,12 +321,13 @@ fn take_out_server(root: &CstObject, agent: Agent) -> Option<()> {
     Some(())
 }
 
-/// Whether a server of our name is ours, whatever the program is called.
-fn is_our_server(server: &CstObject) -> bool {
-    // OpenCode has the program and its arguments in one list.
-    let arguments = match texts(server, "command") {
-        Some(command) => command.into_iter().skip(1).collect(),
-        None => texts(server, "args").unwrap_or_default(),
-    };
-    is_server(&arguments)
+/// The program of a server and its arguments.
+fn call(server: &CstObject) -> Option<Vec<String>> {
+    // OpenCode has both in one list.
+    if let Some(command) = texts(server, "command") {
+        return Some(command);
+    }
+    let program = field(server, "command")?;
+    let arguments = texts(server, "args").unwrap_or_default();
+    Some(iter::once(program).chain(arguments).collect())
 }

@@ -2,10 +2,10 @@
 
 use super::Refusal;
 use super::places::PLUGIN;
+use ::files::swap::{Swapped, swap, write_like};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The largest file of settings that is changed, in bytes.
@@ -20,6 +20,8 @@ pub struct Change {
     pub before: Option<String>,
     /// Its text after the change; `None`: it is removed.
     pub after: Option<String>,
+    /// Whether something of ours is in it after the change, so that its original is kept.
+    pub has_ours: bool,
 }
 
 impl Change {
@@ -50,14 +52,22 @@ impl Backup {
 
     /// Whether there is any original of a file, of whatever we wrote.
     pub(super) fn exists(path: &Path) -> bool {
+        !Backup::all(path).is_empty()
+    }
+
+    /// All originals of a file, of whatever we wrote.
+    fn all(path: &Path) -> Vec<Backup> {
         let beginning = format!(
             "{}{MIDDLE}",
             path.file_name().unwrap_or_default().to_string_lossy()
         );
         let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
         let names = entries.into_iter().flatten().flatten();
-        let mut names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        names.any(|name| name.starts_with(&beginning) && name.ends_with(END))
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = names.filter(|name| name.starts_with(&beginning) && name.ends_with(END));
+        names
+            .map(|name| Backup(path.with_file_name(name)))
+            .collect()
     }
 
     pub(super) fn read(&self) -> Option<String> {
@@ -89,15 +99,15 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
         return Ok(None);
     }
     // Settings may be kept elsewhere and linked.
-    let path = &fs::canonicalize(&change.path).unwrap_or_else(|_| change.path.clone());
-    if read(path)? != change.before {
-        let why = "somebody else has just changed it; try again".to_owned();
+    let beside = &change.path;
+    let path = &files::target(beside).map_err(|error| failed("write", beside, error))?;
+    if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
+        let why = "it is read-only".to_owned();
         return Err(Refusal::Unclear {
             path: path.clone(),
             why,
         });
     }
-    let beside = &change.path;
     let known = change
         .before
         .as_deref()
@@ -106,26 +116,29 @@ pub fn write(change: &Change) -> Result<Option<PathBuf>, Refusal> {
     let kept = match (&change.before, &change.after) {
         // It is as it was.
         (_, after) if known.is_some() && *after == original => None,
-        (Some(before), Some(after)) => {
-            let backup = Backup::named(beside, after).0;
-            put(&backup, original.as_ref().unwrap_or(before), path)?;
+        (Some(before), Some(after)) if change.has_ours => {
+            let backup = Backup::named(beside, after);
+            keep(&backup, original.as_ref().unwrap_or(before), path)?;
             Some(backup)
         }
         _ => None,
     };
-    match &change.after {
-        Some(after) => put(path, after, path)?,
-        None => {
-            fs::remove_file(path).map_err(|error| failed("remove", path, error))?;
-            remove_own_folders(path);
+    let made = put(path, change.before.as_deref(), change.after.as_deref());
+    if let (Err(_), Some(Backup(kept))) = (&made, &kept) {
+        // Nothing was changed, so it is the original of nothing.
+        fs::remove_file(kept).map_err(|error| failed("remove", kept, error))?;
+    }
+    made?;
+    if change.after.is_none() {
+        remove_own_folders(path);
+    }
+    // There is one original of a file.
+    for Backup(old) in Backup::all(beside) {
+        if kept.as_ref().is_none_or(|kept| kept.0 != old) {
+            fs::remove_file(&old).map_err(|error| failed("remove", &old, error))?;
         }
     }
-    if let Some(Backup(old)) = known
-        && kept.as_ref() != Some(&old)
-    {
-        fs::remove_file(&old).map_err(|error| failed("remove", &old, error))?;
-    }
-    Ok(kept)
+    Ok(kept.map(|backup| backup.0))
 }
 
 /// Removes the folders around a file that is gone which are our own, and empty.
@@ -139,20 +152,26 @@ fn remove_own_folders(path: &Path) {
     }
 }
 
-/// Writes a file as a whole, with the permissions of another one, else for the user alone.
-fn put(path: &Path, text: &str, like: &Path) -> Result<(), Refusal> {
-    let write = || -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        if let Ok(meta) = fs::metadata(like) {
-            file.as_file().set_permissions(meta.permissions())?;
-        }
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(|error| failed("write", path, error))
+/// Replaces a file that is as it was.
+fn put(path: &Path, before: Option<&str>, after: Option<&str>) -> Result<(), Refusal> {
+    if let (Some(folder), Some(_)) = (path.parent(), after) {
+        fs::create_dir_all(folder).map_err(|error| failed("write", path, error))?;
+    }
+    let [before, after] = [before, after].map(|text| text.map(str::as_bytes));
+    match swap(path, before, after) {
+        Ok(Swapped::Done) => Ok(()),
+        Ok(Swapped::Changed) => Err(Refusal::Unclear {
+            path: path.to_path_buf(),
+            why: "somebody else has just changed it; try again".to_owned(),
+        }),
+        Err(error) => Err(failed("write", path, error)),
+    }
+}
+
+/// Keeps an original, with the permissions and the owner of the file.
+fn keep(backup: &Backup, original: &str, path: &Path) -> Result<(), Refusal> {
+    let kept = write_like(&backup.0, original.as_bytes(), path);
+    kept.map_err(|error| failed("write", &backup.0, error))
 }
 
 fn failed(doing: &'static str, path: &Path, error: io::Error) -> Refusal {

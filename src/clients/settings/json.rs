@@ -2,9 +2,40 @@
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use serde::de::IgnoredAny;
 
 /// What some editors put before a text.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// What an agent takes in its settings. A file that has more is not read at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    /// JSON alone.
+    Plain,
+    /// Comments too.
+    Comments,
+    /// Comments, and commas after the last of several values.
+    Loose,
+}
+
+impl Syntax {
+    fn options(self) -> ParseOptions {
+        ParseOptions {
+            allow_comments: self != Syntax::Plain,
+            allow_trailing_commas: self == Syntax::Loose,
+            allow_loose_object_property_names: false,
+            ..ParseOptions::default()
+        }
+    }
+
+    /// What it does not have.
+    fn lacks(self) -> &'static str {
+        match self {
+            Syntax::Plain => "comments or commas after a last value",
+            Syntax::Comments | Syntax::Loose => "commas after a last value",
+        }
+    }
+}
 
 /// A document that is an object.
 pub(super) struct Json {
@@ -14,17 +45,26 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// Reads a document; an empty one is an empty object.
-    pub(super) fn read(text: &str) -> Result<Json, String> {
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            ..ParseOptions::default()
-        };
+    /// Reads a document that the agent reads too; an empty one is an empty object.
+    pub(super) fn read(text: &str, syntax: Syntax) -> Result<Json, String> {
         let plain = text.strip_prefix(BYTE_ORDER_MARK);
-        let root = CstRootNode::parse(plain.unwrap_or(text), &options)
-            .map_err(|error| format!("it is not valid JSON: {error}"))?;
+        let body = plain.unwrap_or(text);
+        let parse = |syntax: Syntax| CstRootNode::parse(body, &syntax.options());
+        let root =
+            parse(Syntax::Loose).map_err(|error| format!("it is not valid JSON: {error}"))?;
+        // The parser passes over comments at the end.
+        let is_read = match syntax {
+            Syntax::Plain => {
+                body.trim().is_empty() || serde_json::from_str::<IgnoredAny>(body).is_ok()
+            }
+            syntax => parse(syntax).is_ok(),
+        };
+        if !is_read {
+            let lacks = syntax.lacks();
+            return Err(format!(
+                "the agent does not read it, since it has {lacks}: remove them first"
+            ));
+        }
         if root.object_value_or_create().is_none() {
             return Err("it is not a JSON object".to_owned());
         }

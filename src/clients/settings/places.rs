@@ -1,6 +1,7 @@
 //! Where agents have their settings.
 
 use super::Part;
+use super::json::Syntax;
 use crate::agent::Agent;
 use files::paths::User;
 use std::path::PathBuf;
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 /// How a file of settings is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// JSON, with comments where somebody wrote some.
-    Json,
+    /// JSON, with what else the agent takes.
+    Json(Syntax),
     /// TOML.
     Toml,
 }
@@ -26,19 +27,23 @@ pub(super) struct Place {
 /// Claude Code keeps its servers in a file of its own state that it rewrites all the time: `claude mcp add` is the way in.
 pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
     let (below, form) = match (agent, part) {
-        (Agent::ClaudeCode, Part::StatusLine | Part::Hooks)
-        | (Agent::CopilotCli, Part::StatusLine)
-        | (Agent::GeminiCli, Part::Hooks | Part::Server)
-        | (Agent::QwenCode, Part::StatusLine | Part::Hooks | Part::Server) => {
-            ("settings.json", Form::Json)
+        // Tried with 2.1.332, which skips a file that has more.
+        (Agent::ClaudeCode, Part::StatusLine | Part::Hooks) => {
+            ("settings.json", Form::Json(Syntax::Plain))
         }
-        (Agent::Cursor, Part::StatusLine) => ("cli-config.json", Form::Json),
-        (Agent::Codex | Agent::Cursor, Part::Hooks) => ("hooks.json", Form::Json),
-        (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json),
+        (Agent::GeminiCli, Part::Hooks | Part::Server)
+        | (Agent::QwenCode, Part::StatusLine | Part::Hooks | Part::Server) => {
+            ("settings.json", Form::Json(Syntax::Comments))
+        }
+        (Agent::CopilotCli, Part::StatusLine) => ("settings.json", Form::Json(Syntax::Loose)),
+        (Agent::Cursor, Part::StatusLine) => ("cli-config.json", Form::Json(Syntax::Loose)),
+        (Agent::Codex, Part::Hooks) => ("hooks.json", Form::Json(Syntax::Plain)),
+        (Agent::Cursor, Part::Hooks) => ("hooks.json", Form::Json(Syntax::Loose)),
+        (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json(Syntax::Loose)),
         (Agent::Codex, Part::Server) => ("config.toml", Form::Toml),
-        (Agent::Cursor | Agent::Pi, Part::Server) => ("mcp.json", Form::Json),
-        (Agent::CopilotCli, Part::Server) => ("mcp-config.json", Form::Json),
-        (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json),
+        (Agent::Cursor | Agent::Pi, Part::Server) => ("mcp.json", Form::Json(Syntax::Loose)),
+        (Agent::CopilotCli, Part::Server) => ("mcp-config.json", Form::Json(Syntax::Loose)),
+        (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json(Syntax::Loose)),
         (Agent::ClaudeCode, Part::Server)
         | (Agent::Codex | Agent::GeminiCli, Part::StatusLine)
         | (Agent::OpenCode | Agent::Pi, Part::StatusLine | Part::Hooks)

@@ -28,6 +28,7 @@ fn changes(agent: &Path, after: impl Fn(&str) -> Option<String>) -> Result<Vec<C
         Ok(Change {
             path,
             before,
+            has_ours: after.is_some(),
             after,
         })
     });

@@ -3,10 +3,8 @@
 use super::command::{commands_in, quoted, words};
 use std::path::Path;
 
-/// The program's name.
-const NAME: &str = "ctxgauge";
 /// What marks a command of a program with another name as ours, so that it is found again wherever that program is now.
-/// The commands `statusline` and `hook` have it as an option that does nothing.
+/// The commands `statusline`, `hook` and `mcp` have it as an option that does nothing.
 const MARK: &str = "--ctxgauge";
 /// The option with a status line of another tool.
 const CHAIN: &str = "--chain";
@@ -16,9 +14,12 @@ const CHAIN: &str = "--chain";
 pub struct Program(String);
 
 impl Program {
+    /// The program's name.
+    pub const NAME: &str = "ctxgauge";
+
     /// The program by its name, which the user's `PATH` leads to.
     pub fn by_name() -> Program {
-        Program(NAME.to_owned())
+        Program(Program::NAME.to_owned())
     }
 
     /// The program by its path.
@@ -29,6 +30,23 @@ impl Program {
     /// Its name or path, to be started without a shell.
     pub(super) fn executable(&self) -> &str {
         &self.0
+    }
+
+    /// The server, to be started without a shell: the program and its arguments.
+    pub(super) fn server(&self) -> Vec<String> {
+        let words = [&self.0, "mcp"].into_iter();
+        let mark = (!is_named(&self.0)).then_some(MARK);
+        words.chain(mark).map(str::to_owned).collect()
+    }
+
+    /// Whether a program and its arguments, as settings name them without a shell, are our server.
+    pub(super) fn is_server(&self, call: &[String]) -> bool {
+        self.is_call(call, "mcp")
+    }
+
+    /// The server, for a shell.
+    pub fn server_command(&self) -> String {
+        self.command("mcp")
     }
 
     /// One of its commands, for a shell.
@@ -76,12 +94,7 @@ impl Program {
 /// Whether a program at this path has our name.
 fn is_named(path: &str) -> bool {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    file.strip_suffix(".exe").unwrap_or(file) == NAME
-}
-
-/// Whether a program and its arguments, as settings name them without a shell, are the server.
-pub(super) fn is_server(arguments: &[String]) -> bool {
-    arguments.first().is_some_and(|first| first == "mcp")
+    file.strip_suffix(".exe").unwrap_or(file) == Program::NAME
 }
 
 /// The other status line that ours runs too.

@@ -89,11 +89,11 @@ impl Home {
     }
 }
 
-const SETTINGS: &str = "{\n  // what I like\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"PreCompact\": [ { \"hooks\": \
-    [ { \"type\": \"command\", \"command\": \"say bye\" } ] } ],\n    \"Stop\": []\n  },\n  \"zebra\": [1,2 , 3],\n}\n";
+const SETTINGS: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"PreCompact\": [ { \"hooks\": \
+    [ { \"type\": \"command\", \"command\": \"say bye\" } ] } ],\n    \"Stop\": []\n  },\n  \"zebra\": [1,2 , 3]\n}\n";
 
 #[test]
-fn other_keys_their_order_and_comments_stay() {
+fn other_keys_and_their_order_stay() {
     let home = Home::with(Agent::ClaudeCode, ".claude/settings.json", SETTINGS);
     home.write(&[Part::StatusLine, Part::Hooks]);
     let text = home.text(".claude/settings.json");
@@ -102,7 +102,6 @@ fn other_keys_their_order_and_comments_stay() {
             .unwrap_or_else(|| panic!("{what} in {text}"))
     };
     let order = [
-        "// what I like",
         "\"model\"",
         "\"say bye\"",
         "\"zebra\": [1,2 , 3]",
@@ -140,6 +139,7 @@ fn every_agent_gets_its_parts_and_they_come_out_byte_for_byte() {
 #[test]
 fn what_was_there_comes_back_byte_for_byte() {
     let toml = "# mine\nmodel = \"gpt-5.5\"   # new\n\n[mcp_servers.docs]\ncommand = \"docs\"\n\n[tui]\nnotifications = false\n";
+    let crlf = format!("\u{feff}{}# the end", toml.replace('\n', "\r\n"));
     let cases = [
         (Agent::ClaudeCode, ".claude/settings.json", SETTINGS),
         (
@@ -161,7 +161,23 @@ fn what_was_there_comes_back_byte_for_byte() {
             "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
         ),
         (Agent::Codex, ".codex/hooks.json", "{\"hooks\":{}}"),
+        (
+            Agent::GeminiCli,
+            ".gemini/settings.json",
+            "{ // mine\n  \"hooks\": {} /* none */\n}\n",
+        ),
+        (
+            Agent::OpenCode,
+            ".config/opencode/opencode.json",
+            "{ // mine\n  \"plugin\": [\"a\",],\n}\n",
+        ),
         (Agent::Codex, ".codex/config.toml", toml),
+        (Agent::Codex, ".codex/config.toml", &crlf),
+        (
+            Agent::Codex,
+            ".codex/config.toml",
+            "mcp_servers = {}\r\nmodel = \"x\"\r\n# the end",
+        ),
         (
             Agent::Codex,
             ".codex/config.toml",
@@ -254,7 +270,71 @@ fn after_another_change_only_our_entries_go() {
         words(&text),
         words(&SETTINGS.replace("\"opus\"", "\"haiku\""))
     );
-    assert!(Backup::exists(&path), "the original is still there");
+    assert!(!Backup::exists(&path), "nothing is left of it");
+}
+
+/// Line ends, a byte order mark, and comments at the end.
+#[test]
+fn codex_keeps_the_rest_of_its_file_as_it_is_written() {
+    for body in [
+        "\u{feff}model = \"x\"\r\n\r\n[tui]\r\na = 1 # one\r\n# the end\r\n",
+        "model = \"x\"\n# the end",
+        "mixed = 1\r\nends = 2\n",
+        "# a comment alone\n",
+    ] {
+        let home = Home::with(Agent::Codex, ".codex/config.toml", body);
+        home.write(&[Part::Server]);
+        let text = home.text(".codex/config.toml");
+        assert!(text.starts_with(body), "{text:?}");
+        let added = &text[body.len()..];
+        assert_eq!(added.contains("\r\n"), body.contains("\r\n"), "{added:?}");
+        assert_eq!(added.trim().lines().next(), Some("[mcp_servers.ctxgauge]"));
+        // Somebody else adds a table, so that only what was entered goes.
+        let path = home.dir.path().join(".codex/config.toml");
+        fs::write(&path, format!("{text}[other]\nb = 2\n")).unwrap();
+        home.undo(&[Part::Server]);
+        let left = home.text(".codex/config.toml");
+        assert!(left.starts_with(body), "{left:?}");
+        assert_eq!(left[body.len()..].trim_start(), "[other]\nb = 2\n");
+    }
+}
+
+#[test]
+fn a_file_that_the_agent_does_not_read_is_not_changed() {
+    for (agent, below, text, is_read) in [
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            "{\"a\": 1,}",
+            false,
+        ),
+        (
+            Agent::ClaudeCode,
+            ".claude/settings.json",
+            "{} // mine",
+            false,
+        ),
+        (Agent::Codex, ".codex/hooks.json", "{ /* mine */ }", false),
+        (
+            Agent::QwenCode,
+            ".qwen/settings.json",
+            "{ /* mine */ }",
+            true,
+        ),
+        (
+            Agent::QwenCode,
+            ".qwen/settings.json",
+            "{\"a\": [1,]}",
+            false,
+        ),
+    ] {
+        let home = Home::with(agent, below, text);
+        let entered = home.enter(&[Part::Hooks], Other::Refuse);
+        assert_eq!(entered.is_ok(), is_read, "{agent:?} {text}");
+        let why = entered.err().map(|refusal| refusal.to_string());
+        let is_said = why.is_none_or(|why| why.contains("does not read it"));
+        assert!(is_said, "{agent:?} {text}");
+    }
 }
 
 /// Of whatever name the program was, and whoever has changed the files since.
@@ -347,6 +427,23 @@ fn entries_of_others_stay() {
             Agent::Codex,
             ".codex/config.toml",
             "[mcp_servers.ctxgauge]\nurl = \"https://localhost/mcp\"\n".to_owned(),
+        ),
+        // Entered by hand, by another program or with more than setup writes.
+        (
+            Agent::Codex,
+            ".codex/config.toml",
+            "[mcp_servers.ctxgauge]\ncommand = \"/opt/wrapper\"\nargs = [\"mcp\"]\n".to_owned(),
+        ),
+        (
+            Agent::Codex,
+            ".codex/config.toml",
+            "[mcp_servers.ctxgauge]\ncommand = \"ctxgauge\"\nargs = [\"mcp\"]\nenabled = false\n"
+                .to_owned(),
+        ),
+        (
+            Agent::GeminiCli,
+            ".gemini/settings.json",
+            server(r#"{"command":"ctxgauge","args":["mcp"],"env":{"A":"b"}}"#),
         ),
     ] {
         let home = Home::with(agent, below, &text);
@@ -467,6 +564,37 @@ fn a_file_that_somebody_else_has_just_changed_is_not_overwritten() {
     assert_eq!(home.text(".claude/settings.json"), "{\"a\": 1}");
 }
 
+#[test]
+fn a_read_only_file_is_not_replaced() {
+    let home = Home::with(Agent::Codex, ".codex/config.toml", "model = \"x\"\n");
+    let path = home.dir.path().join(".codex/config.toml");
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).unwrap();
+    let before = home.files();
+    let change = home
+        .enter(&[Part::Server], Other::Refuse)
+        .unwrap()
+        .remove(0);
+    let refused = write(&change).unwrap_err().to_string();
+    assert!(refused.contains("read-only"), "{refused}");
+    assert_eq!(home.files(), before);
+}
+
+/// Someone may keep the file elsewhere and not have it yet.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_stays_a_link() {
+    let home = Home::with(Agent::ClaudeCode, ".claude/mine", "");
+    let link = home.dir.path().join(".claude/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/claude.json", &link).unwrap();
+    home.write(&[Part::Hooks]);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(home.text("dotfiles/claude.json").contains("ctxgauge hook"));
+    home.undo(&[Part::StatusLine, Part::Hooks]);
+    assert!(!home.dir.path().join("dotfiles/claude.json").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link_and_permissions_stay() {
@@ -545,7 +673,7 @@ proptest! {
             write(change).unwrap();
             // It is still what the agent can read.
             let is_json = change.path.extension().is_some_and(|ending| ending == "json");
-            prop_assert!(!is_json || Json::read(&change.after.clone().unwrap_or_default()).is_ok());
+            prop_assert!(!is_json || Json::read(&change.after.clone().unwrap_or_default(), Syntax::Plain).is_ok());
         }
         home.undo(&parts);
         let ours = serde_json::to_string(&value).unwrap().contains("ctxgauge");

@@ -1,6 +1,6 @@
 //! Windows, and whatever else is no Unix.
 
-use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -111,3 +111,17 @@ pub fn in_own_group(command: &mut Command) -> &mut Command {
 
 /// Does nothing: there are no process groups.
 pub fn kill_group(_: &Child) {}
+
+/// Exchanges two files, at one moment.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::Unsupported`]: this system cannot.
+pub(crate) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Gives a file to the owner of another one: it is that of its folder already.
+pub(crate) fn give_to_owner_of(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}

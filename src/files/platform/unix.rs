@@ -8,10 +8,11 @@ use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
-use std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command};
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
@@ -47,6 +48,37 @@ pub(crate) fn private_folder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder
+}
+
+/// Exchanges two files, at one moment.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::Unsupported`] if this system cannot; [`io::ErrorKind::InvalidInput`] if this file system cannot.
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    {
+        let _ = (one, other);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Gives a file to the owner and the group of another one. Only the administrator may, and only they need it: a file that
+/// anybody else makes is theirs.
+pub(crate) fn give_to_owner_of(file: &File, like: &Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (like.uid(), like.gid()) {
+        return Ok(());
+    }
+    match std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid())) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
 }
 
 /// Has a command run in a process group of its own.

@@ -1,0 +1,37 @@
+//! All agents that can be set up, with what each can have.
+
+use super::option;
+use anyhow::Result;
+use clients::agent::Agent;
+use clients::settings::{self, Change, Other, Part, Program, Refusal};
+use files::paths::User;
+use std::io::Write;
+use strum::VariantArray;
+
+/// Writes the list, and how to go on.
+pub(super) fn write(user: &User, program: &Program, out: &mut dyn Write) -> Result<()> {
+    let width = Agent::VARIANTS.iter().map(|agent| agent.id().len()).max();
+    let width = width.unwrap_or_default();
+    for &agent in Agent::VARIANTS {
+        let parts = settings::parts(agent).into_iter();
+        let parts: Vec<String> = parts
+            .map(|part| format!("{}{}", option(part), state(agent, part, user, program)))
+            .collect();
+        writeln!(out, "{:width$}  {}", agent.id(), parts.join("  "))?;
+    }
+    writeln!(
+        out,
+        "\n`ctxgauge setup AGENT OPTIONS` shows the change to the settings of an agent, and makes it with --write."
+    )?;
+    Ok(())
+}
+
+/// What is the case already.
+fn state(agent: Agent, part: Part, user: &User, program: &Program) -> &'static str {
+    match settings::enter(agent, &[part], user, program, Other::Refuse) {
+        Ok(changes) if changes.iter().any(Change::is_some) => "",
+        Ok(_) => " (entered)",
+        Err(Refusal::OtherStatusLine { .. }) => " (another one is set)",
+        Err(_) => " (its settings cannot be read)",
+    }
+}
