@@ -24,6 +24,13 @@ pub struct Noted {
     /// The compactions that hooks were run for, oldest first: at most [`MOST_COMPACTIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compactions: Vec<NotedCompaction>,
+    /// How many events were missed since the last one at which that could be said, since the hook took too long.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub missed: u64,
+}
+
+fn is_none(missed: &u64) -> bool {
+    *missed == 0
 }
 
 /// A compaction that hooks were run for.

@@ -1,7 +1,9 @@
 //! `ctxgauge hook`.
 //!
-//! An agent waits for it. It therefore never takes longer than it may: what is not done by then is not said. It ends
-//! with 0 whatever happens, since 2 would stop the agent.
+//! An agent waits for it. It therefore never takes longer than it may: what is not done by then is not said, and at the next
+//! prompt it is said that something was missed. It ends with 0 whatever happens, since 2 would stop the agent.
+
+mod deadline;
 
 use super::setup::Setup;
 use super::statusline::{configuration, read_input};
@@ -10,14 +12,15 @@ use anyhow::Result;
 use clap::Args;
 use clients::NoInput;
 use clients::hook::{Event, answer, read};
+use deadline::Deadline;
 use files::paths::User;
 use model::threshold::Threshold;
-use report::hook::{Duties, Warnings, respond};
+use report::hook::{Duties, Warnings, note_missed, respond};
 use report::line::Trouble;
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `ctxgauge hook`.
 #[derive(Debug, Args)]
@@ -26,7 +29,8 @@ pub struct Hook {
     /// never stops anything.
     #[arg(long, value_name = "SIZE")]
     pub block_at: Option<Threshold>,
-    /// Say nothing if it takes longer than this many milliseconds: the agent waits.
+    /// Say nothing if it takes more work than this many milliseconds of one processor, and five times as long: the agent
+    /// waits.
     #[arg(long, value_name = "MS", default_value_t = 50)]
     pub within: u64,
     /// Says whose hook this is where the program has another name: `setup` writes it, and finds the hook again by it.
@@ -37,21 +41,41 @@ pub struct Hook {
 /// What a hook prints.
 type Printed = (Option<String>, Vec<Trouble>);
 
+/// How far a hook is.
+enum Progress {
+    /// It has read what the agent passes.
+    Read(Box<Event>),
+    /// It is done.
+    Done(Result<Printed>),
+}
+
 impl Run for Hook {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let until = Instant::now() + Duration::from_millis(self.within);
-        let (send, receive) = mpsc::sync_channel(1);
+        let deadline = Deadline::after(Duration::from_millis(self.within));
+        let (send, receive) = mpsc::sync_channel(2);
         let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
         let (passed, terminals) = (call.take_input(), call.terminals);
         let respond = move || {
             let input = read_input(passed, terminals).and_then(|bytes| read(&bytes));
-            send.send(respond_to(input, config, &user, block_at))
+            if let Ok(Some(event)) = &input {
+                // If nobody waits any more, the process ends.
+                let _ = send.send(Progress::Read(Box::new(event.clone())));
+            }
+            send.send(Progress::Done(respond_to(input, config, &user, block_at)))
         };
         thread::Builder::new().spawn(respond)?;
-        // What goes on in the thread ends with the process.
-        let left = until.saturating_duration_since(Instant::now());
-        let Ok(done) = receive.recv_timeout(left) else {
-            return Ok(());
+        let mut event = None;
+        let done = loop {
+            match receive.recv_timeout(deadline.pause()) {
+                Ok(Progress::Read(read)) => event = Some(read),
+                Ok(Progress::Done(done)) => break done,
+                Err(RecvTimeoutError::Timeout) if !deadline.is_over() => {}
+                // What goes on in the thread ends with the process.
+                Err(_) => {
+                    event.iter().for_each(|event| note_missed(call.user, event));
+                    return Ok(());
+                }
+            }
         };
         let (answer, troubles) = done?;
         for trouble in troubles {

@@ -13,8 +13,8 @@ pub mod waiting;
 
 pub use platform::{
     HAS_TERMINAL_VARIABLES, Process, Processes, advice_on_watching, change_time, check_reader,
-    check_room, file_number, ignored_signals, in_own_group, is_exhausted, is_pipe, kill_group,
-    links, of_system, open_pipe, outlive_size_limit, parent_process,
+    check_room, cpu_time, file_number, ignored_signals, in_own_group, is_exhausted, is_pipe,
+    kill_group, links, of_system, open_pipe, outlive_size_limit, parent_process,
 };
 
 use std::fs::{self, File, FileType, Metadata};

@@ -13,9 +13,9 @@ use other as here;
 use unix as here;
 
 pub use here::{
-    HAS_TERMINAL_VARIABLES, advice_on_watching, change_time, check_reader, check_room, file_number,
-    in_own_group, is_exhausted, is_pipe, kill_group, links, open_pipe, outlive_size_limit,
-    parent_process,
+    HAS_TERMINAL_VARIABLES, advice_on_watching, change_time, check_reader, check_room, cpu_time,
+    file_number, in_own_group, is_exhausted, is_pipe, kill_group, links, open_pipe,
+    outlive_size_limit, parent_process,
 };
 pub(crate) use here::{
     exchange, give_to_owner_of, kind_name, private_file, private_folder, reading, reading_no_link,

@@ -16,6 +16,7 @@ use clients::hook::{Event, Moment, Say};
 use clients::kept::{self, Kept, KeptBreakdown};
 use clients::noted::{self, Noted};
 use clients::store::{self, Entry};
+use files::paths::User;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -52,13 +53,34 @@ pub fn respond(
             let done = call.after_compaction();
             done.filter(|_| duties.reports_compactions).map(Say::ToUser)
         }
-        Moment::TurnEnd | Moment::Context => {
+        Moment::TurnEnd => {
+            call.keep_said();
+            call.turn_end(duties)
+        }
+        Moment::Context => {
             call.keep_said();
             None
         }
         Moment::Other => None,
     };
     (say, call.troubles)
+}
+
+/// Notes that a hook took too long for its event, to be said at the next one.
+pub fn note_missed(user: &User, event: &Event) {
+    let folder = user
+        .folders
+        .state_folder()
+        .map(|state| noted::folder(&state));
+    let Some((folder, session)) = folder.zip(event.session.as_deref()) else {
+        return;
+    };
+    let agent = event.agent.id();
+    let known: Option<Noted> = store::load(&folder, agent, session);
+    let mut noted = known.unwrap_or_else(|| Noted::new(agent, session));
+    noted.missed = noted.missed.saturating_add(1);
+    // There is nobody left to say it to.
+    let _ = store::save(&folder, &noted);
 }
 
 /// One run of a hook.
@@ -72,15 +94,46 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn prompt(&mut self, duties: &Duties) -> Option<Say> {
+        if self.event.agent.shows_hooks_at_prompts() {
+            return self.say(&duties.warnings, duties);
+        }
+        // What would not be shown is said at the end of the turn.
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
-        let done = notes::end(&mut noted, &shown).filter(|_| duties.reports_compactions);
-        let warning = duties.warnings.say(&shown, &mut noted.warned);
         self.save(&noted);
-        match (done, warning) {
-            (Some(done), Some(warning)) => Some(warning.after(&done)),
-            (done, warning) => warning.or(done.map(Say::ToUser)),
+        let say = duties.warnings.say(&shown, &mut noted.warned);
+        say.filter(|say| !matches!(say, Say::ToUser(_)))
+    }
+
+    fn turn_end(&mut self, duties: &Duties) -> Option<Say> {
+        if self.event.agent.shows_hooks_at_prompts() {
+            return None;
         }
+        // There is no prompt to stop, and the model is told at the prompt.
+        let warnings = Warnings {
+            block_at: None,
+            tells_model: false,
+            ..duties.warnings.clone()
+        };
+        self.say(&warnings, duties)
+    }
+
+    /// What there is to say, which is noted as said.
+    fn say(&mut self, warnings: &Warnings, duties: &Duties) -> Option<Say> {
+        let mut noted = self.noted();
+        let shown = self.shown(&mut noted)?;
+        let missed = notes::missed(&mut noted);
+        let done = notes::end(&mut noted, &shown, self.event.agent);
+        let done = done.filter(|_| duties.reports_compactions);
+        let warning = warnings.say(&shown, &mut noted.warned);
+        self.save(&noted);
+        let before = missed.into_iter().chain(done);
+        before.fold(warning, |say, sentence| {
+            Some(match say {
+                Some(say) => say.after(&sentence),
+                None => Say::ToUser(sentence),
+            })
+        })
     }
 
     /// What is noted of the session so far.

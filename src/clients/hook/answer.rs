@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 pub enum Say {
     /// A sentence for the user.
     ToUser(String),
-    /// The same for the model too, where the agent passes it on.
-    ToBoth(String),
+    /// A sentence for the user, and one for the model, where the agent passes it on. That has no text of the log but names
+    /// of tools: a model may take it for an instruction.
+    ToBoth(String, String),
     /// The prompt is not sent, and why.
     Block(String),
 }
@@ -22,7 +23,7 @@ impl Say {
         let joined = |text: String| format!("{sentence}\n{text}");
         match self {
             Say::ToUser(text) => Say::ToUser(joined(text)),
-            Say::ToBoth(text) => Say::ToBoth(joined(text)),
+            Say::ToBoth(text, model) => Say::ToBoth(joined(text), model),
             Say::Block(text) => Say::Block(joined(text)),
         }
     }
@@ -52,11 +53,11 @@ fn common(event: &Event, say: &Say, block: &str) -> Option<Value> {
             fields.insert("decision".into(), block.into());
             fields.insert("reason".into(), why.as_str().into());
         }
-        Say::ToUser(text) | Say::ToBoth(text) => {
+        Say::ToUser(text) | Say::ToBoth(text, _) => {
             fields.insert("systemMessage".into(), text.as_str().into());
         }
     }
-    if let (Say::ToBoth(text), Moment::Prompt) = (say, event.moment) {
+    if let (Say::ToBoth(_, text), Moment::Prompt) = (say, event.moment) {
         let more = json!({ "hookEventName": event.name, "additionalContext": text });
         fields.insert("hookSpecificOutput".into(), more);
     }
@@ -66,16 +67,16 @@ fn common(event: &Event, say: &Say, block: &str) -> Option<Value> {
 fn cursor(event: &Event, say: &Say) -> Value {
     match (say, event.moment) {
         (Say::Block(text), _) => json!({ "continue": false, "user_message": text }),
-        (Say::ToUser(text) | Say::ToBoth(text), Moment::Prompt) => {
+        (Say::ToUser(text) | Say::ToBoth(text, _), Moment::Prompt) => {
             json!({ "continue": true, "user_message": text })
         }
-        (Say::ToUser(text) | Say::ToBoth(text), _) => json!({ "user_message": text }),
+        (Say::ToUser(text) | Say::ToBoth(text, _), _) => json!({ "user_message": text }),
     }
 }
 
 /// Copilot takes no answer at a prompt and before a compaction, but shows lines of this form.
 fn copilot(say: &Say) -> Value {
-    let (Say::ToUser(text) | Say::ToBoth(text) | Say::Block(text)) = say;
+    let (Say::ToUser(text) | Say::ToBoth(text, _) | Say::Block(text)) = say;
     json!({ "type": "progress", "message": text })
 }
 
@@ -106,6 +107,7 @@ mod tests {
     #[test]
     fn a_sentence_is_for_the_user_and_for_the_model_where_that_was_asked_for() {
         let text = "84% of 167k";
+        let both = |text: String| Say::ToBoth(text.clone(), text);
         let prompt = |agent, name, say: fn(String) -> Say| {
             said(agent, name, Moment::Prompt, &say(text.to_owned())).unwrap()
         };
@@ -115,13 +117,13 @@ mod tests {
                 json!({ "systemMessage": text })
             );
             assert_eq!(
-                prompt(agent, "UserPromptSubmit", Say::ToBoth)["hookSpecificOutput"],
+                prompt(agent, "UserPromptSubmit", both)["hookSpecificOutput"],
                 json!({ "hookEventName": "UserPromptSubmit", "additionalContext": text })
             );
         }
-        let gemini = prompt(Agent::GeminiCli, "BeforeAgent", Say::ToBoth);
+        let gemini = prompt(Agent::GeminiCli, "BeforeAgent", both);
         assert_eq!(gemini["hookSpecificOutput"]["hookEventName"], "BeforeAgent");
-        let cursor = prompt(Agent::Cursor, "beforeSubmitPrompt", Say::ToBoth);
+        let cursor = prompt(Agent::Cursor, "beforeSubmitPrompt", both);
         assert_eq!(cursor, json!({ "continue": true, "user_message": text }));
         let copilot = prompt(Agent::CopilotCli, "", Say::ToUser);
         assert_eq!(copilot, json!({ "type": "progress", "message": text }));
@@ -138,7 +140,7 @@ mod tests {
             (Agent::CopilotCli, ""),
         ] {
             let text = || "full".to_owned();
-            for say in [Say::ToUser(text()), Say::ToBoth(text())] {
+            for say in [Say::ToUser(text()), Say::ToBoth(text(), text())] {
                 let said = said(agent, name, Moment::Prompt, &say).unwrap();
                 let blocks = said.get("decision").is_some() || said["continue"] == false;
                 assert!(!blocks, "{agent:?}: {said}");
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn nothing_becomes_part_of_a_summary_or_is_added_to_it() {
-        let say = Say::ToBoth("full".to_owned());
+        let say = Say::ToBoth("full".to_owned(), "full".to_owned());
         let before = |agent| said(agent, "PreCompact", Moment::BeforeCompaction, &say);
         assert_eq!(before(Agent::ClaudeCode), None);
         assert_eq!(

@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = false;
@@ -124,4 +125,9 @@ pub(crate) fn exchange(_: &Path, _: &Path) -> io::Result<()> {
 /// Gives a file to the owner of another one: it is that of its folder already.
 pub(crate) fn give_to_owner_of(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
+}
+
+/// Returns for how long processors have worked on this program; `None`: that is not known here.
+pub fn cpu_time() -> Option<Duration> {
+    None
 }

@@ -8,12 +8,14 @@ use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
+use rustix::time::{ClockId, clock_gettime};
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
 pub const HAS_TERMINAL_VARIABLES: bool = true;
@@ -48,6 +50,13 @@ pub(crate) fn private_folder() -> DirBuilder {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder
+}
+
+/// Returns for how long processors have worked on this program.
+pub fn cpu_time() -> Option<Duration> {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Some(Duration::new(seconds.ok()?, nanoseconds.ok()?))
 }
 
 /// Exchanges two files, at one moment.

@@ -3,8 +3,9 @@
 use super::Call;
 use crate::line::Shown;
 use crate::line::values::plain;
+use clients::agent::Agent;
 use clients::noted::{Noted, NotedCompaction, NotedSize};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};
 use model::{Gone, Source};
@@ -51,7 +52,7 @@ impl Call<'_> {
         noted.end((self.context.now)(), &self.cause(), None);
         self.save(&noted);
         let shown = self.shown(&mut noted)?;
-        let done = end(&mut noted, &shown);
+        let done = end(&mut noted, &shown, self.event.agent);
         self.save(&noted);
         done
     }
@@ -61,17 +62,58 @@ impl Call<'_> {
     }
 }
 
+/// What was missed since something was said last, as a sentence. It counts as said.
+pub(super) fn missed(noted: &mut Noted) -> Option<String> {
+    let missed = std::mem::take(&mut noted.missed);
+    let events = counted(missed, "event");
+    (missed > 0).then(|| format!("ctxgauge: {events} missed, since the hook took too long"))
+}
+
 /// Completes what is noted of the last compaction, once the log has it. Returns it as a sentence.
-pub(super) fn end(noted: &mut Noted, shown: &Shown) -> Option<String> {
+pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<String> {
+    let earlier = noted.compactions.iter().rev().nth(1);
+    let earlier = earlier.and_then(|earlier| earlier.ended);
     let last = noted.compactions.last_mut()?;
-    if last.ended.is_none() || last.after.is_some() {
+    if last.after.is_some() || last.ended.is_none() && agent.has_hook_after_compaction() {
         return None;
     }
     let began = last.at - CLOCKS;
-    let reset = newest(&shown.session).filter(|reset| reset.at.is_some_and(|at| at >= began))?;
-    last.after = Some(size(shown));
+    let newest = newest(&shown.session);
+    let is_its = |at: Timestamp| at >= began && Some(at) > earlier;
+    let Some(reset) = newest.filter(|reset| reset.at.is_some_and(is_its)) else {
+        if agent == Agent::GeminiCli {
+            // Its hook is run before every request that might compact.
+            noted.compactions.pop();
+        }
+        return None;
+    };
     let done = compactions(&shown.session).pop()?;
+    last.ended = last.ended.or(reset.at);
+    last.after = Some(match size_after(&shown.session, reset, &done) {
+        Some((used, source)) if !is_newest(&shown.session, reset) => NotedSize {
+            used,
+            known: if source.is_known() { used } else { 0 },
+            own_count: None,
+            is_agents: source == Source::Agent,
+        },
+        _ => size(shown),
+    });
     Some(sentence(&shown.session, reset, &done, &last.cause))
+}
+
+/// Whether nothing was sent since a compaction.
+fn is_newest(session: &Session, reset: &PastReset) -> bool {
+    reset.request >= session.requests().len()
+}
+
+/// The size after a compaction: of the context, as long as nothing was sent since. The agent's own number may be of
+/// something else.
+fn size_after(session: &Session, reset: &PastReset, done: &Compaction) -> Option<(u64, Source)> {
+    if is_newest(session, reset) {
+        Some((session.context().used, Source::Estimated))
+    } else {
+        done.after
+    }
 }
 
 fn newest(session: &Session) -> Option<&PastReset> {
@@ -97,8 +139,7 @@ fn sentence(session: &Session, reset: &PastReset, done: &Compaction, cause: &str
         format!("{about}{}", tokens(size))
     };
     let before = about(reset.before, reset.before_source);
-    let after = done
-        .after
+    let after = size_after(session, reset, done)
         .map(|(after, source)| format!(" to {}", about(after, source)));
     let left = counted(done.left_items as u64, "item");
     let largest = done.largest.first().map(|(ix, size, _)| {

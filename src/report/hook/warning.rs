@@ -25,28 +25,33 @@ pub struct Warnings {
 impl Warnings {
     /// What is to be said of a session. `warned` has the thresholds that were warned of, and will.
     pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<Say> {
-        let values = Values::of(&shown.session, shown.agent, OVERSIZED);
+        let mut values = Values::of(&shown.session, shown.agent, OVERSIZED);
         if !values.has_begun {
             return None;
         }
         let (filled, end) = values.filled();
         let is_new = self.pass(filled as f64 / end.max(1) as f64, warned);
-        let sentence = || format!("ctxgauge: {}", words(WARNING, &values));
+        let sentence = |values: &Values| format!("ctxgauge: {}", words(WARNING, values));
+        let said = sentence(&values);
         if self
             .block_at
             .is_some_and(|limit| limit.is_reached(filled, end))
         {
             return Some(Say::Block(format!(
-                "{}. The prompt was not sent, as --block-at asks; compact or clear the context first",
-                sentence()
+                "{said}. The prompt was not sent, as --block-at asks; compact or clear the context first"
             )));
         }
-        let say = if self.tells_model {
-            Say::ToBoth
-        } else {
-            Say::ToUser
-        };
-        is_new.then(|| say(sentence()))
+        if !is_new {
+            return None;
+        }
+        if !self.tells_model {
+            return Some(Say::ToUser(said));
+        }
+        // The name of a file is text that somebody else may have written.
+        if let Some(largest) = &mut values.largest {
+            largest.of = None;
+        }
+        Some(Say::ToBoth(said, sentence(&values)))
     }
 
     /// Whether a threshold is passed that was not warned of.

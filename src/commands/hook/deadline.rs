@@ -1,0 +1,65 @@
+//! How long an agent waits for a hook.
+
+use std::time::{Duration, Instant};
+
+/// On a busy machine, a hook may wait this many times as long as it may work.
+const LEAST_WAIT: u32 = 5;
+/// And this many times, however little it has worked: a folder may be on a server that does not answer.
+const MOST_WAIT: u32 = 20;
+/// How often it is looked how much it has worked.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The end of what a hook may take: so much work, or 5 times as long, whichever is later; at most 20 times as long.
+pub(super) struct Deadline {
+    work: Duration,
+    begun: Instant,
+}
+
+impl Deadline {
+    /// The time runs from now on.
+    pub(super) fn after(work: Duration) -> Deadline {
+        let begun = Instant::now();
+        Deadline { work, begun }
+    }
+
+    /// How long to wait until it may be over.
+    pub(super) fn pause(&self) -> Duration {
+        let least = self.work.saturating_mul(LEAST_WAIT);
+        let left = least.saturating_sub(self.begun.elapsed());
+        if self.work.is_zero() {
+            Duration::ZERO
+        } else {
+            left.max(PAUSE)
+        }
+    }
+
+    /// Whether it is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over_after(self.begun.elapsed(), files::cpu_time())
+    }
+
+    /// The same, after this time, of which the program has worked as long as `worked`; `None`: that is not known.
+    fn is_over_after(&self, waited: Duration, worked: Option<Duration>) -> bool {
+        let is_busy = worked.is_some_and(|worked| worked < self.work);
+        let times = if is_busy { MOST_WAIT } else { LEAST_WAIT };
+        waited >= self.work.saturating_mul(times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_takes_no_time_from_a_hook() {
+        let ms = Duration::from_millis;
+        let deadline = Deadline::after(ms(50));
+        let is_over =
+            |waited, worked: Option<u64>| deadline.is_over_after(ms(waited), worked.map(ms));
+        // It has worked all the time, half of it, hardly, or nobody has counted.
+        assert!(!is_over(249, Some(249)) && is_over(250, Some(250)));
+        assert!(!is_over(249, Some(100)) && is_over(250, Some(100)));
+        assert!(!is_over(999, Some(49)) && is_over(1_000, Some(49)));
+        assert!(!is_over(249, None) && is_over(250, None));
+    }
+}
