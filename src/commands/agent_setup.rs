@@ -134,11 +134,12 @@ impl AgentSetup {
         let changes = changes.iter().filter(|change| change.is_some());
         let changes: Vec<&Change> = changes.collect();
         if changes.is_empty() {
-            return Ok(match (is_any, self.undo) {
+            match (is_any, self.undo) {
                 (false, _) => {}
                 (true, true) => writeln!(call.out, "There is nothing that setup has entered.")?,
                 (true, false) => writeln!(call.out, "All of it is entered already.")?,
-            });
+            }
+            return Ok(());
         }
         for change in &changes {
             write_diff(change, &shown(&change.path), call.out)?;

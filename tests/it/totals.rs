@@ -123,7 +123,7 @@ fn what_the_agent_counts_is_beside_the_list_price() {
     let own = |logs: &[String]| list(logs)["sessions"][0]["usage"]["own_cost_usd"].clone();
     assert_eq!(own(std::slice::from_ref(&log)), 0.58);
     let counts = log.lines().filter(|line| line.contains("cost-state"));
-    let later = |total: &str| counts.clone().last().unwrap().replace("0.58", total);
+    let later = |total: &str| counts.clone().next_back().unwrap().replace("0.58", total);
     let resumed = format!("{log}{}\n{}\n", later("0.9"), later("0.25"));
     assert_eq!(own(&[resumed]), 1.15, "a count that began again");
     let odd = format!("{log}{}\n{}\n", later("-1"), later("\"much\""));
