@@ -100,18 +100,24 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
                 return Err(error);
             }
         }
-        let mut out = content(new)?.unwrap_or_default();
-        if out == expected && swapped == Swapped::Done {
+        let mut out = content(new);
+        if swapped == Swapped::Done && out.as_ref().is_ok_and(|out| is(out, &expected)) {
             // Whoever had it open may be writing to it.
             thread::sleep(PAUSE);
-            out = content(new)?.unwrap_or_default();
+            out = content(new);
         }
-        if out == expected {
-            return Ok(swapped);
+        match out {
+            Ok(out) if is(&out, &expected) => return Ok(swapped),
+            // It is newer than what took its place.
+            Ok(out) => {
+                swapped = Swapped::Changed;
+                expected = std::mem::replace(&mut placed, out.unwrap_or_default());
+            }
+            Err(error) => {
+                put_back(new, path, true)?;
+                return Err(error);
+            }
         }
-        // It is newer than what took its place.
-        swapped = Swapped::Changed;
-        expected = std::mem::replace(&mut placed, out);
     }
     put_back(new, path, true)?;
     Ok(Swapped::Changed)
@@ -120,7 +126,8 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
 /// Moves what somebody else wrote last to its place, if that is what was taken out.
 fn put_back(new: &Path, path: &Path, is_theirs: bool) -> io::Result<()> {
     if is_theirs {
-        fs::rename(new, path)
+        // What is there now may have been removed.
+        platform::exchange(new, path).or_else(|_| fs::rename(new, path))
     } else {
         Ok(())
     }
@@ -145,13 +152,19 @@ fn remove(path: &Path, before: Option<&[u8]>) -> io::Result<Swapped> {
         }
         begun => begun?,
     };
-    guard.at_once(|aside| {
-        if content(aside)?.as_deref() == before {
-            return Ok(Swapped::Done);
+    guard.at_once(|aside| match content(aside) {
+        Ok(content) if content.as_deref() == before => Ok(Swapped::Done),
+        // If somebody has written another file there meanwhile, that is newer.
+        other => {
+            rename_new(aside, path)?;
+            other.map(|_| Swapped::Changed)
         }
-        // Whoever has written a file there meanwhile knows more.
-        rename_new(aside, path).map(|()| Swapped::Changed)
     })
+}
+
+/// Whether a file has these bytes.
+fn is(content: &Option<Vec<u8>>, bytes: &[u8]) -> bool {
+    content.as_deref() == Some(bytes)
 }
 
 /// The bytes of a file; `None`: there is none.
@@ -219,6 +232,20 @@ mod tests {
         );
         assert_eq!(swap(&path, Some(b"old"), None).unwrap(), Swapped::Changed);
         assert_eq!(names(&dir), [] as [&str; 0]);
+    }
+
+    /// One that somebody has made too large in the meantime, for instance.
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    #[test]
+    fn what_cannot_be_read_is_put_back() {
+        let (dir, path) = with("old");
+        let new = dir.path().join("new");
+        fs::write(&new, "new").unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("theirs"), "").unwrap();
+        assert!(exchange(&new, &path, b"old", b"new").is_err());
+        assert!(path.join("theirs").exists() && new.is_file());
     }
 
     #[cfg(unix)]
