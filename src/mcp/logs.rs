@@ -10,6 +10,7 @@ use ingest::lanes::main_session;
 use ingest::log::LogFile;
 use ingest::patience::Waiting;
 use ingest::reader::tail_only;
+use jiff::SignedDuration;
 use model::event::{Key, Lane};
 use model::fleet::{FileId, SessionKey, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokens::Counter;
 
+/// Two sessions of a folder are both at work if their logs were written within this time.
+const AT_WORK: SignedDuration = SignedDuration::from_mins(15);
 /// How many logs stay open: those of a session and its sub-agents.
 const MOST_FOLLOWED: usize = 4;
 /// How many of the newest logs are asked for their working directory.
@@ -135,10 +138,9 @@ impl Logs {
         if let Some(log) = named {
             return Ok(Choice::of(log, "the client names it in the call"));
         }
-        if let Some(choice) = self.by_claude_code(logs, hints) {
-            return Ok(choice);
-        }
-        self.by_folder(logs, hints)
+        let by_variable = self.by_claude_code(logs, hints);
+        let by_variable = by_variable.or_else(|| self.by_qwen_code(logs, hints));
+        by_variable.map_or_else(|| self.by_folder(logs, hints), Ok)
     }
 
     /// The log of the session with this id or, of the newest, the first whose id begins or ends so.
@@ -172,39 +174,37 @@ impl Logs {
                 "Claude Code's registry has it for its process",
             ));
         }
-        let mut choice = Choice::of(log, "CLAUDE_CODE_SESSION_ID");
-        let newer = logs
-            .iter()
-            .take_while(|newer| newer.facts.modified > log.facts.modified);
-        let folder = log.facts.path.parent();
-        let mut newer = newer.filter(|newer| newer.facts.path.parent() == folder);
-        if let Some(newer) = newer.find(|newer| newer.facts.parent.is_none()) {
-            let id = newer.facts.id.as_deref().unwrap_or_default();
-            choice.note = Some(format!(
-                "session {id} of this project was written later: after /clear or /resume it may be the one"
-            ));
-        }
-        Some(choice)
+        Some(with_newer(log, "CLAUDE_CODE_SESSION_ID", logs))
+    }
+
+    /// The session that Qwen Code names to the servers that it starts. After `/clear` or `/resume` it is another one.
+    fn by_qwen_code(&self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
+        const VARIABLE: &str = "QWEN_CODE_SESSION_ID";
+        let agent = self.agent(hints);
+        let id = self.setup.context.user.env.get(VARIABLE);
+        let id = id.filter(|_| agent.is_none_or(|agent| agent == QWEN_CODE))?;
+        let log = whole_id(logs, id.to_str()?)?;
+        (log.format.id == QWEN_CODE).then(|| with_newer(log, VARIABLE, logs))
+    }
+
+    /// The id of the agent that the client is; `None`: of none that is known.
+    fn agent(&self, hints: &Hints) -> Option<&'static str> {
+        let agents = self.setup.context.formats.iter().map(|format| format.id);
+        agents.filter(|id| hints.is(id)).max_by_key(|id| id.len())
     }
 
     /// The newest log of the working directory; where the client is a known agent, of that agent.
     fn by_folder(&mut self, logs: &[LogFile], hints: &Hints) -> Result<Choice, String> {
-        let agents = self.setup.context.formats.iter().map(|format| format.id);
-        let agent = agents.filter(|id| hints.is(id)).max_by_key(|id| id.len());
+        let agent = self.agent(hints);
         let is_its = |log: &&LogFile| {
             log.facts.parent.is_none() && agent.is_none_or(|agent| log.format.id == agent)
         };
         let logs: Vec<&LogFile> = logs.iter().filter(is_its).take(MOST_ASKED).collect();
         let here = self.setup.here.clone();
         let is_here = |folder: &Path| here.iter().any(|here| here == folder);
-        for log in &logs {
-            if self
-                .glance(log)
-                .folder
-                .is_some_and(|folder| is_here(&folder))
-            {
-                return Ok(Choice::of(log, "newest log of the working directory"));
-            }
+        if let Some(choice) = self.newest_of(&logs, is_here, "newest log of the working directory")
+        {
+            return Ok(choice);
         }
         // An agent may have been started in a folder around this one.
         let home = self.setup.context.user.folders.home.clone();
@@ -212,22 +212,42 @@ impl Logs {
             let is_project = home.as_deref().is_none_or(|home| !home.starts_with(folder));
             is_project && here.iter().any(|here| here.starts_with(folder))
         };
-        for log in &logs {
-            if self
-                .glance(log)
-                .folder
-                .is_some_and(|folder| is_around(&folder))
-            {
-                return Ok(Choice::of(
-                    log,
-                    "newest log of a folder around the working directory",
-                ));
-            }
+        let found_by = "newest log of a folder around the working directory";
+        if let Some(choice) = self.newest_of(&logs, is_around, found_by) {
+            return Ok(choice);
         }
         Err(match agent {
             Some(agent) => format!("no log of {agent} was found for the working directory"),
             None => "no log was found for the working directory".to_owned(),
         })
+    }
+
+    /// The newest of these logs whose folder is meant. If another one was written to at about the same time, that is said.
+    fn newest_of(
+        &mut self,
+        logs: &[&LogFile],
+        is_meant: impl Fn(&Path) -> bool,
+        found_by: &'static str,
+    ) -> Option<Choice> {
+        let mut meant = logs.iter().filter_map(|log| {
+            let glance = self.glance(log);
+            let is_meant = glance.folder.is_some_and(|folder| is_meant(&folder));
+            is_meant.then(|| (*log, log.facts.id.clone().or(glance.id)))
+        });
+        let (newest, id) = meant.next()?;
+        let mut choice = Choice::of(newest, found_by);
+        let since = newest.facts.modified.map(|at| at - AT_WORK);
+        if let Some((_, other)) = meant
+            .next()
+            .filter(|(other, _)| other.facts.modified >= since)
+        {
+            let [id, other] = [id, other].map(Option::unwrap_or_default);
+            choice.note = Some(format!(
+                "sessions {id} and {other} of this folder are both at work, and this client does not say which of them asks: \
+                 this is {id}, which was written last"
+            ));
+        }
+        Some(choice)
     }
 
     /// The id of a log's session, and its working directory, as its newest records have them.
@@ -325,8 +345,26 @@ impl Logs {
     }
 }
 
-/// The id of the agent whose environment names its session.
+/// The ids of the agents whose environment names their session.
 const CLAUDE_CODE: &str = "claude-code";
+const QWEN_CODE: &str = "qwen-code";
+
+/// The session that a variable names. A server keeps that which it was started with.
+fn with_newer(log: &LogFile, found_by: &'static str, logs: &[LogFile]) -> Choice {
+    let mut choice = Choice::of(log, found_by);
+    let newer = logs
+        .iter()
+        .take_while(|newer| newer.facts.modified > log.facts.modified);
+    let folder = log.facts.path.parent();
+    let mut newer = newer.filter(|newer| newer.facts.path.parent() == folder);
+    if let Some(newer) = newer.find(|newer| newer.facts.parent.is_none()) {
+        let id = newer.facts.id.as_deref().unwrap_or_default();
+        choice.note = Some(format!(
+            "session {id} of this project was written later: after /clear or /resume it may be the one"
+        ));
+    }
+    choice
+}
 
 fn main_of(file: FileId) -> SessionKey {
     let lane = Lane::Main;

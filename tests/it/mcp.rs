@@ -685,6 +685,39 @@ fn the_session_is_the_one_that_its_client_names() {
     }
 }
 
+/// Of two in one folder, each client gets its own.
+#[test]
+fn qwen_code_names_its_session_by_a_variable() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".qwen/projects/-shop/chats");
+    fs::create_dir_all(&folder).unwrap();
+    let ids = [1, 2].map(|n| format!("5e551001-0000-4000-8000-00000000000{n}"));
+    for (n, id) in (1..).zip(&ids) {
+        let record = json!({"uuid": "u1", "parentUuid": null, "sessionId": id, "timestamp": "2026-11-01T10:00:00.000Z",
+            "type": "user", "cwd": "/shop", "version": "0.24.4", "message": {"role": "user", "parts": [{"text": "hi"}]}});
+        let path = folder.join(format!("{id}.jsonl"));
+        fs::write(&path, format!("{record}\n")).unwrap();
+        set_time(&path, n);
+    }
+    for id in &ids {
+        let mut command = server(home.path(), &[]);
+        command.env("QWEN_CODE_SESSION_ID", id);
+        let mut client = Client::start(&mut command, "qwen-cli-mcp-client-ctxgauge");
+        let found = client.ask("context_now")["session"].clone();
+        assert_eq!(
+            (&found["id"], &found["found_by"]),
+            (&json!(id), &json!("QWEN_CODE_SESSION_ID"))
+        );
+        // The other one may have taken its place by /clear.
+        assert_eq!(found["note"].is_null(), *id == ids[1], "{found}");
+    }
+    let mut command = server(home.path(), &[]);
+    command.env("QWEN_CODE_SESSION_ID", &ids[0]);
+    let mut client = Client::start(&mut command, "codex-mcp-client");
+    let complaint = client.complaint("context_now", json!({}));
+    assert!(complaint.contains("no log of codex"), "{complaint}");
+}
+
 #[test]
 fn the_session_is_the_one_whose_log_has_the_call() {
     let (home, log) = home();
@@ -775,6 +808,17 @@ fn codex_names_its_thread_and_others_get_the_newest_of_their_folder() {
             &json!(threads[1]),
             &json!("newest log of the working directory")
         )
+    );
+    let note = newest["note"].as_str().unwrap();
+    assert!(threads[..2].iter().all(|id| note.contains(&**id)), "{note}");
+    set_time(
+        &folder.join(format!("rollout-2026-11-01T10-00-02-{}.jsonl", threads[1])),
+        10_000,
+    );
+    let newest = session(json!({"threadId": "of nobody"}));
+    assert_eq!(
+        (&newest["id"], &newest["note"]),
+        (&json!(threads[1]), &Value::Null)
     );
     // An agent that has no log here.
     let mut client = Client::start(command.current_dir(&project), "opencode");
