@@ -15,6 +15,7 @@ use model::event::{Key, Lane};
 use model::fleet::{FileId, SessionKey, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::Session;
+use report::here::meant_by;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -201,20 +202,17 @@ impl Logs {
         };
         let logs: Vec<&LogFile> = logs.iter().filter(is_its).take(MOST_ASKED).collect();
         let here = self.setup.here.clone();
-        let is_here = |folder: &Path| here.iter().any(|here| here == folder);
-        if let Some(choice) = self.newest_of(&logs, is_here, "newest log of the working directory")
-        {
-            return Ok(choice);
-        }
-        // An agent may have been started in a folder around this one.
         let home = self.setup.context.user.folders.home.clone();
-        let is_around = |folder: &Path| {
-            let is_project = home.as_deref().is_none_or(|home| !home.starts_with(folder));
-            is_project && here.iter().any(|here| here.starts_with(folder))
-        };
-        let found_by = "newest log of a folder around the working directory";
-        if let Some(choice) = self.newest_of(&logs, is_around, found_by) {
-            return Ok(choice);
+        for meant in meant_by(&here, home.as_deref()) {
+            // An agent may have been started in a folder around this one.
+            let found_by = if here.contains(&meant) {
+                "newest log of the working directory"
+            } else {
+                "newest log of a folder around the working directory"
+            };
+            if let Some(choice) = self.newest_of(&logs, &meant, found_by) {
+                return Ok(choice);
+            }
         }
         Err(match agent {
             Some(agent) => format!("no log of {agent} was found for the working directory"),
@@ -222,17 +220,17 @@ impl Logs {
         })
     }
 
-    /// The newest of these logs whose folder is meant. If another one was written to at about the same time, that is said.
+    /// The newest of these logs that is of this folder. If another one was written to at about the same time, that is said.
     fn newest_of(
         &mut self,
         logs: &[&LogFile],
-        is_meant: impl Fn(&Path) -> bool,
+        folder: &Path,
         found_by: &'static str,
     ) -> Option<Choice> {
         let mut meant = logs.iter().filter_map(|log| {
             let glance = self.glance(log);
-            let is_meant = glance.folder.is_some_and(|folder| is_meant(&folder));
-            is_meant.then(|| (*log, log.facts.id.clone().or(glance.id)))
+            let is_its = glance.folder.is_some_and(|its| its == folder);
+            is_its.then(|| (*log, log.facts.id.clone().or(glance.id)))
         });
         let (newest, id) = meant.next()?;
         let mut choice = Choice::of(newest, found_by);

@@ -11,6 +11,7 @@ pub mod diff;
 pub mod export;
 pub mod follow;
 pub mod handout;
+pub mod here;
 pub mod hook;
 mod in_order;
 mod json;

@@ -450,6 +450,11 @@ fn status_takes_the_session_that_is_named_or_of_the_folder() {
         line.contains("50.0k known") && how.contains("newest session in '/shop', of claude"),
         "{how}"
     );
+    let (line, how) = status(&["--cwd", "/shop/src/deep"]);
+    assert!(
+        line.contains("50.0k known") && how.contains("newest session in '/shop', of claude"),
+        "a folder around it: {how}"
+    );
     let (line, how) = status(&["--cwd", "/elsewhere"]);
     assert!(
         line.is_empty() && how.contains("no session was at work"),

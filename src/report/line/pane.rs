@@ -2,13 +2,14 @@
 
 use super::find::of_id;
 use crate::ReportContext;
+use crate::here::meant_by;
 use files::Processes;
 use ingest::discover::processes::{RunningAgent, Trace, agent_below};
 use ingest::lanes::main_session;
 use ingest::log::LogFile;
 use ingest::reader::glance;
 use jiff::SignedDuration;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A session counts as at work in a folder for so long after its log was written.
 const LIVE: SignedDuration = SignedDuration::from_hours(1);
@@ -73,21 +74,19 @@ pub fn find_pane(
             folders.extend(processes.cwd(pid));
         }
     }
-    let found = newest_in(context, None, &folders);
-    let named: Vec<String> = folders
-        .iter()
-        .take(1)
-        .map(|folder| super::named(folder))
-        .collect();
-    let named = named.concat();
-    let how = match &found {
-        Some(log) => format!(
-            "{why}the newest session in {named}, of {}",
-            log.format.label
-        ),
-        None => format!("{why}no session was at work in {named} during the last hour"),
-    };
-    (found, how)
+    match newest_in(context, None, &folders) {
+        Some((log, folder)) => {
+            let (named, label) = (super::named(&folder), log.format.label);
+            let how = format!("{why}the newest session in {named}, of {label}");
+            (Some(log), how)
+        }
+        None => {
+            let named = folders.first().map(|folder| super::named(folder));
+            let named = named.unwrap_or_default();
+            let how = format!("{why}no session was at work in {named} during the last hour");
+            (None, how)
+        }
+    }
 }
 
 /// The newest session whose id begins so.
@@ -121,13 +120,20 @@ fn of_agent(context: &ReportContext, agent: &RunningAgent) -> Option<LogFile> {
             found.into_iter().find(|log| *log.facts.path == *path)
         }
         Trace::Folder(folder) => {
-            newest_in(context, Some(agent.format.id), std::slice::from_ref(folder))
+            let folders = std::slice::from_ref(folder);
+            let (log, _) = newest_in(context, Some(agent.format.id), folders)?;
+            Some(log)
         }
     }
 }
 
-/// The newest session, of an agent if one is named, that works in one of these folders and was at work lately.
-fn newest_in(context: &ReportContext, agent: Option<&str>, folders: &[PathBuf]) -> Option<LogFile> {
+/// The newest session, of an agent if one is named, that works in one of these folders and was at work lately, and that
+/// folder. If there is none, it is one of the nearest folder around them.
+fn newest_in(
+    context: &ReportContext,
+    agent: Option<&str>,
+    folders: &[PathBuf],
+) -> Option<(LogFile, PathBuf)> {
     if folders.is_empty() {
         return None;
     }
@@ -145,11 +151,20 @@ fn newest_in(context: &ReportContext, agent: Option<&str>, folders: &[PathBuf]) 
                 .is_some_and(|at| now.duration_since(at) <= LIVE)
     };
     let live = found.files.into_iter().filter(is_live).take(MOST_LOGS);
-    let mut here = live.filter(|log| {
-        let sessions = context.patience.read(log, || glance(log, &context.rules));
+    let mut others: Vec<(LogFile, PathBuf)> = Vec::new();
+    for log in live {
+        let sessions = context.patience.read(&log, || glance(&log, &context.rules));
         let sessions = sessions.unwrap_or_default();
         let cwd = main_session(&sessions).and_then(|session| session.meta.cwd.as_deref());
-        cwd.is_some_and(|cwd| folders.iter().any(|folder| *folder == *Path::new(cwd)))
-    });
-    here.next()
+        let Some(cwd) = cwd.map(PathBuf::from) else {
+            continue;
+        };
+        if folders.contains(&cwd) {
+            return Some((log, cwd));
+        }
+        others.push((log, cwd));
+    }
+    let mut around = meant_by(folders, context.user.folders.home.as_deref()).into_iter();
+    let nearest = around.find_map(|folder| others.iter().position(|(_, cwd)| *cwd == folder))?;
+    Some(others.swap_remove(nearest))
 }

@@ -1,6 +1,7 @@
 //! Finds the session that a report is on.
 
 use crate::ReportContext;
+use crate::here::meant_by;
 use crate::ls::{self, Titles, Wanted};
 use crate::patience::BUSY;
 use anyhow::{Context, Result, bail};
@@ -122,13 +123,7 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
         };
         own.find(|row| is_there(row.key)).map(|row| row.key)
     };
-    let home = context.user.folders.home.as_deref();
-    let is_project = |folder: &Path| home.is_none_or(|home| !home.starts_with(folder));
-    let around = |folder: &'_ PathBuf| -> Vec<PathBuf> {
-        let around = folder.ancestors().skip(1).map(Path::to_path_buf);
-        around.take_while(|folder| is_project(folder)).collect()
-    };
-    let folders = here.iter().cloned().chain(here.iter().flat_map(around));
+    let folders = meant_by(here, context.user.folders.home.as_deref());
     match folders.into_iter().find_map(|folder| newest_in(&folder)) {
         Some(key) => Ok(key),
         None if fleet.is_empty() => {
