@@ -483,15 +483,22 @@ fn status_takes_the_session_of_a_process_by_its_registry() {
         .unwrap();
     let folder = home.path().join(".claude/sessions");
     fs::create_dir_all(&folder).unwrap();
-    let entry = json!({"pid": agent.id(), "sessionId": ID, "status": "idle"});
-    fs::write(
-        folder.join(format!("{}.json", agent.id())),
-        entry.to_string(),
-    )
-    .unwrap();
+    let path = folder.join(format!("{}.json", agent.id()));
+    let register = |id: &str| {
+        let entry = json!({"pid": agent.id(), "sessionId": id, "status": "idle"});
+        fs::write(&path, entry.to_string()).unwrap();
+    };
+    register(ID);
     // This process has started it, as a shell would.
     let pid = std::process::id().to_string();
-    let output = home.program(&["status", "-v", "--pid", &pid]).output();
+    let status = || {
+        home.program(&["status", "-v", "--pid", &pid, "--cwd", "/shop"])
+            .output()
+    };
+    let output = status();
+    // One that has just begun: the newest of the folder is another one.
+    register("5e551001-0000-4000-8000-0000000000ff");
+    let begun = status();
     drop(agent.stdin.take());
     agent.wait().unwrap();
     let how = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -500,4 +507,7 @@ fn status_takes_the_session_of_a_process_by_its_registry() {
         "{how}"
     );
     assert!(how.contains("which is claude"), "{how}");
+    let how = String::from_utf8_lossy(&begun.stderr).into_owned();
+    assert_eq!(begun.stdout, b"\n", "{how}");
+    assert!(how.contains("has no log yet"), "{how}");
 }

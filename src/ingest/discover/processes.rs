@@ -16,7 +16,7 @@ const MOST_PROCESSES: usize = 256;
 pub enum Trace {
     /// The session's id, in the agent's registry of its running sessions.
     Session(String),
-    /// A log that it has open.
+    /// The only log that it has open.
     Log(PathBuf),
     /// The folder in which it works.
     Folder(PathBuf),
@@ -75,14 +75,17 @@ fn agent(
             .iter()
             .filter(|root| root.agent().is_some_and(|of| of.id == format.id))
     };
-    let open = processes.open_files(pid).into_iter().find(|path| {
+    let open = processes.open_files(pid).into_iter().filter(|path| {
         let claim = format.claims(path);
         claim.is_some_and(|claim| claim.parent.is_none())
             && own().any(|root| path.starts_with(root.path()))
     });
-    let trace = match open {
-        Some(log) => Trace::Log(log),
-        None => Trace::Folder(processes.cwd(pid)?),
+    let open: HashSet<PathBuf> = open.collect();
+    let mut open = open.into_iter();
+    let trace = match (open.next(), open.next()) {
+        (Some(log), None) => Trace::Log(log),
+        // Codex has the logs of all its windows open in one process.
+        _ => Trace::Folder(processes.cwd(pid)?),
     };
     Some(is(format, trace))
 }
@@ -178,7 +181,18 @@ mod tests {
             of(10),
             Some((12, "gemini-cli", Trace::Folder(home.join("shop"))))
         );
-        assert_eq!(of(20), Some((21, "codex", Trace::Log(log))));
+        assert_eq!(of(20), Some((21, "codex", Trace::Log(log.clone()))));
+        symlink(&log, dir.path().join("proc/21/fd/10")).unwrap();
+        assert_eq!(
+            of(20),
+            Some((21, "codex", Trace::Log(log.clone()))),
+            "twice"
+        );
+        let other = log.with_file_name(
+            "rollout-2026-05-01T11-00-00-3f2a1b00-0000-4000-8000-000000000002.jsonl",
+        );
+        symlink(&other, dir.path().join("proc/21/fd/11")).unwrap();
+        assert_eq!(of(20), Some((21, "codex", Trace::Folder(home))), "either");
         assert_eq!(of(11), None);
         assert_eq!(of(99), None);
         assert!(processes.has_terminal(10) && !processes.has_terminal(99));

@@ -59,11 +59,22 @@ pub fn find_pane(
             Some(agent) => {
                 let found = of_agent(context, &agent);
                 let (label, pid) = (agent.format.label, agent.pid);
-                if found.is_some() {
-                    return (
-                        found,
-                        format!("the session of the process {pid}, which is {label}"),
-                    );
+                let its = format!("the process {pid}, which is {label}");
+                match (&agent.trace, found) {
+                    (Trace::Session(_) | Trace::Log(_), Some(log)) => {
+                        return (Some(log), format!("the session of {its}"));
+                    }
+                    (Trace::Folder(_), Some(log)) => {
+                        let how = format!(
+                            "the newest session in the folder of {its}: it does not show which one is its own"
+                        );
+                        return (Some(log), how);
+                    }
+                    // Another one in its folder is not its own.
+                    (Trace::Session(id), None) => {
+                        return (None, format!("the session '{id}' of {its}, has no log yet"));
+                    }
+                    (Trace::Log(_) | Trace::Folder(_), None) => {}
                 }
                 why = format!("the process {pid} is {label}, but has no log that is known; ");
             }
