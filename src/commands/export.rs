@@ -1,10 +1,11 @@
 //! `ctxgauge export`.
 
 use super::ended::Printed;
-use super::options::{Estimate, Logs, Redact, Shared, one_of, with_help};
+use super::exit::Exit;
+use super::options::{Estimate, Logs, Redact, Shared, file_of, one_of, with_help};
 use super::since::Since;
 use super::{Call, Run, locale};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use files::output::Existing;
 use report::Charset;
@@ -24,7 +25,8 @@ pub struct Export {
     /// The format. Default: by the end of the name of FILE, else ndjson.
     #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL.iter().copied(), Format::name))]
     pub format: Option<Format>,
-    /// Write to this file; several tables, or divided ones, to this folder. Default: standard output.
+    /// Write to this file; several tables, or divided ones, to this folder. Default, and `-`: standard
+    /// output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace what is there.
@@ -78,7 +80,13 @@ impl Run for Export {
         let setup = call.setup()?;
         let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
         setup.leave_out(self.redact.redact, &mut context)?;
-        let printed = match self.output {
+        let file = file_of(self.output.as_deref());
+        if file.is_none() && !self.partition.is_empty() {
+            bail!(Exit::WrongUsage(
+                "--partition needs a folder, and -o names standard output".to_owned()
+            ));
+        }
+        let printed = match file {
             Some(_) => Printed::AtTheEnd,
             None => Printed::Meanwhile,
         };
@@ -86,7 +94,7 @@ impl Run for Export {
         let export = export::Export {
             tables: &tables,
             format,
-            place: match self.output.as_deref() {
+            place: match file {
                 None => Place::Out,
                 Some(path) => Place::Path {
                     path,

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use model::estimators::Estimator;
 use report::{Charset, FORMATS, OutputFormat, Style};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
 /// Which logs to find.
@@ -217,4 +217,9 @@ impl All {
         self.estimate.add(&mut before.estimate);
         self.print.add(before);
     }
+}
+
+/// The file that an option names; `-` is standard output.
+pub(super) fn file_of(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }

@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format, one_of};
+use super::options::{Estimate, Logs, Plain, Redact, Shared, file_of, named_format, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -43,7 +43,7 @@ pub struct Report {
     /// Output format. Default: by the end of the name of FILE, else text.
     #[arg(long, value_parser = one_of(Form::all(), Form::with_help))]
     pub format: Option<Form>,
-    /// Write to this file. Default: standard output.
+    /// Write to this file. Default, and `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace what is there.
@@ -134,7 +134,7 @@ impl Run for Report {
                 session::hand_on(&context, &asked, (format, self.plain.charset()), out)
             }
         };
-        let Some(path) = &self.output else {
+        let Some(path) = file_of(self.output.as_deref()) else {
             return write(style, call.out);
         };
         if self.path.as_ref().is_some_and(|log| is_same(log, path)) {

@@ -16,7 +16,10 @@ use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
 use report::{Charset, ReportContext};
-use std::io::Read;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 /// `ctxgauge statusline`.
 #[derive(Debug, Args)]
@@ -61,7 +64,7 @@ pub enum Color {
 
 impl Run for StatusLine {
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let bytes = read_input(call.take_input(), call.terminals);
+        let bytes = read_soon(call.take_input(), call.terminals);
         let input = bytes.as_deref().map_err(|no| *no).and_then(read);
         // It runs meanwhile.
         let agent = input.as_ref().ok().and_then(|input| input.agent);
@@ -112,6 +115,42 @@ pub(super) fn read_input(input: impl Read, terminals: Terminals) -> Result<Vec<u
     }
     let bytes = files::read_at_most(input, 0, LARGEST_INPUT);
     bytes.map_err(|_| NoInput::Other)
+}
+
+/// The same, or what was passed by then if it takes too long: an agent may leave its end open.
+fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<Vec<u8>, NoInput> {
+    let passed = Arc::new(Mutex::new(Vec::new()));
+    let (send, done) = mpsc::sync_channel(1);
+    let kept = Kept {
+        input,
+        passed: Arc::clone(&passed),
+    };
+    // It ends with the process.
+    let read = move || send.send(read_input(kept, terminals));
+    let reading = thread::Builder::new().spawn(read);
+    reading.map_err(|_| NoInput::Other)?;
+    done.recv_timeout(LONGEST_INPUT).unwrap_or_else(|_| {
+        let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *passed))
+    })
+}
+
+/// How long an agent may take to pass its input.
+const LONGEST_INPUT: Duration = Duration::from_secs(1);
+
+/// An input, of which is kept what was read.
+struct Kept<R> {
+    input: R,
+    passed: Arc<Mutex<Vec<u8>>>,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
 }
 
 /// The configuration or, where it is wrong, the usual one.

@@ -66,6 +66,17 @@ fn the_columns_are_documented() {
 }
 
 #[test]
+fn a_file_called_minus_is_standard_output() {
+    let log = fixtures().join("codex/usage-record");
+    let export = |arguments: &[&str]| export(arguments, &[&log]);
+    let printed = export(&["-o", "-"]);
+    assert!(!printed.stdout.is_empty());
+    assert_eq!(printed.stdout, export(&[]).stdout);
+    let refused = export(&["-o", "-", "--partition", "agent"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
 fn the_schemas_are_those_of_the_program_and_of_its_rows() {
     for &table in Table::ALL {
         let file = format!("{}-1.json", table.name());

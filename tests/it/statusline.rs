@@ -4,7 +4,7 @@ use crate::support::claude::{Home, ID, log};
 use crate::support::{ctxgauge, manifest_folder};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
@@ -510,4 +510,30 @@ fn status_takes_the_session_of_a_process_by_its_registry() {
     let how = String::from_utf8_lossy(&begun.stderr).into_owned();
     assert_eq!(begun.stdout, b"\n", "{how}");
     assert!(how.contains("has no log yet"), "{how}");
+}
+
+/// As from an agent that leaves its end of the pipe open.
+#[test]
+fn an_open_input_is_not_waited_for() {
+    let home = Home::with_log(50_000);
+    let mut command = home.process(&["statusline"]);
+    let mut line = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = line.stdin.take().unwrap();
+    input
+        .write_all(home.input(json!(50_000)).to_string().as_bytes())
+        .unwrap();
+    input.flush().unwrap();
+    let mut printed = String::new();
+    line.stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut printed)
+        .unwrap();
+    drop(input);
+    line.wait().unwrap();
+    assert!(printed.contains("50.0k known"), "{printed}");
 }

@@ -203,9 +203,15 @@ fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
     Err((PathBuf::from(name), what))
 }
 
-/// The facts of an alert for the command. Texts of the log are made safe to print; the path is exact.
+/// The most characters of a text in a variable: the system starts no command with a longer environment.
+const FACT_CHARS: usize = 1_000;
+
+/// The facts of an alert for the command. Texts of the log are made safe to print, and cut; the path is exact.
 fn facts(alert: &Alert) -> Facts {
-    let inert = |text: &str| OsString::from(text::inert(text).into_owned());
+    let inert = |text: &str| {
+        let inert = text::inert(text);
+        OsString::from(inert.chars().take(FACT_CHARS).collect::<String>())
+    };
     let number = |n: u64| OsString::from(n.to_string());
     let text = |text: &Option<String>| text.as_deref().map(inert);
     let (item_tokens, item_tool) = match &alert.cause {
@@ -342,6 +348,15 @@ mod tests {
         for unknown in ["MODEL", "SESSION", "TRIGGER", "REQUESTS_LEFT"] {
             assert_eq!(fact(&format!("CTXGAUGE_{unknown}")), None, "{unknown}");
         }
+    }
+
+    /// Linux starts no command with a variable of 128 KB.
+    #[cfg(unix)]
+    #[test]
+    fn a_long_name_does_not_keep_a_command_from_being_run() {
+        let mut long = alert(&"m".repeat(200_000));
+        long.project = Some("\u{fc}".repeat(200_000));
+        assert_eq!(run(&["true".to_owned()], facts(&long)), Ok(()));
     }
 
     #[cfg(unix)]
