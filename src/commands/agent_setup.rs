@@ -171,8 +171,10 @@ impl AgentSetup {
 
     /// Writes which entries of ours stay, since they are not as they were entered.
     fn write_left(&self, changes: &[Change], call: &mut Call<'_>) -> Result<()> {
-        let is_named = self.statusline || self.hooks || self.mcp || self.plugin;
-        let changes = changes.iter().filter(|_| !is_named);
+        if self.statusline || self.hooks || self.mcp || self.plugin {
+            // The others are meant to stay.
+            return Ok(());
+        }
         for change in changes {
             let text = change.after.as_deref().unwrap_or_default();
             let lines = text.lines().filter(|line| line.contains(Program::NAME));
