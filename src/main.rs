@@ -18,5 +18,8 @@ fn main() -> ExitCode {
         err: &mut streams::stderr(),
         terminals: Terminals::of_process(),
     };
-    program::run(&arguments, &User::of_process(), streams).into()
+    let code = program::run(&arguments, &User::of_process(), streams).into();
+    // The screens may have ended while a report was written, and a hook while it kept what it said.
+    files::output::remove_unfinished();
+    code
 }

@@ -3,15 +3,15 @@
 //! Each session has a small file of its own, so that programs that run at once need no lock: a file is replaced as a
 //! whole. Only the user may read them. The [`MOST_SESSIONS`] newest are kept.
 
+use files::own;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
+use std::fs::{self, DirEntry};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The most sessions that are kept; beyond, those go that were written longest ago.
@@ -20,10 +20,6 @@ pub const MOST_SESSIONS: usize = 1_000;
 const LARGEST_FILE: u64 = 32 << 10;
 /// The age from which on an unchanged file is written again, so that a session in use is not the oldest.
 const REFRESH_AGE: Duration = Duration::from_secs(24 * 3600);
-/// The age at which an unfinished file was left by a program that was killed.
-const UNFINISHED_AGE: Duration = Duration::from_secs(600);
-/// The beginning of the names of unfinished files.
-const UNFINISHED_PREFIX: &str = ".unfinished-";
 
 /// What is kept of a session.
 pub trait Entry: Serialize + DeserializeOwned + PartialEq {
@@ -63,11 +59,8 @@ pub fn save<T: Entry>(folder: &Path, kept: &T) -> io::Result<()> {
     if known.as_ref() == Some(kept) && !is_older(&path, REFRESH_AGE) {
         return Ok(());
     }
-    files::create_private_folder(folder)?;
-    // Made for the user alone.
-    let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
-    file.write_all(&serde_json::to_vec(kept).map_err(io::Error::other)?)?;
-    file.persist(&path)?;
+    let bytes = serde_json::to_vec(kept).map_err(io::Error::other)?;
+    own::replace(&path, |file| file.write_all(&bytes))?;
     if is_new {
         prune(folder);
     }
@@ -75,33 +68,19 @@ pub fn save<T: Entry>(folder: &Path, kept: &T) -> io::Result<()> {
 }
 
 fn is_older(path: &Path, age: Duration) -> bool {
-    fs::metadata(path).is_ok_and(|meta| is_aged(&meta, age))
-}
-
-fn is_aged(meta: &Metadata, age: Duration) -> bool {
-    let written = meta.modified().ok();
-    let since = written.and_then(|at| SystemTime::now().duration_since(at).ok());
+    let written = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let since = written.and_then(|at| at.elapsed().ok());
     since.is_some_and(|since| since > age)
 }
 
 /// Removes the oldest files beyond the most that are kept, and what was left unfinished. Others may do so at once: what is
 /// gone is gone.
 fn prune(folder: &Path) {
-    let mut kept = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let file = entry.file_name();
-        let Some(file) = file.to_str() else { continue };
-        if file.starts_with(UNFINISHED_PREFIX) {
-            if entry
-                .metadata()
-                .is_ok_and(|meta| is_aged(&meta, UNFINISHED_AGE))
-            {
-                let _ = fs::remove_file(entry.path());
-            }
-        } else if is_name(file) {
-            kept.push(entry);
-        }
-    }
+    own::sweep(folder);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let kept: Vec<DirEntry> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_name))
+        .collect();
     if kept.len() <= MOST_SESSIONS {
         return;
     }

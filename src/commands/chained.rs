@@ -71,16 +71,13 @@ impl Chained {
         let left = self.until.saturating_duration_since(Instant::now());
         let read = self.lines.recv_timeout(left);
         // It may close its output and go on.
-        while self.child.try_wait()?.is_none() {
-            if read.is_err() || Instant::now() >= self.until {
-                self.child.kill()?;
-                files::kill_group(&self.child);
-                self.child.wait()?;
-                break;
-            }
+        while read.is_ok() && Instant::now() < self.until && !files::has_ended(&mut self.child)? {
             thread::sleep(PAUSE);
         }
+        // Until it is waited for, no other group has its number.
         files::kill_group(&self.child);
+        self.child.kill()?;
+        self.child.wait()?;
         let read = read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         let lines = read.split(|byte| *byte == b'\n');
         let shown = lines.filter(|line| !line.trim_ascii().is_empty());

@@ -68,10 +68,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     tui::prepare_for_signals();
     let plan = Plan::new(setup, options)?;
     tui::check_output()?;
-    let end = tui::run(plan.start()?);
-    // The screens may have ended while a report was written.
-    files::output::remove_unfinished();
-    end
+    tui::run(plan.start()?)
 }
 
 /// What the screens are opened with. Nothing runs yet.

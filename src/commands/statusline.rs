@@ -16,7 +16,7 @@ use model::threshold::OVERSIZED;
 use report::line::template::Template;
 use report::line::{self, Colours, Fill, Look, Shown, Trouble};
 use report::{Charset, ReportContext};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -119,37 +119,40 @@ pub(super) fn read_input(input: impl Read, terminals: Terminals) -> Result<Vec<u
 
 /// The same, or what was passed by then if it takes too long: an agent may leave its end open.
 fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<Vec<u8>, NoInput> {
+    if terminals.stdin {
+        return Err(NoInput::Empty);
+    }
     let passed = Arc::new(Mutex::new(Vec::new()));
+    let mut into = Passed(Arc::clone(&passed));
     let (send, done) = mpsc::sync_channel(1);
-    let kept = Kept {
-        input,
-        passed: Arc::clone(&passed),
-    };
     // It ends with the process.
-    let read = move || send.send(read_input(kept, terminals));
+    let read = move || send.send(io::copy(&mut input.take(LARGEST_INPUT + 1), &mut into));
     let reading = thread::Builder::new().spawn(read);
     reading.map_err(|_| NoInput::Other)?;
-    done.recv_timeout(LONGEST_INPUT).unwrap_or_else(|_| {
-        let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(std::mem::take(&mut *passed))
-    })
+    let read = done.recv_timeout(LONGEST_INPUT);
+    let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+    match read {
+        Ok(Ok(_)) | Err(_) if passed.len() as u64 <= LARGEST_INPUT => {
+            Ok(std::mem::take(&mut passed))
+        }
+        _ => Err(NoInput::Other),
+    }
 }
 
 /// How long an agent may take to pass its input.
 const LONGEST_INPUT: Duration = Duration::from_secs(1);
 
-/// An input, of which is kept what was read.
-struct Kept<R> {
-    input: R,
-    passed: Arc<Mutex<Vec<u8>>>,
-}
+/// What was passed so far.
+struct Passed(Arc<Mutex<Vec<u8>>>);
 
-impl<R: Read> Read for Kept<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
-        passed.extend_from_slice(&buffer[..read]);
-        Ok(read)
+impl Write for Passed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

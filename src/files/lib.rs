@@ -5,6 +5,7 @@
 //! and again after. The length that the system states is only a hint: the bytes that are read are counted.
 
 pub mod output;
+pub mod own;
 pub mod paths;
 mod platform;
 pub mod swap;
@@ -13,8 +14,8 @@ pub mod waiting;
 
 pub use platform::{
     HAS_TERMINAL_VARIABLES, Process, Processes, advice_on_watching, change_time, check_reader,
-    check_room, cpu_time, file_number, ignored_signals, in_own_group, is_exhausted, is_pipe,
-    kill_group, links, of_system, open_pipe, outlive_size_limit, parent_process,
+    check_room, cpu_time, file_number, has_ended, ignored_signals, in_own_group, is_exhausted,
+    is_pipe, kill_group, links, of_system, open_pipe, outlive_size_limit, parent_process,
 };
 
 use std::fs::{self, File, FileType, Metadata};
@@ -52,15 +53,6 @@ pub fn look(path: &Path) -> io::Result<Metadata> {
 /// [`io::ErrorKind::FileTooLarge`] if there are more; and as [`open`].
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(open(path)?, limit)
-}
-
-/// Creates a folder that only the user may read, as the XDG base directory specification demands.
-///
-/// # Errors
-///
-/// If it cannot be created.
-pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    platform::private_folder().create(folder)
 }
 
 /// The bytes of an open file, at most `limit`.

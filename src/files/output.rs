@@ -1,9 +1,9 @@
 //! Files and folders that a user asks for: written beside their place and moved there when they are complete, so that
 //! there is never half of one.
 
-use super::platform;
+use super::{own, platform};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,6 +78,7 @@ pub struct Written {
 
 /// Removes all that is not complete: the program is about to end.
 pub fn remove_unfinished() -> Written {
+    own::remove_unfinished();
     let mut outputs = outputs();
     outputs.is_ending = true;
     let unfinished = std::mem::take(&mut outputs.unfinished);
@@ -229,7 +230,8 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file for this path.
+    /// Begins a file for this path. It is for the user alone, unless it replaces one that others may read: texts of a
+    /// log may be in it.
     ///
     /// # Errors
     ///
@@ -237,9 +239,7 @@ impl NewFile {
     /// written to.
     pub fn create(path: &Path, existing: Existing) -> io::Result<NewFile> {
         check(path, existing)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        let (file, guard) = Guard::begin(path, |path| options.open(path))?;
+        let (file, guard) = Guard::begin(path, |path| platform::private_file().open(path))?;
         Ok(NewFile {
             file,
             guard,
@@ -264,6 +264,10 @@ impl NewFile {
     /// If something else has come there, or the file cannot be moved.
     pub fn finish(self) -> io::Result<()> {
         check(&self.path, self.existing)?;
+        let old = self.path.symlink_metadata();
+        if let Some(old) = old.ok().filter(Metadata::is_file) {
+            self.file.set_permissions(old.permissions())?;
+        }
         self.guard.finish(&self.path, self.existing)
     }
 }
@@ -339,7 +343,7 @@ impl NewFolder {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        OpenOptions::new().write(true).create_new(true).open(path)
+        platform::private_file().open(path)
     }
 
     /// Moves the complete folder to its place.
@@ -429,6 +433,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = NewFile::create(dir.path(), Existing::Replace).map(|_| ());
         assert_eq!(folder.unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_for_the_user_alone_and_one_that_is_replaced_for_those_as_before() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out.csv");
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        let write = |existing| NewFile::create(&path, existing).unwrap().finish();
+        write(Existing::Keep).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        write(Existing::Replace).unwrap();
+        assert_eq!(mode(&path), 0o644);
+        let folder = dir.path().join("parts");
+        let new = NewFolder::create(&folder, Existing::Keep, |_| true).unwrap();
+        new.file(Path::new("date=1/0.csv")).unwrap();
+        new.finish().unwrap();
+        assert_eq!(mode(&folder.join("date=1/0.csv")), 0o600);
     }
 
     /// What somebody else put there after all checks.

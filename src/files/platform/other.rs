@@ -35,6 +35,11 @@ pub(crate) fn private_folder() -> DirBuilder {
     builder
 }
 
+/// Returns false: the standard library does not know owners.
+pub(crate) fn is_closed_to_its_owner(_: &Metadata) -> bool {
+    false
+}
+
 /// Returns what something is that is neither a file nor a folder, in words.
 pub(crate) fn kind_name(_: FileType) -> &'static str {
     "something else"
@@ -108,6 +113,15 @@ pub fn open_pipe(_: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// Returns the command as it is: there are no process groups.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command
+}
+
+/// Returns true if a command has ended.
+///
+/// # Errors
+///
+/// If that cannot be found out.
+pub fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
 }
 
 /// Does nothing: there are no process groups.

@@ -7,7 +7,9 @@ pub use pipe::{check_reader, is_pipe, open_pipe};
 use nix::sys::signal::{SigSet, Signal};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::process::{Pid, Signal as Kill, kill_process_group};
+use rustix::process::{
+    Pid, Signal as Kill, WaitId, WaitIdOptions, geteuid, kill_process_group, waitid,
+};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io;
@@ -90,12 +92,28 @@ pub(crate) fn give_to_owner_of(file: &File, like: &Metadata) -> io::Result<()> {
     }
 }
 
+/// Returns true if the administrator runs this program, and the folder is another user's: what the administrator makes
+/// in it for themselves is closed to that user.
+pub(crate) fn is_closed_to_its_owner(folder: &Metadata) -> bool {
+    geteuid().is_root() && folder.uid() != 0
+}
+
 /// Has a command run in a process group of its own.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// Kills all that is left of the process group of a command that was started in its own.
+/// Returns true if a command has ended. It is not waited for: its number stays its own.
+///
+/// # Errors
+///
+/// If that cannot be found out.
+pub fn has_ended(child: &mut Child) -> io::Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+}
+
+/// Kills all that is left of the process group of a command that was started in its own, and was not waited for yet.
 pub fn kill_group(child: &Child) {
     // There may be nothing left of it.
     let _ = kill_process_group(Pid::from_child(child), Kill::KILL);

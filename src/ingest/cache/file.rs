@@ -6,6 +6,7 @@
 use super::details::{InFile, Span};
 use super::{LARGEST_CACHE, LARGEST_INDEX, LogKey, Value, ValueRef};
 use crate::source::CHUNK;
+use files::own;
 use model::stored::details::Details as _;
 use model::window::Rules;
 use std::borrow::Cow;
@@ -15,8 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
-use tempfile::NamedTempFile;
+use std::time::SystemTime;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The first bytes of a cache file. The digits are the version of the format.
@@ -225,35 +225,12 @@ pub(super) fn write(
 /// Replaces a file of the cache's folder as a whole, by what `write` writes.
 pub(super) fn replace(
     path: &Path,
-    write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    files::create_private_folder(folder)?;
-    sweep(folder);
-    let mut file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
-    write(&mut file)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// The beginning of the names of unfinished files.
-const UNFINISHED_PREFIX: &str = ".unfinished-";
-/// The longest time that a file takes to write.
-const LONGEST_WRITE: Duration = Duration::from_secs(600);
-
-/// Removes what programs that were killed have left.
-fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_unfinished = name
-            .as_encoded_bytes()
-            .starts_with(UNFINISHED_PREFIX.as_bytes());
-        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_unfinished && age().is_some_and(|age| age > LONGEST_WRITE) {
-            // If it is gone already, all the better.
-            let _ = fs::remove_file(entry.path());
-        }
+    if let Some(folder) = path.parent() {
+        own::sweep(folder);
     }
+    own::replace(path, write)
 }
 
 /// An entry to be written.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tempfile::NamedTempFile;
 
 /// The least time between two writes while the program runs.
 const SAVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -109,11 +108,7 @@ impl StateFile {
         }
         let text = toml::to_string(&state).map_err(io::Error::other)?;
         let path = files::target(&self.path)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        files::create_private_folder(folder)?;
-        let mut file = NamedTempFile::new_in(folder)?;
-        write!(file, "{FIRST_LINE}{text}")?;
-        file.persist(&path)?;
+        files::own::replace(&path, |file| write!(file, "{FIRST_LINE}{text}"))?;
         self.saved = Some(state);
         Ok(())
     }

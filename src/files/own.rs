@@ -1,0 +1,172 @@
+//! The program's own files: its state and its cache.
+//!
+//! They are for the user alone. Each is replaced as a whole, so that several of us need no lock, and a program that is
+//! killed leaves the old one.
+
+use super::platform;
+use std::collections::BTreeSet;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// The beginning of the names of files that are not complete yet.
+pub const UNFINISHED_PREFIX: &str = ".unfinished-";
+/// The age at which such a file was left by a program that was killed.
+pub const UNFINISHED_AGE: Duration = Duration::from_secs(600);
+
+/// The files that this process has not completed yet.
+struct Unfinished {
+    paths: BTreeSet<PathBuf>,
+    /// The process is about to end: nothing more is begun.
+    is_ending: bool,
+}
+
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
+    paths: BTreeSet::new(),
+    is_ending: false,
+});
+
+fn unfinished() -> MutexGuard<'static, Unfinished> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Replaces a file by what `write` writes, and creates its folder.
+///
+/// # Errors
+///
+/// As [`create_folder`]; if the file cannot be written; and if the process is about to end.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let mut file = begin(folder)?;
+    let beside = file.path().to_owned();
+    let replaced = write(file.as_file_mut()).and_then(|()| {
+        file.persist(path)?;
+        Ok(())
+    });
+    unfinished().paths.remove(&beside);
+    replaced
+}
+
+fn begin(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut unfinished = unfinished();
+    if unfinished.is_ending {
+        return Err(io::Error::other("the program ends"));
+    }
+    let file = NamedTempFile::with_prefix_in(UNFINISHED_PREFIX, folder)?;
+    unfinished.paths.insert(file.path().to_owned());
+    Ok(file)
+}
+
+/// Removes what this process has not completed, and begins nothing more: it is about to end, whatever its threads do.
+pub(super) fn remove_unfinished() {
+    let mut unfinished = unfinished();
+    unfinished.is_ending = true;
+    for path in std::mem::take(&mut unfinished.paths) {
+        // A thread may just have completed it.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Creates a folder that only the user may read, as the XDG base directory specification demands.
+///
+/// # Errors
+///
+/// If it cannot be created. If the administrator would create it in a folder of another user, or write to one of theirs
+/// (`sudo` may keep the user's `HOME`): that user could not read what is in it.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    let around = folder.ancestors().find_map(|around| around.metadata().ok());
+    if around.is_some_and(|around| platform::is_closed_to_its_owner(&around)) {
+        let why = "it would be closed to the user whose folder it is in; nothing is written there as root";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    platform::private_folder().create(folder)
+}
+
+/// Removes files of a folder that were never completed.
+pub fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_unfinished = name
+            .as_encoded_bytes()
+            .starts_with(UNFINISHED_PREFIX.as_bytes());
+        if is_unfinished && entry.metadata().is_ok_and(|meta| is_left(&meta)) {
+            // Another of us may have removed it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_left(meta: &Metadata) -> bool {
+    let age = meta.modified().ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > UNFINISHED_AGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        entries
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_or_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/kept");
+        replace(&path, |file| file.write_all(b"old")).unwrap();
+        let failed = replace(&path, |file| {
+            file.write_all(b"ne")?;
+            assert_eq!(names(path.parent().unwrap()).len(), 2);
+            Err(io::Error::other("full"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "full");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(path.parent().unwrap()), ["kept"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed_when_it_is_old() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = File::create(dir.path().join(".unfinished-old")).unwrap();
+        let begun = std::time::SystemTime::now() - UNFINISHED_AGE - Duration::from_secs(60);
+        old.set_modified(begun).unwrap();
+        let other = File::create(dir.path().join("other")).unwrap();
+        other.set_modified(begun).unwrap();
+        File::create(dir.path().join(".unfinished-new")).unwrap();
+        sweep(dir.path());
+        let mut left = names(dir.path());
+        left.sort();
+        assert_eq!(left, [".unfinished-new", "other"]);
+    }
+
+    /// Only the administrator can make a folder of somebody else.
+    #[cfg(unix)]
+    #[test]
+    fn as_root_nothing_is_made_in_the_folder_of_another_user() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        fs::create_dir(&home).unwrap();
+        if chown(&home, Some(65_534), Some(65_534)).is_err() {
+            assert_ne!(home.metadata().unwrap().uid(), 0);
+            return;
+        }
+        let refused = replace(&home.join(".cache/ctxgauge/logs"), |_| Ok(()));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(names(&home).is_empty());
+        // Nor in one that the other user has made.
+        let own = home.join("ctxgauge");
+        fs::create_dir(&own).unwrap();
+        chown(&own, Some(65_534), None).unwrap();
+        assert!(replace(&own.join("logs"), |_| Ok(())).is_err());
+        assert!(names(&own).is_empty());
+    }
+}
