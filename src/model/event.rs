@@ -49,8 +49,8 @@ impl Key {
     }
 
     /// The key of an id that is made of several parts.
-    pub fn of_parts(parts: &[&str]) -> Key {
-        let hash = |seed, part: &&str| xxh3_64_with_seed(part.as_bytes(), seed);
+    pub fn of_parts<P: AsRef<[u8]>>(parts: &[P]) -> Key {
+        let hash = |seed, part: &P| xxh3_64_with_seed(part.as_ref(), seed);
         Key::new(parts.iter().fold(0, hash) & !LOCAL)
     }
 

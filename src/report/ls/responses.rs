@@ -38,7 +38,8 @@ pub(crate) struct Cost {
     pub(crate) is_sum: bool,
     /// Whether the log has the output of the response but not its input, nor a sum that includes it.
     pub(crate) lacks_input: bool,
-    /// When the response began.
+    /// When the response began. Its text would take more time and room.
+    #[serde(with = "jiff::fmt::serde::timestamp::nanosecond::optional")]
     pub(crate) at: Option<Timestamp>,
     /// The index of the model that answered, in [`Responses::models`].
     pub(crate) model: Option<u32>,

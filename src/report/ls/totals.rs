@@ -280,8 +280,10 @@ impl AgentTotals {
 /// response is distinguished from theirs by its numbers and its time, which are the same in a copy of the log.
 pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
-        let numbers = format!("{:?} {} {:?}", cost.billed, cost.is_sum, cost.at);
-        Key::of_parts(&[&request.get().to_string(), &numbers])
+        let at = cost.at.map(Timestamp::as_nanosecond);
+        // No type in it can fail to be written.
+        let numbers = postcard::to_stdvec(&(request, cost.billed, cost.is_sum, at));
+        Key::of_parts(&[numbers.unwrap_or_default()])
     } else {
         request
     }

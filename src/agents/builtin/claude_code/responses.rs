@@ -9,6 +9,7 @@
 use format::is_uuid;
 use kit::lenient::Text;
 use model::event::{Billed, Key};
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
 /// The ids of a line that may be a response's.
@@ -49,10 +50,13 @@ impl Responses {
     pub(super) fn key_of(&mut self, ids: &Ids<'_>, usage: Option<Billed>) -> Option<Key> {
         let record = ids.record.key();
         let line = Line::new(ids, usage.unwrap_or_default());
-        let related = [record, ids.parent.key()];
+        let parent = LazyCell::new(|| ids.parent.key());
         let found = self.newest.iter_mut().find(|response| {
-            let mut related = related.iter().flatten();
-            let follows = related.any(|key| response.records.contains(key));
+            // Most lines are decided by their ids.
+            let follows = || {
+                let mut related = [record, *parent].into_iter().flatten();
+                related.any(|key| response.records.contains(&key))
+            };
             line.continues(&response.newest, follows)
         });
         if let Some(response) = found {
@@ -120,19 +124,17 @@ impl Line {
         }
     }
 
-    /// Whether this line is of the same response as an earlier one. `follows`: one is the parent of the other.
-    fn continues(&self, earlier: &Line, follows: bool) -> bool {
+    /// Whether this line is of the same response as an earlier one. `follows`: whether one is the parent of the other.
+    fn continues(&self, earlier: &Line, follows: impl FnOnce() -> bool) -> bool {
         let agree = |one: Option<Key>, other: Option<Key>| Some(one? == other?);
-        let ids = [
-            agree(self.message, earlier.message),
-            agree(self.request, earlier.request),
-        ];
+        let message = agree(self.message, earlier.message);
+        let request = agree(self.request, earlier.request);
         let has_same_prompt = self.prompt == earlier.prompt;
-        match (ids.contains(&Some(true)), ids.contains(&Some(false))) {
+        match (message, request) {
+            (Some(false), Some(false)) => false,
             // Other makers' endpoints begin with an estimate of the prompt.
-            (true, false) => follows || has_same_prompt,
-            (false, true) if !ids.contains(&None) => false,
-            _ => follows && has_same_prompt,
+            (Some(true), Some(true) | None) | (None, Some(true)) => has_same_prompt || follows(),
+            _ => has_same_prompt && follows(),
         }
     }
 }

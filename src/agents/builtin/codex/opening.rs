@@ -1,12 +1,32 @@
 //! What a line is, by its beginning alone: most lines need not be parsed for that.
 
+use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memchr;
-use memchr::memmem::Finder;
+use memchr::memmem::{Finder, FinderBuilder};
 use std::sync::LazyLock;
 
 /// How a record begins. Within a text its quotes would be escaped.
 const BEGINNING: &[u8] = b"{\"timestamp\":\"";
-static NEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGINNING));
+static NEXT: LazyLock<Finder<'static>> =
+    LazyLock::new(|| FinderBuilder::new().build_forward_with_ranker(Rank, BEGINNING));
+
+/// Has a brace and the `p` ten bytes further looked for: few places of a log have both.
+struct Rank;
+
+impl HeuristicFrequencyRank for Rank {
+    fn rank(&self, byte: u8) -> u8 {
+        match byte {
+            b'{' => 0,
+            b'p' => 1,
+            _ => u8::MAX,
+        }
+    }
+}
+
+/// Whether a line that begins as a record does is one record: no other begins in it.
+pub(super) fn is_one_record(line: &[u8]) -> bool {
+    line.get(1..).is_some_and(|rest| NEXT.find(rest).is_none())
+}
 
 /// The beginning of a line as Codex writes it since September 2025.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,13 +42,9 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// The beginning of this line; `None`: it begins in another way, or is not one record.
+    /// The beginning of this line; `None`: it begins in another way. What comes after it is not looked at.
     pub(super) fn of(line: &'a [u8]) -> Option<Opening<'a>> {
-        let rest = line.strip_prefix(BEGINNING)?;
-        if NEXT.find(rest).is_some() {
-            return None;
-        }
-        let (time, rest) = value(rest)?;
+        let (time, rest) = value(line.strip_prefix(BEGINNING)?)?;
         let rest = match rest.strip_prefix(b",\"ordinal\":") {
             Some(ordinal) => {
                 let digits = ordinal.iter().take_while(|byte| byte.is_ascii_digit());
@@ -84,9 +100,19 @@ mod tests {
             "{}",
             r#"{"type":"event_msg"}"#,
             r#"{"timestamp":"T","type":"a\"b","payload":{}}"#,
-            r#"{"timestamp":"T","type":"event_msg","payload":{}}{"timestamp":"T"}"#,
         ] {
             assert_eq!(Opening::of(odd.as_bytes()), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_record_within_a_line_is_seen_and_one_within_a_text_is_none() {
+        let one =
+            r#"{"timestamp":"T","type":"event_msg","payload":{"text":"{\"timestamp\":\"T\"}"}}"#;
+        assert!(is_one_record(one.as_bytes()));
+        for cut in 1..=one.len() {
+            let two = format!("{}{one}", &one[..cut]);
+            assert!(!is_one_record(two.as_bytes()), "{two}");
         }
     }
 }

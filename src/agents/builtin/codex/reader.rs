@@ -1,7 +1,7 @@
 //! Decodes one rollout, line by line.
 
 use super::CODEX;
-use super::opening::Opening;
+use super::opening::{Opening, is_one_record};
 use super::order::Open;
 use super::price::Price;
 use super::thread::Thread;
@@ -53,7 +53,7 @@ impl Decoder for CodexDecoder {
     fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
         let opening = Opening::of(text.as_bytes()).unwrap_or_default();
         let is_read = match opening.kind {
-            b"event_msg" if is_irrelevant(opening.subtype) => {
+            b"event_msg" if is_irrelevant(opening.subtype) && is_one_record(text.as_bytes()) => {
                 let [time, kind] = [opening.time, opening.subtype].map(kit::text);
                 out.set_time(time.parse().ok());
                 CODEX.pass_over(&record_name("event_msg", &kind), out);

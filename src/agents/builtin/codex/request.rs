@@ -13,6 +13,9 @@ use super::wire::{Item, TokenUsage, UsageRecord};
 use kit::lenient::{self, Raw, Text};
 use model::event::{Key, Sink, Usage};
 
+/// The first part of a request's key.
+const AGENT: &[u8] = b"codex";
+
 impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its place: its thread, its turn,
     /// and what the thread had used before. A copy in another file has the same. Where turns have no ids, it is named
@@ -24,17 +27,23 @@ impl CodexDecoder {
             self.open.goes_on();
             return open;
         }
-        let spent = format!("{:?}", self.meter.total());
+        let (thread, spent) = (self.thread.of_line().as_bytes(), self.spent());
+        let spent = spent.as_flattened();
         let key = match (&self.turn, name_of(first)) {
             // Not a name of its items: a copy may lack what was encrypted.
-            (Some(turn), _) => Key::of_parts(&["codex", self.thread.of_line(), turn, &spent]),
-            (None, Some(name)) => Key::of_parts(&["codex", name]),
+            (Some(turn), _) => Key::of_parts(&[AGENT, thread, turn.as_bytes(), spent]),
+            (None, Some(name)) => Key::of_parts(&[AGENT, name.as_bytes()]),
             // A short name or mere text may occur again elsewhere.
-            (None, None) => Key::of_parts(&["codex", self.thread.of_line(), &spent, json]),
+            (None, None) => Key::of_parts(&[AGENT, thread, spent, json.as_bytes()]),
         };
         let key = self.unique(key);
         self.open.begin(key);
         key
+    }
+
+    /// What the thread has used so far, for a key.
+    fn spent(&self) -> [[u8; 8]; 6] {
+        self.meter.total().copied().unwrap_or_default().bytes()
     }
 
     /// A request's key, changed where it has occurred before in this file.
@@ -122,8 +131,9 @@ impl CodexDecoder {
             (Counted::Items(request), _) | (_, Some((request, _))) => request,
             // A call of which no line shows the output, such as one that wrote a summary; or its items follow.
             (_, None) => {
-                let spent = format!("{:?} {last:?}", self.meter.total());
-                let key = Key::of_parts(&["codex", self.thread.of_line(), &spent]);
+                let (thread, numbers) = (self.thread.of_line(), [self.spent(), last.bytes()]);
+                let numbers = numbers.as_flattened().as_flattened();
+                let key = Key::of_parts(&[AGENT, thread.as_bytes(), numbers]);
                 let request = self.unique(key);
                 if counted == Counted::Early || self.is_at_beginning() {
                     self.open.awaits(request);

@@ -1,7 +1,7 @@
 //! What a line says of usage. A response is named after its first output: of the others, only that they are there
 //! matters.
 
-use super::opening::Opening;
+use super::opening::{Opening, is_one_record};
 use super::reader::{CodexDecoder, is_irrelevant};
 use super::wire::EventLine;
 use format::Decoder;
@@ -18,6 +18,7 @@ impl CodexDecoder {
         let opening = Opening::of(line).unwrap_or_default();
         match (opening.kind, opening.subtype) {
             (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
+            _ if !is_one_record(line) => self.read_line(&damage::line(line).0, out),
             (b"event_msg", kind) if is_irrelevant(kind) => {}
             (b"compacted", _) => {
                 self.compacts();

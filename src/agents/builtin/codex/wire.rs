@@ -242,6 +242,20 @@ impl Mend for TokenUsage {
 }
 
 impl TokenUsage {
+    /// Its numbers as bytes, for a key.
+    pub fn bytes(self) -> [[u8; 8]; 6] {
+        let counts = [
+            self.input,
+            self.cached,
+            self.cache_write,
+            self.output,
+            self.reasoning,
+            self.total,
+        ];
+        // A missing number is another one than 0.
+        counts.map(|count| count.0.unwrap_or(u64::MAX).to_le_bytes())
+    }
+
     /// Both together; `None`: too large to be true.
     pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
         let sum = |a: Count, b: Count| {
