@@ -322,7 +322,8 @@ impl<'s> Walk<'s> {
         if self.folders.contains(&real) {
             return;
         }
-        if let Err(why) = self.reach.enter(depth, root.agent().is_none()) {
+        let is_anything = root.agent().is_none() || !self.is_below_root(&real);
+        if let Err(why) = self.reach.enter(depth, is_anything) {
             return why.map_or((), |why| self.problem(path, why));
         }
         self.folders.insert(real.clone());
@@ -769,6 +770,24 @@ mod tests {
         symlink(&root, &linked).unwrap();
         assert_eq!(look(vec![SearchRoot::Usual(&TOY, root)]).files.len(), 1);
         assert_eq!(look(vec![SearchRoot::Usual(&TOY, linked)]).files.len(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_folder_around_an_agents_own_is_not_followed_and_one_elsewhere_is_not_for_ever() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("home/logs");
+        put(&root.join("a/one.toy"), "");
+        put(&dir.path().join("home/other.toy"), "");
+        symlink("/", root.join("all")).unwrap();
+        symlink(dir.path().join("home"), root.join("a/home")).unwrap();
+        // Another disk.
+        put(&dir.path().join("disk/two.toy"), "");
+        symlink(dir.path().join("disk"), root.join("disk")).unwrap();
+        let found = look(vec![SearchRoot::Usual(&TOY, root)]);
+        assert_eq!(names(&found), ["one.toy", "two.toy"]);
+        assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
     }
 
     #[test]

@@ -80,9 +80,13 @@ pub(super) struct Unfollowed {
 
 impl Walk<'_> {
     /// Whether a link in a folder that the user named leads out of it: that folder may be somebody else's. An agent's
-    /// own folders are the user's, who may have linked what is in them.
+    /// own folders are the user's, who may have linked what is in them; but a link to a folder around them, such as `/`, is
+    /// of no use.
     pub(super) fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
-        let leads_out = root.agent().is_none() && !real.starts_with(&self.real_root);
+        let leads_out = match root.agent() {
+            Some(_) => self.real_root != real && self.real_root.starts_with(real),
+            None => !self.is_below_root(real),
+        };
         if leads_out {
             if self.unfollowed.count == 0 {
                 self.unfollowed.first = path.to_path_buf();
@@ -90,6 +94,11 @@ impl Walk<'_> {
             self.unfollowed.count += 1;
         }
         leads_out
+    }
+
+    /// Whether a real path is below the folder that is looked into.
+    pub(super) fn is_below_root(&self, real: &Path) -> bool {
+        real.starts_with(&self.real_root)
     }
 
     pub(super) fn tell_unfollowed(&mut self) {

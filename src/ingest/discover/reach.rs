@@ -2,7 +2,7 @@
 
 /// How deep folders are searched.
 pub(super) const MOST_DEPTH: usize = 48;
-/// In a folder that the user named, this many folders without a log are looked into: someone who names `/` learns it
+/// In a folder that the user named, or that is linked into an agent's own, this many folders without a log are looked into: someone who names `/` learns it
 /// within a second or two, and folders full of logs are searched however many they are.
 const FOLDERS_WITHOUT_LOG: usize = 10_000;
 
@@ -16,19 +16,19 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Whether to look into a folder.
+    /// Whether to look into a folder. `is_anything`: it may have nothing to do with agents.
     ///
     /// # Errors
     ///
     /// It is not looked into, and why, which is said once.
-    pub(super) fn enter(&mut self, depth: usize, is_named: bool) -> Result<(), Option<String>> {
+    pub(super) fn enter(&mut self, depth: usize, is_anything: bool) -> Result<(), Option<String>> {
         if depth > MOST_DEPTH {
             let is_first = !std::mem::replace(&mut self.is_too_deep, true);
             let what =
                 format!("folders that are more than {MOST_DEPTH} folders deep are not looked into");
             return Err(is_first.then(|| format!("{what}, as this one: {CLOSER_FOLDER_ADVICE}")));
         }
-        if !is_named {
+        if !is_anything {
             return Ok(());
         }
         self.without_log = self.without_log.saturating_add(1);
