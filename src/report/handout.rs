@@ -30,7 +30,7 @@ pub struct Format {
     pub help: &'static str,
     /// The end of the names of its files.
     pub end: &'static str,
-    write: fn(&Handout, &mut dyn Write) -> Result<()>,
+    write: fn(&Handout, Charset, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
@@ -41,7 +41,7 @@ pub static FORMATS: [Format; 2] = [
         name: "html",
         help: "To hand on: one page that needs nothing else, for browsers and paper",
         end: "html",
-        write: html::write,
+        write: |handout, _, out| html::write(handout, out),
         ascii: html::ascii,
     },
     Format {
@@ -61,10 +61,10 @@ impl Format {
     /// If `out` cannot be written to.
     pub fn print(&self, handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
         if charset == Charset::Unicode {
-            return (self.write)(handout, out);
+            return (self.write)(handout, charset, out);
         }
         let mut text = Vec::new();
-        (self.write)(handout, &mut text)?;
+        (self.write)(handout, charset, &mut text)?;
         let plain = in_ascii(&String::from_utf8_lossy(&text), self.ascii);
         Ok(out.write_all(plain.as_bytes())?)
     }

@@ -3,7 +3,9 @@
 
 use super::chart::{Chart, Gauge, Steps};
 use super::{Block, Handout, Holds, Line, Piece, Section, Table};
+use crate::text::ascii;
 use anyhow::Result;
+use render::ascii::{Charset, in_ascii};
 use render::number::tokens;
 use render::text::inert;
 use std::io::{self, Write};
@@ -15,47 +17,51 @@ const ROWS: usize = 8;
 /// Eighths of a cell, filled from below.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Where a line is.
+/// Where a line is, and the characters that it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
-    Text,
+    Text(Charset),
     /// A row of a table, whose cells end at a `|`, even in a code span.
-    Row,
+    Row(Charset),
 }
 
-pub(super) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "# {}\n", line(&handout.title, Within::Text))?;
+/// Writes a handout. For [`Charset::Ascii`] only texts of a log are in ASCII then: what stands for their characters is part of
+/// a code span.
+pub(super) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
+    let within = Within::Text(charset);
+    writeln!(out, "# {}\n", line(&handout.title, within))?;
     for (name, fact) in &handout.facts {
-        writeln!(out, "- {name}: {}", line(fact, Within::Text))?;
+        writeln!(out, "- {name}: {}", line(fact, within))?;
     }
     for part in &handout.sections {
-        section(part, out)?;
+        section(part, charset, out)?;
     }
     Ok(writeln!(
         out,
         "\n---\n\n{}",
-        line(&handout.made_by, Within::Text)
+        line(&handout.made_by, within)
     )?)
 }
 
-fn section(section: &Section, out: &mut dyn Write) -> io::Result<()> {
+fn section(section: &Section, charset: Charset, out: &mut dyn Write) -> io::Result<()> {
+    let within = Within::Text(charset);
     writeln!(out, "\n## {}", section.heading)?;
     for block in &section.blocks {
         writeln!(out)?;
         match block {
-            Block::Headline(text) => writeln!(out, "**{}**", line(text, Within::Text))?,
+            Block::Headline(text) => writeln!(out, "**{}**", line(text, within))?,
             Block::Sentence(text) | Block::Note(text) => {
-                writeln!(out, "{}", line(text, Within::Text))?;
+                writeln!(out, "{}", line(text, within))?;
             }
             Block::Gauge(drawn) => gauge(drawn, out)?,
             Block::Chart(drawn) => chart(drawn, out)?,
-            Block::Table(rows) => table(rows, out)?,
+            Block::Table(rows) => table(rows, charset, out)?,
         }
     }
     Ok(())
 }
 
-fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn table(table: &Table, charset: Charset, out: &mut dyn Write) -> io::Result<()> {
     let row = |cells: &mut dyn Iterator<Item = String>| {
         let cells: Vec<String> = cells.collect();
         format!("| {} |", cells.join(" | "))
@@ -68,7 +74,10 @@ fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     });
     writeln!(out, "{}", row(&mut rules.map(str::to_owned)))?;
     for cells in &table.rows {
-        let cells = cells.cells.iter().map(|cell| line(cell, Within::Row));
+        let cells = cells
+            .cells
+            .iter()
+            .map(|cell| line(cell, Within::Row(charset)));
         writeln!(out, "{}", row(&mut cells.into_iter()))?;
     }
     Ok(())
@@ -105,9 +114,14 @@ fn words(text: &str) -> String {
 
 /// A code span. It ends at as many backticks as it begins with, which are more than are together in the text.
 fn code(text: &str, within: Within) -> String {
+    let text = inert(text);
     let text = match within {
-        Within::Text => inert(text).into_owned(),
-        Within::Row => inert(text).replace('|', "¦"),
+        Within::Text(Charset::Ascii) | Within::Row(Charset::Ascii) => in_ascii(&text, ascii).into(),
+        _ => text,
+    };
+    let text = match within {
+        Within::Text(_) => text,
+        Within::Row(_) => text.replace('|', "¦").into(),
     };
     if text.trim().is_empty() {
         return String::new();

@@ -96,7 +96,9 @@ fn check(text: &str) {
     }
 }
 
-const HOSTILE: [&str; 16] = [
+const HOSTILE: [&str; 18] = [
+    "\u{113b8}`\u{16d40}",
+    "▘`└ a │ b ╲",
     "<script>alert(1)</script><img src=x onerror=alert(2)>",
     "</bdi></svg></td></table></style></title><h1>x</h1>",
     "--> <!-- ]]> <![CDATA[",
