@@ -532,6 +532,46 @@ fn bad_requests_are_answered_and_do_not_end_the_server() {
 }
 
 #[test]
+fn a_client_of_another_version_is_answered_and_can_begin_anew() {
+    let (home, _log) = home();
+    let discover = |version: Value| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        });
+        json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}})
+    };
+    let requests = [
+        discover(json!("2099-01-01")),
+        discover(json!(7)),
+        initialize("1999-01-01", "test"),
+    ];
+    let requests: String = requests.iter().map(|it| format!("{it}\n")).collect();
+    let mut child = server(home.path(), &["--session", ID])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(requests.as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let answers: Vec<Value> = output
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    let [future, number, past] = &answers[..] else {
+        panic!("{answers:?}");
+    };
+    let versions = future["error"]["data"]["supported"].to_string();
+    assert!(versions.contains("2026-07-28"), "{future}");
+    assert_eq!(number["error"]["code"], -32602, "{number}");
+    assert_eq!(past["result"]["protocolVersion"], "2025-11-25", "{past}");
+}
+
+#[test]
 fn without_requests_the_server_ends() {
     let (home, _log) = home();
     for input in [
