@@ -5,6 +5,7 @@
 
 mod billed;
 mod capture;
+mod name;
 mod reset;
 mod sink;
 mod size;

@@ -3,7 +3,7 @@
 use super::capture::{Capture, Finished};
 use super::{
     Billed, CostOf, Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size,
-    Unmeasured, Usage, count,
+    Unmeasured, Usage, count, name,
 };
 use crate::{Kind, Role};
 use jiff::Timestamp;
@@ -148,6 +148,7 @@ impl<'m> Sink<'m> {
     }
 
     fn add(&mut self, mut event: Event) {
+        name::cut_all(&mut event);
         if let Event::Node(node) = &mut event {
             for item in &mut node.items {
                 item.nth = self.items;
@@ -438,7 +439,7 @@ impl ItemBuilder<'_, '_> {
     /// Names the tool.
     #[must_use]
     pub fn tool(mut self, name: Option<&str>) -> Self {
-        self.item.tool = name.map(Into::into);
+        self.item.tool = name.map(|name| name::cut(name).into());
         self
     }
 
