@@ -1,0 +1,9 @@
+"""What the pages claim of a client: a file for each subject. Each claim is a function that looks in the real client."""
+
+from claims import status_line
+
+MODULES = [status_line]
+
+
+def all_claims():
+    return [claim for module in MODULES for claim in module.CLAIMS]

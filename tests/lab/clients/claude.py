@@ -1,0 +1,52 @@
+"""Claude Code, over the Messages API."""
+
+import json
+
+from clients.client import Client, base, newest_last
+
+KEY = "lab-key"
+
+
+class Claude(Client):
+    name, agent, command = "claude", "claude-code", "claude"
+    package = "@anthropic-ai/claude-code"
+    model = "claude-opus-4-6"
+
+    def environment(self, home, url, options):
+        quiet = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
+                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX")  # fmt: skip
+        own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
+        return base(home) | own | dict.fromkeys(quiet, "1") | options.variables
+
+    def configure(self, home, work, url, options):
+        folder = home / ".claude"
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {"autoCompactWindow": options.limit} if options.limit else {}
+        (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
+        answers = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": True,
+            "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+            "projects": {str(work): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+        }
+        (home / ".claude.json").write_text(json.dumps(answers))
+
+    def headless(self, prompt, options, resume):
+        more = [*self._shared(options), *(["--continue"] if resume else [])]
+        return [self.program(), "-p", prompt, *more]
+
+    def interactive(self, options, resume):
+        return [self.program(), *self._shared(options), *(["--continue"] if resume else [])]
+
+    def _shared(self, options):
+        return ["--dangerously-skip-permissions", "--model", options.model or self.model, *options.more]
+
+    def is_ready(self, screen):
+        return any(line.lstrip().startswith("❯") for line in screen.splitlines()) and "bypass permissions" in screen
+
+    def logs(self, home):
+        return newest_last((home / ".claude/projects").glob("*/*.jsonl"))
+
+    def version_in(self, line):
+        return line.split(" ")[0]

@@ -1,0 +1,88 @@
+"""What the lab has to be able to do with a client."""
+
+import subprocess
+from dataclasses import dataclass, field
+
+from rig.places import program, search_path
+
+
+@dataclass
+class Options:
+    """How a session is set up: a client uses what it has a setting for.
+
+    `window` is the context window and `limit` the size at which the client compacts, both in tokens. `more` are
+    arguments for the command line, `settings` keys for the client's settings file.
+    """
+
+    model: str | None = None
+    window: int | None = None
+    limit: int | None = None
+    more: list = field(default_factory=list)
+    settings: dict = field(default_factory=dict)
+    variables: dict = field(default_factory=dict)
+
+
+class Client:
+    """A client of today. `name` is what the lab calls it, `agent` what ctxgauge does."""
+
+    name = agent = package = command = ""
+    # The model that is used where the options name none.
+    model = "lab-model"
+    # The keys that end it in a terminal.
+    quit = ("C-c", "C-c")
+    # What submits a prompt that was typed.
+    submit = "Enter"
+
+    def program(self):
+        """Returns the path of its program."""
+        return program(self.agent, self.command)
+
+    def environment(self, home, url, options):
+        """Returns all variables of its environment; `base` has those that every client gets."""
+        raise NotImplementedError
+
+    def configure(self, home, work, url, options):
+        """Writes the settings for a provider at this URL into the run's home, and answers to its first questions."""
+        raise NotImplementedError
+
+    def headless(self, prompt, options, resume):
+        """Returns the command that runs one turn; with `resume` it goes on with the last session."""
+        raise NotImplementedError
+
+    def interactive(self, options, resume):
+        """Returns the command that opens it in a terminal; with `resume` it goes on with the last session."""
+        raise NotImplementedError
+
+    def is_ready(self, screen):
+        """Returns whether a prompt can be typed, by what is on its screen."""
+        raise NotImplementedError
+
+    def questions(self, screen):
+        """Returns the keys that answer what it asks at its start, or none."""
+        return ()
+
+    def logs(self, home):
+        """Returns its logs, the newest last."""
+        raise NotImplementedError
+
+    def version(self):
+        """Returns the version that is installed, or None."""
+        if not self.program().exists():
+            return None
+        argv = [str(self.program()), "--version"]
+        done = subprocess.run(argv, env=base("/nonexistent"), capture_output=True, text=True, timeout=60)
+        words = done.stdout.strip().splitlines()[-1:] or [""]
+        return self.version_in(words[0])
+
+    def version_in(self, line):
+        """Returns the version in the last line of what `--version` prints."""
+        return line.strip()
+
+
+def base(home):
+    """Returns the variables that every client gets."""
+    return {"PATH": search_path(), "HOME": str(home), "TERM": "dumb", "LANG": "C.UTF-8"}
+
+
+def newest_last(paths):
+    return sorted(paths, key=lambda path: path.stat().st_mtime)

@@ -1,0 +1,76 @@
+"""Codex, over the Responses API."""
+
+import re
+
+from clients.client import Client, base, newest_last
+
+# The row below the prompt: it has a model and the folder only after all questions.
+FOOT = re.compile(r"^ +\S.* · [/~]", re.M)
+
+
+class Codex(Client):
+    name, agent, command = "codex", "codex", "codex"
+    package = "@openai/codex"
+    model = "gpt-5.5"
+
+    def environment(self, home, url, options):
+        return base(home) | {"CODEX_HOME": str(home / ".codex"), "LAB_KEY": "lab-key"} | options.variables
+
+    def configure(self, home, work, url, options):
+        top = {"model": options.model or self.model, "model_provider": "lab", "check_for_update_on_startup": False}
+        if options.window:
+            top["model_context_window"] = options.window
+        if options.limit:
+            top["model_auto_compact_token_limit"] = options.limit
+        tables = {
+            "model_providers.lab": {
+                "name": "lab",
+                "base_url": f"{url}/v1",
+                "wire_api": "responses",
+                "env_key": "LAB_KEY",
+                "request_max_retries": 1,
+            },
+            "analytics": {"enabled": False},
+            f'projects."{work}"': {"trust_level": "trusted"},
+            "tui": {"notifications": False},
+        }
+        folder = home / ".codex"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.toml").write_text(_toml(top | options.settings, tables))
+
+    def headless(self, prompt, options, resume):
+        how = ["resume", "--last"] if resume else []
+        return [self.program(), "exec", "--skip-git-repo-check", *self._shared(options), *how, prompt]
+
+    def interactive(self, options, resume):
+        return [self.program(), *(["resume", "--last"] if resume else []), *self._shared(options)]
+
+    def _shared(self, options):
+        return ["--dangerously-bypass-approvals-and-sandbox", *options.more]
+
+    def questions(self, screen):
+        # It offers its newest model to those who have named an older one.
+        return ("Down", "Enter") if "Use existing model" in screen else ()
+
+    def is_ready(self, screen):
+        return bool(FOOT.search(screen))
+
+    def logs(self, home):
+        return newest_last((home / ".codex/sessions").rglob("rollout-*.jsonl"))
+
+    def version_in(self, line):
+        return line.split(" ")[-1]
+
+
+def _toml(top, tables):
+    """Writes settings of one level as TOML, whose values of these kinds are those of Python and JSON."""
+    lines = [f"{key} = {_value(value)}" for key, value in top.items()]
+    for name, table in tables.items():
+        lines += [f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,99 @@
+"""Anthropic's Messages API."""
+
+import json
+import re
+
+from provider.prompt import FRAME, Part, Prompt, Tool, flat, fresh, text_of
+from provider.tokens import reasoning, reasoning_tokens
+
+NAME = "anthropic"
+
+# Claude Code appends these to the results of tools.
+REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*", re.S)
+
+
+def read(body, path):
+    system = body.get("system") or ""
+    parts = [Part("system", text_of(block)) for block in (system if isinstance(system, list) else [system])]
+    tools = [Tool(tool.get("name"), tool.get("input_schema") or {}) for tool in body.get("tools") or []]
+    parts += [Part("schema", flat(tool), tool=tool.get("name")) for tool in body.get("tools") or []]
+    names = {}
+    for message in body["messages"]:
+        content = message["content"]
+        for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            parts += _parts(block, message["role"], names)
+        parts[-1].tokens += FRAME
+    no_calls = (body.get("tool_choice") or {}).get("type") == "none"
+    return Prompt(body.get("model") or "", parts, tools, bool(body.get("stream")), no_calls)
+
+
+def _parts(block, role, names):
+    kind = block.get("type")
+    if kind == "text":
+        return [Part(role if role in ("user", "assistant") else "system", block["text"])]
+    if kind in ("thinking", "redacted_thinking"):
+        return [Part("assistant", "", tokens=reasoning_tokens(block.get("signature") or block.get("data")))]
+    if kind == "tool_use":
+        names[block["id"]] = block["name"]
+        return [Part("assistant", block["name"] + flat(block["input"]), block["name"], block["id"])]
+    if kind == "tool_result":
+        text, call = text_of(block.get("content")), block["tool_use_id"]
+        reminders = "".join(REMINDER.findall(text))
+        result = Part("tool", REMINDER.sub("", text), names.get(call), call)
+        return [result] + ([Part("reminder", reminders)] if reminders else [])
+    return [Part("user", flat(block)[:2000])]
+
+
+def whole(answer):
+    fresh_tokens = answer.prompt - answer.cached
+    content = []
+    if answer.thinking:
+        content.append({"type": "thinking", "thinking": "Thinking.", "signature": reasoning(answer.thinking)})
+    if answer.text or not answer.calls and not content:
+        content.append({"type": "text", "text": answer.text or "ok"})
+    for call in answer.calls:
+        content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
+    return {
+        "id": fresh("msg_"),
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model,
+        "content": content,
+        "stop_reason": "tool_use" if answer.calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": fresh_tokens - fresh_tokens // 2,
+            "cache_creation_input_tokens": fresh_tokens // 2,
+            "cache_read_input_tokens": answer.cached,
+            "output_tokens": answer.output,
+            "output_tokens_details": {"thinking_tokens": answer.thinking},
+            "service_tier": "standard",
+        },
+    }
+
+
+def stream(answer, body):
+    message = whole(answer)
+    begun = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
+    yield "message_start", {"type": "message_start", "message": begun}
+    for index, block in enumerate(message["content"]):
+        empty, deltas = _deltas(block)
+        yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": empty}
+        for delta in deltas:
+            yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
+        yield "content_block_stop", {"type": "content_block_stop", "index": index}
+    ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield "message_delta", {"type": "message_delta", "delta": ended, "usage": message["usage"]}
+    yield "message_stop", {"type": "message_stop"}
+
+
+def _deltas(block):
+    """Returns a block as it begins, and what is sent of it after that."""
+    if block["type"] == "text":
+        return {**block, "text": ""}, [{"type": "text_delta", "text": block["text"]}]
+    if block["type"] == "tool_use":
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+    return {**block, "thinking": "", "signature": ""}, [
+        {"type": "thinking_delta", "thinking": block["thinking"]},
+        {"type": "signature_delta", "signature": block["signature"]},
+    ]

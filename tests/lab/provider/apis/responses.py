@@ -1,0 +1,136 @@
+"""OpenAI's Responses API."""
+
+import json
+import time
+
+from provider.prompt import FRAME, Part, Prompt, Tool, blocks_of, flat, fresh, text_of
+from provider.tokens import reasoning, reasoning_tokens
+
+NAME = "responses"
+CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+
+
+def read(body, path):
+    parts = [Part("system", body.get("instructions") or "")]
+    declared = list(body.get("tools") or [])
+    parts += [Part("schema", flat(tool), tool=tool.get("name") or tool.get("type")) for tool in declared]
+    items = body["input"]
+    if not isinstance(items, list):
+        items = [{"type": "message", "role": "user", "content": items}]
+    names = {}
+    for item in items:
+        parts += _parts(item, names)
+        if item.get("type") == "tool_search_output":
+            declared += item.get("tools") or []
+    no_calls = body.get("tool_choice") == "none"
+    return Prompt(body.get("model") or "", parts, _tools(declared), bool(body.get("stream")), no_calls)
+
+
+def _parts(item, names):
+    kind, call = item.get("type", "message"), item.get("call_id")
+    if kind == "message":
+        role = "system" if item["role"] == "developer" else item["role"]
+        parts = [Part(role, text_of([block])) for block in blocks_of(item["content"])]
+        parts[0].tokens += FRAME
+        return parts
+    if kind == "reasoning":
+        return [Part("assistant", "", tokens=reasoning_tokens(item.get("encrypted_content")))]
+    if kind in ("compaction", "compaction_summary"):
+        return [Part("summary", "", tokens=reasoning_tokens(item.get("encrypted_content")))]
+    if kind in CALLS:
+        name = names[call] = item.get("name") or kind
+        given = item.get("arguments") or item.get("input") or item.get("action")
+        return [Part("assistant", (item.get("name") or "") + flat(given), name, call)]
+    if kind == "tool_search_call":
+        return [Part("assistant", flat(item.get("arguments")), "tool_search", call)]
+    if kind == "tool_search_output":
+        return [Part("schema", flat(item.get("tools")), "tool_search", call)]
+    if kind.endswith("_output"):
+        result = Part("tool", text_of(item.get("output")), names.get(call), call)
+        result.tokens += FRAME
+        return [result]
+    return [Part("system", flat(item))]
+
+
+def _tools(declared):
+    tools = []
+    for tool in declared:
+        if tool.get("type") == "namespace":
+            tools += [Tool(one["name"], one.get("parameters") or {}, space=tool["name"]) for one in tool["tools"]]
+        else:
+            name = tool.get("name") or tool.get("type")
+            tools.append(Tool(name, tool.get("parameters") or {}, tool.get("type") or "function"))
+    return tools
+
+
+def whole(answer):
+    items = []
+    if answer.thinking:
+        items.append({
+            "type": "reasoning",
+            "id": fresh("rs_"),
+            "summary": [],
+            "encrypted_content": reasoning(answer.thinking),
+        })
+    if answer.text or not answer.calls:
+        content = [{"type": "output_text", "text": answer.text or "ok", "annotations": []}]
+        message = {"type": "message", "id": fresh("msg_"), "role": "assistant", "status": "completed"}
+        items.append({**message, "content": content})
+    items += [_call(call) for call in answer.calls]
+    return {
+        "id": fresh("resp_"),
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "completed",
+        "model": answer.model,
+        "output": items,
+        "usage": {
+            "input_tokens": answer.prompt,
+            "input_tokens_details": {"cached_tokens": answer.cached},
+            "output_tokens": answer.output,
+            "output_tokens_details": {"reasoning_tokens": answer.thinking},
+            "total_tokens": answer.prompt + answer.output,
+        },
+    }
+
+
+def _call(call):
+    shared = {"call_id": call.id, "status": "completed"}
+    if call.name == "tool_search":
+        return {"type": "tool_search_call", "id": fresh("tsc_"), "execution": "client",
+                "arguments": call.arguments, **shared}
+    if call.tool and call.tool.kind == "custom":
+        text = call.arguments.get("command") or call.arguments.get("cmd") or ""
+        return {"type": "custom_tool_call", "id": fresh("ctc_"), "name": call.name, "input": text, **shared}
+    space = {"namespace": call.tool.space} if call.tool and call.tool.space else {}
+    arguments = json.dumps(call.arguments)
+    return {"type": "function_call", "id": fresh("fc_"), "name": call.name, "arguments": arguments, **space, **shared}
+
+
+def compacted(prompt, cached, summary_tokens=300):
+    """Returns the answer of `/responses/compact`: the messages of the user, and an opaque summary."""
+    users = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": part.text}]}
+             for part in prompt.parts if part.role == "user"]
+    usage = {
+        "input_tokens": prompt.tokens,
+        "input_tokens_details": {"cached_tokens": cached},
+        "output_tokens": summary_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": prompt.tokens + summary_tokens,
+    }
+    summary = {"type": "compaction", "encrypted_content": reasoning(summary_tokens)}
+    return {"id": fresh("resp_"), "object": "response.compaction", "output": [*users, summary], "usage": usage}
+
+
+def stream(answer, body):
+    response = whole(answer)
+    begun = {**response, "status": "in_progress", "output": [], "usage": None}
+    yield "response.created", {"type": "response.created", "response": begun}
+    for index, item in enumerate(response["output"]):
+        at = {"output_index": index}
+        yield "response.output_item.added", {"type": "response.output_item.added", **at, "item": item}
+        if item["type"] == "message":
+            kind, text = "response.output_text.delta", item["content"][0]["text"]
+            yield kind, {"type": kind, "item_id": item["id"], **at, "content_index": 0, "delta": text}
+        yield "response.output_item.done", {"type": "response.output_item.done", **at, "item": item}
+    yield "response.completed", {"type": "response.completed", "response": response}

@@ -1,0 +1,54 @@
+"""What a request is for: the session itself, a summary of it, or something beside it. Look here when a new client is strange."""
+
+import re
+
+SUMMARY = "Earlier the user asked for shell commands, and they were run one by one. " + (
+    "The log lines named modules, workers and times. " * 40
+)
+
+# A helper without tools that summarises, by its system prompt.
+HELPER = re.compile(
+    r"context summarization (assistant|agent)|summarizes internal chat history|<state_snapshot>"
+    r"|summari[sz]ing conversations",
+    re.I,
+)
+# A request for a summary, by its last text.
+ASKED = re.compile(
+    r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>"
+    r"|\b(create|provide|write|produce|generate)\b[^.]{0,120}\b(summary|handoff)\b"
+    r"[^.]{0,160}\b(conversation|session|agent|LLM|history)\b",
+    re.I,
+)
+
+SHELLS = [
+    "Bash", "bash", "exec_command", "shell", "shell_command", "local_shell", "run_shell_command", "run_command",
+    "execute_command", "exec", "terminal", "execute", "Shell",
+]  # fmt: skip
+
+
+def shell_of(prompt):
+    """Returns the name of the client's tool for shell commands, or None."""
+    return next((name for name in SHELLS if prompt.tool(name)), None)
+
+
+def kind_of(prompt, planned=()):
+    """Returns main, compact or side. `planned` are the tools that the plan calls by name."""
+    last = next((part for part in reversed(prompt.parts) if part.role not in ("assistant", "schema")), None)
+    asked = last.text if last and last.role in ("user", "system") else ""
+    if len(asked) > 300 and ASKED.search(asked[:600] + asked[-6000:]):
+        return "compact"
+    system = "\n".join(part.text for part in prompt.parts if part.role == "system")
+    if not prompt.tools and HELPER.search(system[:6000]):
+        return "compact"
+    if prompt.no_calls:
+        return "compact"
+    if not shell_of(prompt) and not any(prompt.tool(name) for name in planned):
+        return "side"
+    return "main"
+
+
+def summary_for(api):
+    """Returns a summary in the form in which a client of this API expects it."""
+    if api == "anthropic":
+        return f"<analysis>All was read.</analysis>\n<summary>\n{SUMMARY}</summary>"
+    return f"<state_snapshot>{SUMMARY}</state_snapshot>"

@@ -1,0 +1,107 @@
+"""What a request contains and what is answered, in the same words for each API."""
+
+import json
+import uuid
+from dataclasses import dataclass, field
+
+from provider.tokens import count
+
+# What a provider adds to each message beside its text.
+FRAME = 4
+
+
+@dataclass
+class Part:
+    """A piece of a prompt: its role is system, schema, user, assistant, tool, reminder or summary."""
+
+    role: str
+    text: str
+    tool: str | None = None
+    call: str | None = None
+    tokens: int = -1
+
+    def __post_init__(self):
+        if self.tokens < 0:
+            self.tokens = count(self.text)
+
+
+@dataclass
+class Tool:
+    """A tool that the client has declared. `kind` and `space` are of the Responses API."""
+
+    name: str
+    schema: dict
+    kind: str = "function"
+    space: str | None = None
+
+
+@dataclass
+class Prompt:
+    """A request to the model."""
+
+    model: str
+    parts: list[Part]
+    tools: list[Tool]
+    stream: bool
+    # Whether the client forbids calls of tools, as some do in a request for a summary.
+    no_calls: bool = False
+
+    @property
+    def tokens(self):
+        return sum(part.tokens for part in self.parts)
+
+    def tool(self, name):
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+@dataclass
+class Call:
+    """A call of a tool in an answer."""
+
+    name: str
+    arguments: dict
+    tool: Tool | None = None
+    id: str = field(default_factory=lambda: "call_" + uuid.uuid4().hex[:20])
+
+
+@dataclass
+class Answer:
+    """An answer, and the usage that it reports."""
+
+    model: str
+    text: str
+    calls: list[Call]
+    prompt: int
+    cached: int
+    thinking: int = 0
+
+    @property
+    def output(self):
+        calls = sum(count(call.name + flat(call.arguments)) + 8 for call in self.calls)
+        return calls + count(self.text) + self.thinking + 3
+
+
+def flat(value):
+    """Returns a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def text_of(content):
+    """Returns the text of any content: a text, a block, or a list of them."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return content.get("text") or content.get("output") or flat(content)
+    return "\n".join(text_of(block) for block in content)
+
+
+def blocks_of(content):
+    """Returns the blocks of a message, of which there is always one."""
+    return content if isinstance(content, list) and content else [content]
+
+
+def fresh(prefix):
+    """Returns an id that no other object has."""
+    return prefix + uuid.uuid4().hex[:20]

@@ -1,0 +1,197 @@
+"""The provider itself: an HTTP server that reads a request, takes the next step, counts, answers, and writes the truth."""
+
+import gzip
+import hashlib
+import json
+import threading
+import time
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import zstandard
+
+from provider.apis import anthropic, api_of, gemini, responses
+from provider.kinds import kind_of, summary_for
+from provider.prompt import Answer, Part
+from provider.steps import TAG_OF_ONE, Steps, calls_of, tag_of
+
+# A cache of prompts holds whole blocks.
+CACHE_BLOCK = 64
+
+
+@dataclass
+class Request:
+    """What was in a request, and what was answered: the truth."""
+
+    number: int
+    at: float
+    api: str
+    model: str
+    kind: str
+    tag: str
+    prompt: int
+    cached: int
+    output: int
+    ends_turn: bool
+    parts: list[Part]
+
+    @property
+    def after(self):
+        """The context after the answer: what the next prompt begins with."""
+        return self.prompt + self.output
+
+
+class Provider:
+    """A provider that runs in a thread of this process, on a free port of loopback.
+
+    `thinking` are the tokens of reasoning in each answer, `pace` the seconds before it. `truth` is a file that gets a
+    line for each request; `requests` has the same.
+    """
+
+    def __init__(self, truth=None, thinking=0, pace=0.0):
+        self.steps = Steps()
+        self.requests = []
+        self.thinking = thinking
+        self.pace = pace
+        self._truth = truth
+        self._prompts = []
+        self._lock = threading.Lock()
+        handler = type("Handler", (_Handler,), {"provider": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def expect(self, steps, tag=TAG_OF_ONE):
+        """Sets what the model does in the next turn of the session with this tag in its prompts."""
+        self.steps.expect(steps, tag)
+
+    def of(self, tag=TAG_OF_ONE, kind="main"):
+        """Returns the requests of a session."""
+        return [request for request in self.requests if request.kind == kind and request.tag == tag]
+
+    def answer(self, api, prompt):
+        """Decides on an answer and keeps the request. Returns the answer and the kind of the request."""
+        kind, tag = kind_of(prompt, self.steps.planned()), tag_of(prompt)
+        step = {"say": summary_for(api.NAME)} if kind == "compact" else {"say": "ok"}
+        if kind == "main":
+            step = self.steps.next(tag)
+        calls = calls_of(step, prompt)
+        text = step.get("say") or step.get("with") or ""
+        thinking = step.get("think", self.thinking) if kind == "main" else 0
+        with self._lock:
+            cached = self._cached(prompt)
+            answer = Answer(prompt.model, text, calls, prompt.tokens, cached, thinking)
+            request = Request(
+                len(self.requests) + 1, time.time(), api.NAME, prompt.model, kind, tag,
+                prompt.tokens, cached, answer.output, not calls, prompt.parts,
+            )  # fmt: skip
+            self.requests.append(request)
+            if self._truth:
+                with open(self._truth, "a") as file:
+                    file.write(json.dumps(_line(request)) + "\n")
+        time.sleep(self.pace)
+        return answer, kind
+
+    def _cached(self, prompt):
+        """Returns the tokens of the longest beginning that an earlier prompt had too."""
+        marks = [hashlib.sha1(f"{part.role} {part.tokens} {part.text}".encode()).digest() for part in prompt.parts]
+        longest = 0
+        for earlier in self._prompts[-40:]:
+            same = 0
+            for mark, other, part in zip(marks, earlier, prompt.parts):
+                if mark != other:
+                    break
+                same += part.tokens
+            longest = max(longest, same)
+        self._prompts.append(marks)
+        return max(0, min(longest, prompt.tokens - 1)) // CACHE_BLOCK * CACHE_BLOCK
+
+
+def _line(request):
+    parts = [
+        {"role": part.role, "tool": part.tool, "call": part.call, "tokens": part.tokens, "head": part.text[:80]}
+        for part in request.parts
+    ]
+    return vars(request) | {"parts": parts}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    provider = None
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if self.path.split("?")[0].endswith("/models"):
+            return self._send({"object": "list", "data": [], "models": [], "has_more": False})
+        return self._send({})
+
+    def do_POST(self):
+        path, body = self.path.split("?")[0], self._body()
+        if body is None:
+            return self._send({})
+        if path.endswith("/count_tokens"):
+            return self._send({"input_tokens": anthropic.read(body, path).tokens})
+        if path.endswith(":countTokens"):
+            asked = body.get("generateContentRequest") or body
+            return self._send({"totalTokens": gemini.read(asked, path).tokens})
+        api = api_of(path)
+        if api is None:
+            return self._send({})
+        prompt = api.read(body, path)
+        answer, kind = self.provider.answer(api, prompt)
+        try:
+            if path.endswith("/compact"):
+                return self._send(responses.compacted(prompt, answer.cached))
+            if not prompt.stream:
+                return self._send(api.whole(answer))
+            return self._stream(api.stream(answer, body))
+        except (BrokenPipeError, ConnectionResetError):
+            return None  # The client went away.
+
+    def _body(self):
+        length = self.headers.get("content-length")
+        raw = self.rfile.read(int(length)) if length else self._chunks()
+        encoding = self.headers.get("content-encoding")
+        if encoding == "zstd":
+            raw = zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+        elif encoding == "gzip":
+            raw = gzip.decompress(raw)
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            return None
+        return body if isinstance(body, dict) else None
+
+    def _chunks(self):
+        raw = b""
+        while length := int(self.rfile.readline().strip() or b"0", 16):
+            raw += self.rfile.read(length)
+            self.rfile.readline()
+        return raw
+
+    def _send(self, value):
+        data = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, events):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for name, data in events:
+            head = f"event: {name}\n" if name else ""
+            text = data if isinstance(data, str) else json.dumps(data)
+            self.wfile.write(f"{head}data: {text}\n\n".encode())
+            self.wfile.flush()

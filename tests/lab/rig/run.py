@@ -1,0 +1,169 @@
+"""A run: a home and a project of its own, the provider, and a client that is typed at or called for one turn."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from clients.client import Options
+from provider import Provider
+from provider.steps import TAG_OF_ONE
+from rig import places, recorder
+from rig.terminal import Terminal, wait
+
+TURN_SECONDS = 180
+START_SECONDS = 60
+STEADY_LOOKS = 5
+
+
+class Run:
+    """One client with one home. Use it in a `with`: its end ends the processes, and leaves the folder to be looked at."""
+
+    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, name=None):
+        self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
+        self.at = places.new_run(name or client.name)
+        self.home, self.work = self.at / "home", self.at / "work/project"
+        self.home.mkdir()
+        _project(self.work)
+        self.provider = Provider(self.at / "truth.jsonl", thinking, pace)
+        recorder.write(self.at / "bin", self.at / "calls", self.binary)
+        client.configure(self.home, self.work, self.provider.url, self.options)
+        self.terminal = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.terminal:
+            for name in self._open:
+                (self.at / f"screen-{name}.txt").write_text(self.terminal.screen(name))
+            self.terminal.close()
+        self.provider.close()
+        _end_all(self.home)
+
+    def environment(self):
+        """Returns the client's environment; the recorder is its `ctxgauge`."""
+        variables = self.client.environment(self.home, self.provider.url, self.options)
+        return variables | {"PATH": f"{self.at / 'bin'}:{variables['PATH']}"}
+
+    # Turns without a terminal.
+
+    def headless(self, prompt, steps=(), resume=False, tag=TAG_OF_ONE, work=None):
+        """Runs one turn. Returns the finished process."""
+        self.provider.expect(steps, tag)
+        argv = [str(one) for one in self.client.headless(f"{tag} {prompt}", self.options, resume)]
+        return subprocess.run(
+            argv, cwd=work or self.work, env=self.environment(), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=TURN_SECONDS,
+        )  # fmt: skip
+
+    # Turns in a terminal.
+
+    def open(self, name="one", resume=False, work=None, options=None):
+        """Opens the client in a terminal, answers what it asks at its start, and waits until a prompt can be typed."""
+        if self.terminal is None:
+            self.terminal, self._open = Terminal(self.at), []
+        argv = self.client.interactive(options or self.options, resume)
+        self.terminal.open(name, argv, self.environment(), work or self.work)
+        self._open.append(name)
+        looks = []
+        wait(lambda: self._is_ready(name, looks), START_SECONDS, f"{self.client.name} takes a prompt")
+
+    def _is_ready(self, name, looks):
+        screen = self.terminal.screen(name)
+        if keys := self.client.questions(screen):
+            self.terminal.keys(name, *keys)
+        looks.append(self.client.is_ready(screen) and not keys)
+        # Some show where to type and ask a question a moment later.
+        return all(looks[-STEADY_LOOKS:]) and len(looks) >= STEADY_LOOKS
+
+    def enter(self, text, name="one"):
+        """Types a text and submits it. Clients take keys that follow too fast for pasted text."""
+        self.terminal.type(name, text)
+        wait(lambda: text[-20:] in self.terminal.screen(name), 20, f"the text on the screen: {text}")
+        time.sleep(0.3)
+        self.terminal.keys(name, self.client.submit)
+
+    def ask(self, prompt, steps=(), name="one", tag=TAG_OF_ONE):
+        """Types a prompt and waits for the end of the turn. Returns the last request of the session."""
+        before = len(self.provider.of(tag))
+        self.provider.expect(steps, tag)
+        self.enter(f"{tag} {prompt}", name)
+        return wait(lambda: self._ended(tag, before), TURN_SECONDS, f"the end of the turn: {prompt}")
+
+    def _ended(self, tag, before):
+        new = self.provider.of(tag)[before:]
+        return new[-1] if new and new[-1].ends_turn else None
+
+    def leave(self, name="one"):
+        """Ends the client in a terminal by its own keys."""
+        pid = self.terminal.pid(name)
+        for key in self.client.quit:
+            self.terminal.keys(name, key)
+            time.sleep(0.5)  # Two keys at once are one to some clients.
+        wait(lambda: not _runs(pid), 20, f"{self.client.name} ends")
+
+    def screen(self, name="one"):
+        return self.terminal.screen(name)
+
+    # ctxgauge.
+
+    def ctxgauge(self, *argv, work=None, variables=None):
+        """Runs ctxgauge with the settings of this run, and none of this machine."""
+        environment = self.client.environment(self.home, self.provider.url, self.options) | (variables or {})
+        keep = {key: value for key, value in environment.items() if key in ("HOME", "PATH", "CODEX_HOME", "LANG")}
+        argv = [str(self.binary), *map(str, argv)]
+        return subprocess.run(argv, cwd=work or self.work, env=keep | (variables or {}) | {"TERM": "dumb"},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)  # fmt: skip
+
+    def report(self, *argv):
+        """Returns the report of the newest log, or of the log that is named."""
+        argv = argv or (self.client.logs(self.home)[-1],)
+        done = self.ctxgauge("report", *argv, "--json")
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[:300])
+        return json.loads(done.stdout)
+
+    def calls(self, command):
+        """Returns the client's calls of a command of ctxgauge."""
+        return recorder.read(self.at / "calls", command)
+
+    def configure_ctxgauge(self, text):
+        """Writes ctxgauge's own configuration."""
+        at = self.home / ".config/ctxgauge"
+        at.mkdir(parents=True, exist_ok=True)
+        (at / "config.toml").write_text(text)
+
+
+def _project(work):
+    """Makes a project: a script that prints lines of a known size, and some notes."""
+    work.mkdir(parents=True)
+    shutil.copy(Path(__file__).with_name("lines.py"), work)
+    words = random.Random(7)
+    notes = "".join(f"- item {number}: shelf {words.randrange(1000)}, box {words.randrange(100)}\n" for number in range(300))
+    (work / "notes.md").write_text("# Notes\n\n" + notes)
+    identity = ["-c", "user.name=lab", "-c", "user.email=lab@localhost"]
+    for argv in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "notes"]):
+        subprocess.run(["git", *argv], cwd=work, check=True, capture_output=True)
+
+
+def _runs(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def _end_all(home):
+    """Ends what has the run's home in its environment: some clients leave a daemon behind."""
+    mark = f"HOME={home}\0".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (folder / "environ").read_bytes() + b"\0":
+                os.kill(int(folder.name), signal.SIGTERM)
+        except OSError:
+            continue
