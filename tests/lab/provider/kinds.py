@@ -12,6 +12,8 @@ HELPER = re.compile(
     r"|summari[sz]ing conversations",
     re.I,
 )
+# Work beside the session that has tools all the same, by its system prompt or its last text.
+BESIDE = re.compile(r"acting as the managed memory|^\[SUGGESTION MODE", re.I)
 # A request for a summary, by its last text.
 ASKED = re.compile(
     r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>"
@@ -42,6 +44,8 @@ def kind_of(prompt, planned=()):
         return "compact"
     if prompt.no_calls:
         return "compact"
+    if BESIDE.search(system[:6000]) or BESIDE.search(asked):
+        return "side"
     if not shell_of(prompt) and not any(prompt.tool(name) for name in planned):
         return "side"
     return "main"

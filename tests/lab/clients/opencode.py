@@ -1,0 +1,48 @@
+"""OpenCode, over Chat Completions."""
+
+import json
+
+from clients.client import Client, base, newest_last
+
+
+class OpenCode(Client):
+    name, agent, command = "opencode", "opencode", "opencode"
+    package = "opencode-ai"
+    quit = ("C-c",)
+
+    def environment(self, home, url, options):
+        quiet = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")
+        return base(home) | dict.fromkeys(quiet, "1") | options.variables
+
+    def configure(self, home, work, url, options):
+        name = options.model or self.model
+        limit = {"context": options.window or 200000, "output": 8000}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Lab",
+            "options": {"baseURL": f"{url}/v1", "apiKey": "lab-key"},
+            "models": {name: {"name": "Lab", "tool_call": True, "limit": limit}},
+        }
+        settings = {
+            "autoupdate": False,
+            "share": "disabled",
+            "permission": {"*": "allow"},
+            "model": f"lab/{name}",
+            "small_model": f"lab/{name}",
+            "provider": {"lab": provider},
+        }
+        folder = home / ".config/opencode"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "opencode.json").write_text(json.dumps(settings | options.settings, indent=2))
+
+    def headless(self, prompt, options, resume):
+        return [self.program(), "run", *(["--continue"] if resume else []), *options.more, prompt]
+
+    def interactive(self, options, resume):
+        return [self.program(), *(["--continue"] if resume else []), *options.more]
+
+    def is_ready(self, screen):
+        return "Ask anything" in screen
+
+    def logs(self, home):
+        return newest_last((home / ".local/share/opencode").glob("opencode*.db"))

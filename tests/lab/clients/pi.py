@@ -1,0 +1,39 @@
+"""pi, over Chat Completions."""
+
+import json
+
+from clients.client import Client, base, newest_last
+
+
+class Pi(Client):
+    name, agent, command = "pi", "pi", "pi"
+    package = "@earendil-works/pi-coding-agent"
+    quit = ("C-d",)
+
+    def environment(self, home, url, options):
+        return base(home) | dict.fromkeys(("PI_OFFLINE", "PI_SKIP_VERSION_CHECK"), "1") | {"PI_TELEMETRY": "0"} | options.variables
+
+    def configure(self, home, work, url, options):
+        name = options.model or self.model
+        model = {"id": name, "reasoning": False, "contextWindow": options.window or 200000, "maxTokens": 8000}
+        provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "lab-key", "models": [model]}
+        # It compacts at its window less this reserve.
+        compaction = {"enabled": True, "reserveTokens": 16384, "keepRecentTokens": 8000}
+        settings = {"defaultProvider": "lab", "defaultModel": name, "compaction": compaction}
+        folder = home / ".pi/agent"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "models.json").write_text(json.dumps({"providers": {"lab": provider}}, indent=2))
+        (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
+
+    def headless(self, prompt, options, resume):
+        return [*self.interactive(options, resume), "-p", prompt]
+
+    def interactive(self, options, resume):
+        model = ["--provider", "lab", "--model", options.model or self.model]
+        return [self.program(), *model, *(["--continue"] if resume else []), *options.more]
+
+    def is_ready(self, screen):
+        return "lab-model" in screen
+
+    def logs(self, home):
+        return newest_last((home / ".pi/agent/sessions").glob("*/*.jsonl"))

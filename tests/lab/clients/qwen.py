@@ -1,0 +1,47 @@
+"""Qwen Code, over Chat Completions."""
+
+import json
+
+from clients.client import Client, base, newest_last
+
+
+class Qwen(Client):
+    name, agent, command = "qwen", "qwen-code", "qwen"
+    package = "@qwen-code/qwen-code"
+    model = "qwen3-coder-plus"
+    quit = ("C-c", "C-c")
+
+    def environment(self, home, url, options):
+        own = {
+            "OPENAI_API_KEY": "lab-key",
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "OPENAI_MODEL": options.model or self.model,
+        }
+        return base(home) | own | options.variables
+
+    def configure(self, home, work, url, options):
+        settings = {
+            "security": {"auth": {"selectedType": "openai"}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        }
+        if options.window:
+            settings["model"] = {"generationConfig": {"contextWindowSize": options.window}}
+        if options.window and options.limit:
+            settings["context"] = {"autoCompactThreshold": round(options.limit / options.window, 3)}
+        folder = home / ".qwen"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
+
+    def headless(self, prompt, options, resume):
+        return [*self.interactive(options, resume), "-p", prompt]
+
+    def interactive(self, options, resume):
+        how = ["--continue"] if resume else []
+        return [self.program(), "--yolo", "--auth-type", "openai", *how, *options.more]
+
+    def is_ready(self, screen):
+        return "Type your message" in screen
+
+    def logs(self, home):
+        return newest_last((home / ".qwen").glob("projects/*/chats/*.jsonl"))
