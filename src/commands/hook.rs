@@ -20,7 +20,7 @@ use report::line::Trouble;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `ctxgauge hook`.
 #[derive(Debug, Args)]
@@ -54,6 +54,7 @@ impl Run for Hook {
         let deadline = Deadline::after(Duration::from_millis(self.within));
         let (send, receive) = mpsc::sync_channel(2);
         let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
+        let counted_by = deadline.of_what_may_be_left_out();
         let (passed, terminals) = (call.take_input(), call.terminals);
         let respond = move || {
             let input = read_input(passed, terminals).and_then(|bytes| read(&bytes));
@@ -61,7 +62,8 @@ impl Run for Hook {
                 // If nobody waits any more, the process ends.
                 let _ = send.send(Progress::Read(Box::new(event.clone())));
             }
-            send.send(Progress::Done(respond_to(input, config, &user, block_at)))
+            let done = respond_to(input, config, &user, block_at, counted_by);
+            send.send(Progress::Done(done))
         };
         thread::Builder::new().spawn(respond)?;
         let mut event = None;
@@ -94,6 +96,7 @@ fn respond_to(
     config: Option<PathBuf>,
     user: &User,
     block_at: Option<Threshold>,
+    counted_by: Instant,
 ) -> Result<Printed> {
     let event = match input {
         Ok(Some(event)) => event,
@@ -112,6 +115,7 @@ fn respond_to(
             block_at,
         },
         reports_compactions: hooks.compactions,
+        counted_by,
     };
     let context = super::statusline::context(&setup)?;
     let (say, wrong) = respond(&context, &event, &duties);

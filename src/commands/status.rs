@@ -7,8 +7,9 @@ use clap::Args;
 use clients::line::Input;
 use files::Processes;
 use report::line::pane::{Pane, find_pane};
-use report::line::{Shown, Trouble};
+use report::line::{LONGEST_LOAD, Shown, Trouble};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// `ctxgauge status`.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ impl Run for Status {
             writeln!(call.out)?;
             return Ok(());
         };
-        let shown = match Shown::of_log(&context, &log) {
+        let shown = match Shown::of_log(&context, &log, Instant::now() + LONGEST_LOAD) {
             Ok(shown) => shown,
             Err(error) => {
                 let path = log.facts.path.display();

@@ -87,18 +87,18 @@ pub fn glance(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
 }
 
 /// The part of a log that a status line is made from: its last epochs, or all of a small one; the end alone where the newest
-/// epoch is long. Sizes that no report settled are by length.
-pub fn recent(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+/// epoch is long.
+pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
     let Some(mut reading) = log.store.epochs_within(log, rules, RECENT)? else {
-        return tail_only(log, rules);
+        return tail(log, measure, rules);
     };
-    match reading.step(&ByLength, &mut || false)? {
+    match reading.step(measure, &mut || false)? {
         Progress::Done => {
-            reading.settle(log, &ByLength)?;
+            reading.settle(log, measure)?;
             Ok(reading.finish().0)
         }
         // It is replaced right now.
-        _ => tail_only(log, rules),
+        _ => tail(log, measure, rules),
     }
 }
 
@@ -111,12 +111,16 @@ const RECENT: Recent = Recent {
 
 /// The end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    let mut reading = match log.store.tail_to_report(log, &ByLength, rules) {
+    tail(log, &ByLength, rules)
+}
+
+fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    let mut reading = match log.store.tail_to_report(log, measure, rules) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-            return read_once(log, &ByLength, rules);
+            return read_once(log, measure, rules);
         }
         reading => reading?,
     };
-    reading.settle(log, &ByLength)?;
+    reading.settle(log, measure)?;
     Ok(reading.finish().0)
 }

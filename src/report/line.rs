@@ -3,6 +3,7 @@
 //! It is run again and again, so it reads little: the log that its agent names, back to the last reset, and no vocabulary.
 //! What no report settled is sized by its length, and marked so.
 
+mod counter;
 pub mod find;
 mod fit;
 pub mod pane;
@@ -11,7 +12,7 @@ pub mod template;
 pub(crate) mod values;
 
 pub use fit::{Colours, Fill};
-pub use session::{Shown, passed};
+pub use session::{LONGEST_LOAD, Shown, passed};
 
 use clients::line::Input;
 use fit::lines;

@@ -6,6 +6,7 @@ mod audit;
 mod bad_input;
 mod beside;
 mod check;
+mod compacted;
 mod config;
 mod conversation;
 mod custom;

@@ -1,6 +1,7 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::Trouble;
+use super::counter::loaded_by;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
 use clients::kept::{self, Kept};
@@ -10,16 +11,19 @@ use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::log::LogFile;
 use ingest::reader::recent;
 use jiff::Timestamp;
-use model::Source;
-use model::event::{Entry, Event, Key, Lane, Meta, Place, Usage};
+use model::event::{ByLength, Entry, Event, Key, Lane, Measure, Meta, Place, Usage};
 use model::session::{Coverage, Session};
 use model::window::{Said, without_window};
+use model::{Gone, Role, Source};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The share of a context before its compaction from which on a client's number can only be of the time before it.
 const OLD_SHARE: f64 = 0.75;
+/// How long a status line may take to load a vocabulary. Its agent does not wait for it.
+pub const LONGEST_LOAD: Duration = Duration::from_secs(2);
 /// How many of the newest prompts a client's number is looked for among.
 const PROMPTS: usize = 256;
 
@@ -40,18 +44,23 @@ impl Shown {
         }
     }
 
-    /// The session of this log.
+    /// The session of this log. A context of which no report holds anything is counted as a report counts it, if the
+    /// vocabulary for that is loaded by `counted_by`.
     ///
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn of_log(context: &ReportContext, log: &LogFile) -> io::Result<Shown> {
-        let sessions = context.patience.read(log, || recent(log, &context.rules))?;
-        let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
-        let mut session = main.map_or_else(
-            || Session::new(log.format.id, Arc::clone(&context.rules)),
-            |(_, session)| session,
-        );
+    pub fn of_log(
+        context: &ReportContext,
+        log: &LogFile,
+        counted_by: Instant,
+    ) -> io::Result<Shown> {
+        let mut session = recent_session(context, log, &ByLength)?;
+        if is_all_estimated(&session)
+            && let Some(counter) = loaded_by(counted_by, context.rules.estimator)
+        {
+            session = recent_session(context, log, &counter)?;
+        }
         let whose = Whose::of(Some(&session));
         session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
         Ok(Shown {
@@ -59,6 +68,35 @@ impl Shown {
             agent: log.format.label,
         })
     }
+}
+
+/// The session of the recent part of a log.
+fn recent_session(
+    context: &ReportContext,
+    log: &LogFile,
+    measure: &dyn Measure,
+) -> io::Result<Session> {
+    let read = || recent(log, measure, &context.rules);
+    let sessions = context.patience.read(log, read)?;
+    let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
+    Ok(main.map_or_else(
+        || Session::new(log.format.id, Arc::clone(&context.rules)),
+        |(_, session)| session,
+    ))
+}
+
+/// Whether nothing of the context is known, since no response has come: at all, or since it was compacted.
+fn is_all_estimated(session: &Session) -> bool {
+    let is_compacted = session
+        .newest_reset()
+        .is_some_and(|(reset, is_answered)| reset.gone == Gone::Compaction && !is_answered);
+    let is_answered = || {
+        session
+            .items()
+            .iter()
+            .any(|it| it.role() == Role::Assistant)
+    };
+    session.context().known == 0 && (is_compacted || !is_answered())
 }
 
 /// The session that a client passes to its status line. What the client says is kept for it.
@@ -83,7 +121,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     match found {
         Ok(Found::Log(log)) => {
             log_path = Some(log.facts.path.to_path_buf());
-            match Shown::of_log(context, &log) {
+            match Shown::of_log(context, &log, Instant::now() + LONGEST_LOAD) {
                 Ok(read) => shown = Some(read),
                 Err(error) => troubles.push(Trouble::new(
                     "log unreadable",
@@ -182,8 +220,11 @@ fn is_newer(session: &Session, prompt: u64) -> bool {
     let prompts = session.newest_prompts(PROMPTS);
     let reset = session.newest_reset();
     match (prompts.is_empty(), reset) {
-        // Nothing was answered since: a number as large as before is of before.
-        (_, Some((reset, false))) => (prompt as f64) < reset.before as f64 * OLD_SHARE,
+        // Nothing was answered since: a number as large as before is of before, and the one that the log has of the
+        // compaction is an estimate of the agent, as Qwen Code passes it on.
+        (_, Some((reset, false))) => {
+            reset.after != Some(prompt) && (prompt as f64) < reset.before as f64 * OLD_SHARE
+        }
         (true, None) => true,
         // Of the end of a log, only the newest requests are known.
         (false, _) if session.coverage < Coverage::Epoch => false,
