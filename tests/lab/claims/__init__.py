@@ -1,8 +1,8 @@
 """What the pages claim of a client: a file for each subject. Each claim is a function that looks in the real client."""
 
-from claims import status_line
+from claims import compaction, status_line
 
-MODULES = [status_line]
+MODULES = [status_line, compaction]
 
 
 def all_claims():

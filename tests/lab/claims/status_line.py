@@ -1,15 +1,15 @@
 """The status line that a client shows: `ctxgauge statusline`, beside the provider's truth."""
 
-import re
-
 from claims.claim import ROUNDING, Seen, claims_of, same, settled
+from claims.faces import CONFIGURATION, line_of, processes_of, set_up, shown_by_line, tokens_of, with_faces
 from rig.run import Run
 
 CLAIMS = []
 claim = claims_of("status-lines.md", CLAIMS)
 
-# A format with all numbers that the claims look at; `|` ends each.
-FORMAT = '[statusline]\nformat = "GAUGE {used}|{share}|{trigger}|{window}|{model}|"\n'
+# A chained command may take 4 s, and the client asks for its line again at its own pace.
+CHAINED_SECONDS = 12
+HANGS = "sleep 97"
 
 
 def piece(seed, characters=24000):
@@ -17,45 +17,104 @@ def piece(seed, characters=24000):
     return {"run": f"python3 lines.py {characters} {seed}"}
 
 
-def line_of(screen):
-    """Returns the values of our line on a screen, or None."""
-    found = re.findall(r"GAUGE ([^\n]*)", screen)
-    return found[-1].split("|") if found else None
-
-
-def tokens_of(text):
-    """Returns the number that a text such as `~82.4k` or `1.2M` stands for, or None."""
-    found = re.search(r"(\d+(?:\.\d+)?)(k|M)?", text or "")
-    if not found:
-        return None
-    return round(float(found.group(1)) * {"k": 1000, "M": 1000000}.get(found.group(2), 1))
-
-
-def used_on(run, name="one"):
-    """Returns the size of the context that the client's line shows."""
-    line = line_of(run.screen(name))
-    return tokens_of(line[0]) if line else None
-
-
 def shows(run, says, truth, name="one", within=ROUNDING):
     """Waits until the line shows the truth, and returns what it shows."""
-    return same(says, settled(lambda: used_on(run, name), lambda it: it is not None and abs(it - truth) <= within), truth, within)
+    is_true = lambda used: used is not None and abs(used - truth) <= within
+    return same(says, settled(lambda: shown_by_line(run, name), is_true), truth, within)
 
 
-def with_line(client, binary, **options):
-    """Returns a run whose client has our line, by `ctxgauge setup`."""
-    run = Run(client, binary, **options)
-    run.configure_ctxgauge(FORMAT)
-    done = run.ctxgauge("setup", client.agent, "--by-name", "--write")
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return run
-
-
-@claim("claude")
-def line_each_turn(client, binary):
-    with with_line(client, binary) as run:
+@claim("claude", "qwen", "copilot")
+def each_turn(client, binary):
+    with with_faces(client, binary) as run:
         run.open()
         for turn in range(3):
             last = run.ask(f"Read piece {turn}.", [piece(turn), {"say": "Read."}])
             yield shows(run, f"the line is the truth after turn {turn + 1}", last.after)
+        errors = {call.errors.strip() for call in run.calls("statusline")} - {""}
+        yield Seen("nothing is wrong, so nothing is on standard error", str(errors or "nothing"), not errors)
+
+
+@claim("claude", "qwen", "copilot")
+def cleared(client, binary):
+    with with_faces(client, binary) as run:
+        run.open()
+        before = run.ask("Read a piece.", [piece(1), {"say": "Read."}])
+        yield shows(run, "the line is the truth before /clear", before.after)
+        run.enter("/clear")
+        line = settled(lambda: line_of(run.screen()), lambda it: it and tokens_of(it[0]) != before.after // 100 * 100, 8)
+        yield Seen("after /clear the old size is gone", str(line), bool(line) and (shown_by_line(run) or 0) < before.after - 1000)
+        after = run.ask("Hello.", [{"say": "Hello."}])
+        yield shows(run, "the line is the truth after /clear", after.after)
+
+
+@claim("claude", "qwen", "copilot")
+def resumed(client, binary):
+    with with_faces(client, binary) as run:
+        run.open()
+        last = run.ask("Read a piece.", [piece(1), {"say": "Read."}])
+        yield shows(run, "the line is the truth before the client ends", last.after)
+        run.leave()
+        run.open("two", resume=True)
+        yield shows(run, "the line is the same after the session is resumed", last.after, "two")
+        last = run.ask("Hello.", [{"say": "Hello."}], "two")
+        yield shows(run, "the line is the truth in the resumed session", last.after, "two")
+
+
+@claim("claude")
+def switched_model(client, binary):
+    with with_faces(client, binary) as run:
+        run.open()
+        last = run.ask("Read a piece.", [piece(1), {"say": "Read."}])
+        yield shows(run, "the line is the truth before the switch", last.after)
+        yield from _switched(run, last, client.long_model, 1_000_000)
+        yield from _switched(run, last, client.model, 200_000)
+        last = run.ask("Hello.", [{"say": "Hello."}])
+        yield shows(run, "the line is the truth after the switch", last.after)
+
+
+def _switched(run, last, model, window):
+    run.enter(f"/model {model}")
+    confirm = settled(lambda: run.screen(), lambda it: "Yes, switch" in it, 4)
+    if "Yes, switch" in confirm:
+        run.terminal.keys("one", "Enter")
+    is_new = lambda line: line and tokens_of(line[3].removeprefix("window ")) == window
+    line = settled(lambda: line_of(run.screen()), is_new)
+    yield Seen(f"the window of {model} holds at once", str(line), bool(is_new(line)))
+    share = last.after / tokens_of(line[2])
+    shown = int(line[1].strip("~%"))
+    yield Seen("its share is one of its own trigger", f"{shown}% for {share:.1%}", abs(shown - 100 * share) <= 1)
+
+
+@claim("claude", "qwen")
+def chained(client, binary):
+    with _chaining(client, binary, "printf 'THEIRS\\n'") as run:
+        run.open()
+        run.ask("Hello.", [{"say": "Hello."}])
+        screen = settled(run.screen, lambda it: "THEIRS" in it and line_of(it))
+        yield Seen("with --chain both lines are shown", _present(screen), "THEIRS" in screen and bool(line_of(screen)))
+
+
+@claim("claude", "qwen")
+def chained_and_hangs(client, binary):
+    with _chaining(client, binary, HANGS) as run:
+        run.open()
+        last = run.ask("Hello.", [{"say": "Hello."}])
+        yield Seen("a chained command that hangs does not hold the client up", f"a turn ended at {last.prompt}", True)
+        line = settled(lambda: line_of(run.screen()), bool, CHAINED_SECONDS)
+        yield Seen("our line is shown without it", str(line), bool(line))
+        run.leave()
+        left = settled(lambda: processes_of(run, HANGS), lambda it: not it, CHAINED_SECONDS)
+        yield Seen("nothing of it is left running", f"{len(left)} processes", not left)
+
+
+def _chaining(client, binary, command):
+    """A run whose client had another line, and then ours that runs it too."""
+    run = Run(client, binary)
+    run.configure_ctxgauge(CONFIGURATION)
+    client.set_line(run.home, command)
+    set_up(run, "--chain")
+    return run
+
+
+def _present(screen):
+    return ", ".join(word for word in ("THEIRS", "GAUGE") if word in screen) or "neither"

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, base, change, newest_last
 
 KEY = "lab-key"
 
@@ -10,7 +10,10 @@ KEY = "lab-key"
 class Claude(Client):
     name, agent, command = "claude", "claude-code", "claude"
     package = "@anthropic-ai/claude-code"
+    has_line = has_hooks = True
     model = "claude-opus-4-6"
+    # A model that has a window of 1,000,000 tokens, by the client's own name for it.
+    long_model = "sonnet[1m]"
 
     def environment(self, home, url, options):
         quiet = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
@@ -32,6 +35,12 @@ class Claude(Client):
         }
         (home / ".claude.json").write_text(json.dumps(answers))
 
+    def settings_file(self, home):
+        return home / ".claude/settings.json"
+
+    def set_line(self, home, command):
+        change(self.settings_file(home), {"statusLine": {"type": "command", "command": command}})
+
     def headless(self, prompt, options, resume):
         more = [*self._shared(options), *(["--continue"] if resume else [])]
         return [self.program(), "-p", prompt, *more]
@@ -47,6 +56,3 @@ class Claude(Client):
 
     def logs(self, home):
         return newest_last((home / ".claude/projects").glob("*/*.jsonl"))
-
-    def version_in(self, line):
-        return line.split(" ")[0]

@@ -1,5 +1,7 @@
 """What the lab has to be able to do with a client."""
 
+import json
+import re
 import subprocess
 from dataclasses import dataclass, field
 
@@ -30,6 +32,10 @@ class Client:
     model = "lab-model"
     # The keys that end it in a terminal.
     quit = ("C-c", "C-c")
+    # The command that asks for a compaction.
+    compact = "/compact"
+    # Whether it can run a status line and hooks of ours.
+    has_line = has_hooks = False
     # What submits a prompt that was typed.
     submit = "Enter"
 
@@ -43,6 +49,14 @@ class Client:
 
     def configure(self, home, work, url, options):
         """Writes the settings for a provider at this URL into the run's home, and answers to its first questions."""
+        raise NotImplementedError
+
+    def settings_file(self, home):
+        """Returns the file that has its status line."""
+        raise NotImplementedError
+
+    def set_line(self, home, command):
+        """Enters a status line of another tool."""
         raise NotImplementedError
 
     def headless(self, prompt, options, resume):
@@ -71,17 +85,18 @@ class Client:
             return None
         argv = [str(self.program()), "--version"]
         done = subprocess.run(argv, env=base("/nonexistent"), capture_output=True, text=True, timeout=60)
-        words = done.stdout.strip().splitlines()[-1:] or [""]
-        return self.version_in(words[0])
-
-    def version_in(self, line):
-        """Returns the version in the last line of what `--version` prints."""
-        return line.strip()
+        found = re.search(r"\d+\.\d+\.\d+", done.stdout)
+        return found.group() if found else "?"
 
 
 def base(home):
     """Returns the variables that every client gets."""
     return {"PATH": search_path(), "HOME": str(home), "TERM": "dumb", "LANG": "C.UTF-8"}
+
+
+def change(path, keys):
+    """Changes keys of a settings file in JSON."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys, indent=2))
 
 
 def newest_last(paths):

@@ -11,6 +11,7 @@ FOOT = re.compile(r"^ +\S.* · [/~]", re.M)
 class Codex(Client):
     name, agent, command = "codex", "codex", "codex"
     package = "@openai/codex"
+    has_hooks = True
     model = "gpt-5.5"
 
     def environment(self, home, url, options):
@@ -49,17 +50,16 @@ class Codex(Client):
         return ["--dangerously-bypass-approvals-and-sandbox", *options.more]
 
     def questions(self, screen):
-        # It offers its newest model to those who have named an older one.
-        return ("Down", "Enter") if "Use existing model" in screen else ()
+        # It offers its newest model to those who have named an older one, and has new hooks reviewed.
+        if "Use existing model" in screen or "Trust all and continue" in screen:
+            return ("Down", "Enter")
+        return ()
 
     def is_ready(self, screen):
         return bool(FOOT.search(screen))
 
     def logs(self, home):
         return newest_last((home / ".codex/sessions").rglob("rollout-*.jsonl"))
-
-    def version_in(self, line):
-        return line.split(" ")[-1]
 
 
 def _toml(top, tables):

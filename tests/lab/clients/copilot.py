@@ -8,6 +8,7 @@ from clients.client import Client, base, newest_last
 class Copilot(Client):
     name, agent, command = "copilot", "copilot-cli", "copilot"
     package = "@github/copilot"
+    has_line = has_hooks = True
     quit = ("C-c", "C-c")
 
     def environment(self, home, url, options):
@@ -28,6 +29,9 @@ class Copilot(Client):
         folder = home / ".copilot"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(json.dumps({"banner": "never"} | options.settings, indent=2))
+
+    def settings_file(self, home):
+        return home / ".copilot/settings.json"
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

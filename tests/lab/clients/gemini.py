@@ -11,6 +11,8 @@ WINDOW = 1048576
 class Gemini(Client):
     name, agent, command = "gemini", "gemini-cli", "gemini"
     package = "@google/gemini-cli"
+    has_hooks = True
+    compact = "/compress"
     model = "gemini-2.5-pro"
     quit = ("C-c", "C-c")
 

@@ -2,12 +2,14 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, base, change, newest_last
 
 
 class Qwen(Client):
     name, agent, command = "qwen", "qwen-code", "qwen"
     package = "@qwen-code/qwen-code"
+    has_line = has_hooks = True
+    compact = "/compress"
     model = "qwen3-coder-plus"
     quit = ("C-c", "C-c")
 
@@ -32,6 +34,13 @@ class Qwen(Client):
         folder = home / ".qwen"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
+
+    def settings_file(self, home):
+        return home / ".qwen/settings.json"
+
+    def set_line(self, home, command):
+        line = {"type": "command", "command": command, "refreshInterval": 2}
+        change(self.settings_file(home), {"ui": {"statusLine": line}})
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

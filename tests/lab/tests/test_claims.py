@@ -1,7 +1,7 @@
 import unittest
 
 from claims.claim import Claim, Row, Seen, same, settled
-from claims.status_line import line_of, tokens_of
+from claims.faces import line_of, tokens_of
 from claims.table import as_markdown, as_text
 
 
