@@ -114,13 +114,29 @@ pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     tail(log, &ByLength, rules)
 }
 
+/// The same, with a last record that its agent may still be writing: a call that it carries out is in that.
+pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    tail_settled(log, &ByLength, rules, |reading| {
+        reading.settle_now(&ByLength)
+    })
+}
+
 fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    tail_settled(log, measure, rules, |reading| reading.settle(log, measure))
+}
+
+fn tail_settled(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+    settle: impl FnOnce(&mut Reading) -> io::Result<()>,
+) -> io::Result<Sessions> {
     let mut reading = match log.store.tail_to_report(log, measure, rules) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
             return read_once(log, measure, rules);
         }
         reading => reading?,
     };
-    reading.settle(log, measure)?;
+    settle(&mut reading)?;
     Ok(reading.finish().0)
 }

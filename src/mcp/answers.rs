@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 
 /// How many past compactions are named.
 const MOST_PAST: usize = 5;
-/// The longest name, in characters.
+/// The longest name, in characters, and the longest sentence, which may contain two ids.
 const LONGEST_NAME: usize = 200;
+const LONGEST_NOTE: usize = 600;
 /// How many ids are named in a complaint.
 const NAMED_IDS: usize = 10;
 
@@ -36,7 +37,7 @@ pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
         Asked::Text(part) => text(of, &part)?,
     };
     answer["session"] = session(of);
-    make_inert(&mut answer);
+    make_inert(&mut answer, LONGEST_NAME);
     Ok(answer)
 }
 
@@ -228,19 +229,24 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// Makes names safe to show, and cuts long ones. Texts were made so before.
-fn make_inert(value: &mut Value) {
+fn make_inert(value: &mut Value, longest: usize) {
     match value {
         Value::String(name) => {
             let shown = inert(name);
-            *name = match shown.char_indices().nth(LONGEST_NAME) {
+            *name = match shown.char_indices().nth(longest) {
                 Some((end, _)) => format!("{}…", &shown[..end]),
                 None => shown.into_owned(),
             };
         }
-        Value::Array(values) => values.iter_mut().for_each(make_inert),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| make_inert(value, longest)),
         Value::Object(map) => {
             let parts = map.iter_mut().filter(|(key, _)| *key != "text");
-            parts.for_each(|(_, value)| make_inert(value));
+            parts.for_each(|(key, value)| {
+                let longest = if key == "note" { LONGEST_NOTE } else { longest };
+                make_inert(value, longest);
+            });
         }
         _ => {}
     }

@@ -1,5 +1,5 @@
-//! What a client says about itself and its session, as tried with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0
-//! and OpenCode 1.18.33.
+//! What a client says about itself and its session, as tried with Claude Code 2.1.332, Codex 0.171.0, Gemini CLI 0.61.0,
+//! Qwen Code 0.24.4, OpenCode 1.18.33, pi 1.5.2 and Copilot CLI 1.0.102.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -26,11 +26,19 @@ impl Hints {
         }
     }
 
-    /// Whether the client's name is that of an agent, by its id: `codex-mcp-client` is `codex`.
+    /// Whether the client's name is that of an agent, by the words of its id: `codex-mcp-client` is `codex`.
     pub(crate) fn is(&self, agent: &str) -> bool {
         let client = self.client.as_deref().unwrap_or_default();
-        client.to_ascii_lowercase().contains(agent)
+        let client = client.to_ascii_lowercase();
+        // Qwen Code has `qwen-cli-mcp-client-` before the server's name.
+        let client = client.replace("qwen-cli-", "qwen-code-");
+        let (client, agent) = (words(&client), words(agent));
+        client.windows(agent.len()).any(|words| words == agent)
     }
+}
+
+fn words(name: &str) -> Vec<&str> {
+    name.split(|c: char| !c.is_ascii_alphanumeric()).collect()
 }
 
 #[cfg(test)]
@@ -54,6 +62,11 @@ mod tests {
         );
         assert_eq!(codex.thread.as_deref(), Some("01a2"));
         assert!(codex.is("codex"));
+        let of_name = |client: &str| of(client, serde_json::json!({}));
+        let qwen = of_name("qwen-cli-mcp-client-my-pi-server");
+        assert!(qwen.is("qwen-code") && !qwen.is("codex"));
+        assert!(of_name("copilot-cli").is("copilot-cli") && !of_name("copilot-cli").is("pi"));
+        assert!(of_name("pi").is("pi") && !of_name("").is("pi"));
         let other = of("mcp", serde_json::json!({"threadId": 7}));
         assert_eq!((other.thread, other.call), (None, None));
     }

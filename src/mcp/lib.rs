@@ -7,6 +7,8 @@
 //! | `server` | the methods of the protocol |
 //! | `tools` | the definitions of the tools, and their arguments |
 //! | `logs` | finds the session that is asked about, and follows its log |
+//! | `choice` | the choice of a session, and what it rests on |
+//! | `asking` | which of several sessions asks, by the call in their logs |
 //! | `hints` | what a client says about itself and its session |
 //! | `answers` | the answer of each tool, from a session |
 //!
@@ -15,6 +17,8 @@
 //! text of a log. All of it is made inert.
 
 mod answers;
+mod asking;
+mod choice;
 mod hints;
 mod logs;
 mod server;

@@ -1,6 +1,8 @@
 //! Finds the session that is asked about, and follows its log.
 
 use super::Setup;
+use super::asking::{CallAsked, Evidence};
+use super::choice::{Choice, Grounds, either, newer, whole_id};
 use super::hints::Hints;
 use ingest::discover::Scanner;
 use ingest::discover::registry;
@@ -29,8 +31,6 @@ const MOST_FOLLOWED: usize = 4;
 const MOST_ASKED: usize = 256;
 /// How many of the newest logs are looked into for a call.
 const MOST_SEARCHED: usize = 8;
-/// How many of a session's newest items are compared with a call.
-const NEWEST_ITEMS: usize = 256;
 
 /// A session that was found, as it is now.
 pub(crate) struct Found<'a> {
@@ -42,23 +42,6 @@ pub(crate) struct Found<'a> {
     pub(crate) found_by: &'static str,
     /// What makes that uncertain.
     pub(crate) note: Option<String>,
-}
-
-/// The log that is asked about.
-struct Choice {
-    log: LogFile,
-    found_by: &'static str,
-    note: Option<String>,
-}
-
-impl Choice {
-    fn of(log: &LogFile, found_by: &'static str) -> Choice {
-        Choice {
-            log: log.clone(),
-            found_by,
-            note: None,
-        }
-    }
 }
 
 /// What the newest records of a log say of its session.
@@ -95,24 +78,19 @@ impl Logs {
         }
     }
 
-    /// The session that a call is about, with what its log has by now.
+    /// The session that a call of a tool is about, with what its log has by now.
     ///
     /// # Errors
     ///
     /// Why there is none, for the model to read.
-    pub(crate) fn session(&mut self, hints: &Hints) -> Result<Found<'_>, String> {
+    pub(crate) fn session(&mut self, hints: &Hints, tool: &str) -> Result<Found<'_>, String> {
         let logs = self.look();
         let mut choice = self.choose(&logs, hints)?;
-        self.follow(&choice.log)?;
-        if let Some(call) = hints.call.as_deref().filter(|_| hints.is(CLAUDE_CODE)) {
-            let call = Key::of(call);
-            if self.newest_has(call) {
-                choice.note = None;
-            } else if let Some(log) = self.log_with(call, &choice.log, &logs) {
-                choice = Choice::of(log, "the call is in its log");
-                self.follow(&choice.log)?;
-            }
+        if choice.grounds != Grounds::Named {
+            let id = hints.call.as_deref().map(Key::of);
+            choice = self.by_call(choice, &CallAsked { id, tool }, &logs);
         }
+        self.follow(&choice.log)?;
         self.found(choice)
     }
 
@@ -132,15 +110,16 @@ impl Logs {
     fn choose(&mut self, logs: &[LogFile], hints: &Hints) -> Result<Choice, String> {
         if let Some(wanted) = self.setup.session.clone() {
             let log = self.with_id(logs, &wanted);
-            let choice = log.map(|log| Choice::of(log, "--session"));
+            let choice = log.map(|log| Choice::of(log, "--session", Grounds::Named));
             return choice.ok_or_else(|| format!("there is no session '{wanted}'"));
         }
         let named = hints.thread.as_deref().and_then(|id| whole_id(logs, id));
         if let Some(log) = named {
-            return Ok(Choice::of(log, "the client names it in the call"));
+            let found_by = "the client names it in the call";
+            return Ok(Choice::of(log, found_by, Grounds::Named));
         }
         let by_variable = self.by_claude_code(logs, hints);
-        let by_variable = by_variable.or_else(|| self.by_qwen_code(logs, hints));
+        let by_variable = by_variable.or_else(|| self.by_variable(logs, hints));
         by_variable.map_or_else(|| self.by_folder(logs, hints), Ok)
     }
 
@@ -158,7 +137,7 @@ impl Logs {
 
     /// The session of the Claude Code process that has started the server. The variable has the session in which the
     /// server was started, which is another one after `/clear` or `/resume`.
-    fn by_claude_code(&self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
+    fn by_claude_code(&mut self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
         let env = &self.setup.context.user.env;
         let is_its_client = hints.client.is_none() || hints.is(CLAUDE_CODE);
         let is_its = env.get("CLAUDECODE").is_some_and(|value| value == "1");
@@ -173,19 +152,39 @@ impl Logs {
             return Some(Choice::of(
                 now,
                 "Claude Code's registry has it for its process",
+                Grounds::Client,
             ));
         }
-        Some(with_newer(log, "CLAUDE_CODE_SESSION_ID", logs))
+        Some(self.with_newer(log, "CLAUDE_CODE_SESSION_ID", logs))
     }
 
-    /// The session that Qwen Code names to the servers that it starts. After `/clear` or `/resume` it is another one.
-    fn by_qwen_code(&self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
-        const VARIABLE: &str = "QWEN_CODE_SESSION_ID";
-        let agent = self.agent(hints);
-        let id = self.setup.context.user.env.get(VARIABLE);
-        let id = id.filter(|_| agent.is_none_or(|agent| agent == QWEN_CODE))?;
-        let log = whole_id(logs, id.to_str()?)?;
-        (log.format.id == QWEN_CODE).then(|| with_newer(log, VARIABLE, logs))
+    /// The session that an agent names to the servers that it starts. After `/clear` or `/resume` it is another one.
+    fn by_variable(&mut self, logs: &[LogFile], hints: &Hints) -> Option<Choice> {
+        let client = self.agent(hints);
+        let named = VARIABLES.iter().find_map(|(agent, variable)| {
+            let id = self.setup.context.user.env.get(variable);
+            let id = id.filter(|_| client.is_none_or(|client| client == *agent))?;
+            let log = whole_id(logs, id.to_str()?)?;
+            (log.format.id == *agent).then_some((log, *variable))
+        });
+        let (log, variable) = named?;
+        Some(self.with_newer(log, variable, logs))
+    }
+
+    /// The session that a variable names. A server keeps that which it was started with.
+    fn with_newer(&mut self, log: &LogFile, found_by: &'static str, logs: &[LogFile]) -> Choice {
+        let mut choice = Choice::of(log, found_by, Grounds::Client);
+        let folder = self.glance(log).folder;
+        let later = logs.iter().take(MOST_ASKED);
+        let mut later = later.take_while(|later| later.facts.modified > log.facts.modified);
+        let later = later.find(|later| {
+            let is_beside = || later.facts.path.parent() == log.facts.path.parent();
+            later.format.id == log.format.id
+                && later.facts.parent.is_none()
+                && (is_beside() || self.glance(later).folder == folder)
+        });
+        choice.note = later.map(|later| newer(self.id_of(later)));
+        choice
     }
 
     /// The id of the agent that the client is; `None`: of none that is known.
@@ -233,17 +232,11 @@ impl Logs {
             is_its.then(|| (*log, log.facts.id.clone().or(glance.id)))
         });
         let (newest, id) = meant.next()?;
-        let mut choice = Choice::of(newest, found_by);
+        let mut choice = Choice::of(newest, found_by, Grounds::Newest);
         let since = newest.facts.modified.map(|at| at - AT_WORK);
-        if let Some((_, other)) = meant
-            .next()
-            .filter(|(other, _)| other.facts.modified >= since)
-        {
-            let [id, other] = [id, other].map(Option::unwrap_or_default);
-            choice.note = Some(format!(
-                "sessions {id} and {other} of this folder are both at work, and this client does not say which of them asks: \
-                 this is {id}, which was written last"
-            ));
+        let other = meant.next();
+        if let Some((_, other)) = other.filter(|(other, _)| other.facts.modified >= since) {
+            choice.note = Some(either(id, other));
         }
         Some(choice)
     }
@@ -292,34 +285,57 @@ impl Logs {
         Ok(())
     }
 
-    /// Whether the session that was read last has this call among its newest items.
-    fn newest_has(&mut self, call: Key) -> bool {
-        let follower = self.followed.last_mut();
-        follower.is_some_and(|follower| {
-            let key = main_of(follower.file());
-            let session = follower.fleet().get(key);
-            session.is_some_and(|session| has_call(session, call))
-        })
+    /// The session whose log has the call that is being answered; if there is none, the choice stays as it is.
+    fn by_call(&mut self, choice: Choice, call: &CallAsked<'_>, logs: &[LogFile]) -> Choice {
+        let mut near = vec![choice.log.clone()];
+        near.extend(self.beside(&choice, call, logs));
+        let rules = &self.setup.context.rules;
+        let evidence: Vec<Evidence> = near.iter().map(|log| call.find(log, rules)).collect();
+        let most = evidence.iter().max().copied();
+        let most = most.filter(|most| *most > Evidence::None);
+        let all = near.iter().zip(evidence);
+        let mut asking = all.filter(|(_, has)| Some(*has) == most);
+        let Some((first, _)) = asking.next() else {
+            return choice;
+        };
+        let is_chosen = first.facts.file == choice.log.facts.file;
+        match asking.next() {
+            _ if is_chosen && choice.grounds == Grounds::Client => Choice {
+                note: None,
+                ..choice
+            },
+            None => Choice::of(first, "the call is in its log", Grounds::Client),
+            Some((other, _)) => Choice {
+                log: first.clone(),
+                note: Some(either(self.id_of(first), self.id_of(other))),
+                ..choice
+            },
+        }
     }
 
-    /// The log with this call, of the newest beside one and of its sub-agents.
-    fn log_with<'l>(
-        &self,
-        call: Key,
-        beside: &LogFile,
-        logs: &'l [LogFile],
-    ) -> Option<&'l LogFile> {
-        let facts = &beside.facts;
-        let is_near = |log: &&LogFile| {
-            let is_child = facts.id.is_some() && log.facts.parent == facts.id;
-            let is_beside = log.facts.path.parent() == facts.path.parent();
-            log.facts.file != facts.file && (is_child || is_beside)
+    /// The newest logs that may have a call beside the chosen one: those of its sub-agents, and, where the client does not
+    /// say which session it has or which call this is, those of the same folder.
+    fn beside(&mut self, choice: &Choice, call: &CallAsked<'_>, logs: &[LogFile]) -> Vec<LogFile> {
+        let log = &choice.log;
+        let since = log.facts.modified.map(|at| at - AT_WORK);
+        let folder = self.glance(log).folder;
+        let mut is_near = |near: &&LogFile| {
+            let is_child = log.facts.id.is_some() && near.facts.parent == log.facts.id;
+            let is_beside = || near.facts.path.parent() == log.facts.path.parent();
+            near.format.id == log.format.id
+                && near.facts.file != log.facts.file
+                && near.facts.modified >= since
+                && (is_child
+                    || (call.id.is_some() && is_beside())
+                    // An agent may write a call after it has made it: another session's call shows nothing then.
+                    || (choice.grounds == Grounds::Newest && self.glance(near).folder == folder))
         };
-        let mut near = logs.iter().filter(is_near).take(MOST_SEARCHED);
-        near.find(|log| {
-            let sessions = tail_only(log, &self.setup.context.rules).unwrap_or_default();
-            main_session(&sessions).is_some_and(|session| has_call(session, call))
-        })
+        let near = logs.iter().take(MOST_ASKED).filter(|log| is_near(log));
+        near.take(MOST_SEARCHED).cloned().collect()
+    }
+
+    fn id_of(&mut self, log: &LogFile) -> Option<String> {
+        log.facts.id.clone().or_else(|| self.glance(log).id)
     }
 
     /// The session of the log that was read last.
@@ -343,39 +359,16 @@ impl Logs {
     }
 }
 
-/// The ids of the agents whose environment names their session.
 const CLAUDE_CODE: &str = "claude-code";
-const QWEN_CODE: &str = "qwen-code";
 
-/// The session that a variable names. A server keeps that which it was started with.
-fn with_newer(log: &LogFile, found_by: &'static str, logs: &[LogFile]) -> Choice {
-    let mut choice = Choice::of(log, found_by);
-    let newer = logs
-        .iter()
-        .take_while(|newer| newer.facts.modified > log.facts.modified);
-    let folder = log.facts.path.parent();
-    let mut newer = newer.filter(|newer| newer.facts.path.parent() == folder);
-    if let Some(newer) = newer.find(|newer| newer.facts.parent.is_none()) {
-        let id = newer.facts.id.as_deref().unwrap_or_default();
-        choice.note = Some(format!(
-            "session {id} of this project was written later: after /clear or /resume it may be the one"
-        ));
-    }
-    choice
-}
+/// The variables by which other agents name a session to the servers that they start: Qwen Code since 0.24, Copilot CLI
+/// since 1.0.
+const VARIABLES: [(&str, &str); 2] = [
+    ("qwen-code", "QWEN_CODE_SESSION_ID"),
+    ("copilot-cli", "COPILOT_AGENT_SESSION_ID"),
+];
 
 fn main_of(file: FileId) -> SessionKey {
     let lane = Lane::Main;
     SessionKey { file, lane }
-}
-
-/// Whether a call is among the newest items of a session.
-fn has_call(session: &Session, call: Key) -> bool {
-    let newest = session.items().iter().rev().take(NEWEST_ITEMS);
-    newest.into_iter().any(|item| item.call == Some(call))
-}
-
-/// The log of the session with this id.
-fn whole_id<'l>(logs: &'l [LogFile], id: &str) -> Option<&'l LogFile> {
-    logs.iter().find(|log| log.facts.id.as_deref() == Some(id))
 }

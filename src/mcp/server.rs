@@ -35,9 +35,10 @@ impl Server {
         call: CallToolRequestParams,
         hints: &Hints,
     ) -> Result<CallToolResult, Refused> {
-        let asked = tools::parse(&call.name, call.arguments, self.texts)?;
+        let tool = call.name;
+        let asked = tools::parse(&tool, call.arguments, self.texts)?;
         let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = logs.session(hints).map_err(Refused::Failed)?;
+        let of = logs.session(hints, &tool).map_err(Refused::Failed)?;
         let answer = answers::answer(&of, asked).map_err(Refused::Failed)?;
         Ok(CallToolResult::structured(answer))
     }

@@ -44,7 +44,7 @@ fn arguments_of(tool: &str) -> Value {
 }
 
 /// The server as a process, and the client's ends of its pipes.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -52,7 +52,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(command: &mut Command, name: &str) -> Client {
+    pub(crate) fn start(command: &mut Command, name: &str) -> Client {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// The structured answer of a tool.
-    fn ask(&mut self, tool: &str) -> Value {
+    pub(crate) fn ask(&mut self, tool: &str) -> Value {
         let answer = self.call(tool, arguments_of(tool));
         let result = &answer["result"];
         assert_eq!(result["isError"], false, "{answer}");
@@ -169,7 +169,7 @@ fn home() -> (tempfile::TempDir, PathBuf) {
     (home, log)
 }
 
-fn server(home: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn server(home: &Path, arguments: &[&str]) -> Command {
     let mut command = process(home);
     command.arg("mcp").args(arguments).current_dir(home);
     command
@@ -725,37 +725,67 @@ fn the_session_is_the_one_that_its_client_names() {
     }
 }
 
+/// A log of an agent in a home: the newer, the later its number.
+type WriteLog = fn(home: &Path, id: &str) -> PathBuf;
+
+fn qwen_code(home: &Path, id: &str) -> PathBuf {
+    let record = json!({"uuid": "u1", "parentUuid": null, "sessionId": id, "timestamp": "2026-11-01T10:00:00.000Z",
+        "type": "user", "cwd": "/shop", "version": "0.24.4", "message": {"role": "user", "parts": [{"text": "hi"}]}});
+    let path = home.join(format!(".qwen/projects/-shop/chats/{id}.jsonl"));
+    write_record(&path, &record);
+    path
+}
+
+fn copilot(home: &Path, id: &str) -> PathBuf {
+    let record = json!({"type": "session.start", "id": "e1", "parentId": null, "timestamp": "2026-11-01T10:00:00.000Z",
+        "data": {"sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.102",
+            "startTime": "2026-11-01T10:00:00.000Z", "context": {"cwd": "/shop"}}});
+    let path = home.join(format!(".copilot/session-state/{id}/events.jsonl"));
+    write_record(&path, &record);
+    path
+}
+
+fn write_record(path: &Path, record: &Value) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("{record}\n")).unwrap();
+}
+
 /// Of two in one folder, each client gets its own.
 #[test]
-fn qwen_code_names_its_session_by_a_variable() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join(".qwen/projects/-shop/chats");
-    fs::create_dir_all(&folder).unwrap();
-    let ids = [1, 2].map(|n| format!("5e551001-0000-4000-8000-00000000000{n}"));
-    for (n, id) in (1..).zip(&ids) {
-        let record = json!({"uuid": "u1", "parentUuid": null, "sessionId": id, "timestamp": "2026-11-01T10:00:00.000Z",
-            "type": "user", "cwd": "/shop", "version": "0.24.4", "message": {"role": "user", "parts": [{"text": "hi"}]}});
-        let path = folder.join(format!("{id}.jsonl"));
-        fs::write(&path, format!("{record}\n")).unwrap();
-        set_time(&path, n);
-    }
-    for id in &ids {
+fn other_agents_name_their_session_by_a_variable() {
+    let agents: [(&str, &str, WriteLog); 2] = [
+        (
+            "QWEN_CODE_SESSION_ID",
+            "qwen-cli-mcp-client-ctxgauge",
+            qwen_code,
+        ),
+        ("COPILOT_AGENT_SESSION_ID", "copilot-cli", copilot),
+    ];
+    for (variable, name, write) in agents {
+        let home = tempfile::tempdir().unwrap();
+        let ids = [1, 2].map(|n| format!("5e551001-0000-4000-8000-00000000000{n}"));
+        for (n, id) in (1..).zip(&ids) {
+            set_time(&write(home.path(), id), n);
+        }
+        for id in &ids {
+            let mut command = server(home.path(), &[]);
+            command.env(variable, id);
+            let mut client = Client::start(&mut command, name);
+            let found = client.ask("context_now")["session"].clone();
+            assert_eq!(
+                (&found["id"], &found["found_by"]),
+                (&json!(id), &json!(variable))
+            );
+            // The other one may have taken its place by /clear.
+            let is_newest = *id == ids[1];
+            assert_eq!(found["note"].is_null(), is_newest, "{found}");
+        }
         let mut command = server(home.path(), &[]);
-        command.env("QWEN_CODE_SESSION_ID", id);
-        let mut client = Client::start(&mut command, "qwen-cli-mcp-client-ctxgauge");
-        let found = client.ask("context_now")["session"].clone();
-        assert_eq!(
-            (&found["id"], &found["found_by"]),
-            (&json!(id), &json!("QWEN_CODE_SESSION_ID"))
-        );
-        // The other one may have taken its place by /clear.
-        assert_eq!(found["note"].is_null(), *id == ids[1], "{found}");
+        command.env(variable, &ids[0]);
+        let mut client = Client::start(&mut command, "codex-mcp-client");
+        let complaint = client.complaint("context_now", json!({}));
+        assert!(complaint.contains("no log of codex"), "{complaint}");
     }
-    let mut command = server(home.path(), &[]);
-    command.env("QWEN_CODE_SESSION_ID", &ids[0]);
-    let mut client = Client::start(&mut command, "codex-mcp-client");
-    let complaint = client.complaint("context_now", json!({}));
-    assert!(complaint.contains("no log of codex"), "{complaint}");
 }
 
 #[test]

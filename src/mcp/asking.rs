@@ -1,0 +1,76 @@
+//! Which of several sessions asks: an agent writes a call to its log before it makes it.
+
+use ingest::lanes::main_session;
+use ingest::log::LogFile;
+use ingest::reader::tail_to_end;
+use model::Kind;
+use model::event::Key;
+use model::session::Session;
+use model::window::Rules;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many of a session's newest items are compared with a call.
+const NEWEST_ITEMS: usize = 256;
+
+/// The call that is being answered.
+pub(crate) struct CallAsked<'a> {
+    /// Its id in the log, where the client gives it.
+    pub(crate) id: Option<Key>,
+    /// The tool that is called.
+    pub(crate) tool: &'a str,
+}
+
+/// What a session's newest items have of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Evidence {
+    /// Nothing.
+    None,
+    /// The name of the tool, in another call that has no result yet: Qwen Code's `tool_call`, pi's `codemode`.
+    Mention,
+    /// The call itself.
+    Call,
+}
+
+impl CallAsked<'_> {
+    /// What the end of a log has of it.
+    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> Evidence {
+        let sessions = tail_to_end(log, rules).unwrap_or_default();
+        let session = main_session(&sessions);
+        session.map_or(Evidence::None, |session| self.find_in(session))
+    }
+
+    fn find_in(&self, session: &Session) -> Evidence {
+        let newest = session.items().iter().rev().take(NEWEST_ITEMS);
+        let mut newest = newest.into_iter();
+        if let Some(id) = self.id {
+            return match newest.any(|item| item.call == Some(id)) {
+                true => Evidence::Call,
+                false => Evidence::None,
+            };
+        }
+        let mut answered = HashSet::new();
+        let mut found = Evidence::None;
+        for item in newest {
+            match item.kind {
+                Kind::ToolResult => answered.extend(item.call),
+                Kind::ToolCall if item.call.is_none_or(|call| !answered.contains(&call)) => {
+                    found = found.max(self.find_in_call(item.tool.as_deref(), &item.preview));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Agents put the server's name before that of its tool.
+    fn find_in_call(&self, name: Option<&str>, preview: &str) -> Evidence {
+        if name.is_some_and(|name| name.ends_with(self.tool)) {
+            Evidence::Call
+        } else if preview.contains(self.tool) {
+            Evidence::Mention
+        } else {
+            Evidence::None
+        }
+    }
+}

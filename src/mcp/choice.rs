@@ -1,0 +1,65 @@
+//! The choice of a session, what it rests on and what makes it uncertain.
+
+use ingest::log::LogFile;
+
+/// The longest id in a note, in characters.
+const LONGEST_ID: usize = 64;
+
+/// The log that is asked about.
+pub(crate) struct Choice {
+    pub(crate) log: LogFile,
+    /// How it was found.
+    pub(crate) found_by: &'static str,
+    pub(crate) grounds: Grounds,
+    /// What makes it uncertain.
+    pub(crate) note: Option<String>,
+}
+
+/// What a choice rests on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grounds {
+    /// The user or the call names the session.
+    Named,
+    /// The client that started the server has this session: a sub-agent of it may ask, or one that has taken its place.
+    Client,
+    /// It is the newest of its folder.
+    Newest,
+}
+
+impl Choice {
+    pub(crate) fn of(log: &LogFile, found_by: &'static str, grounds: Grounds) -> Choice {
+        Choice {
+            log: log.clone(),
+            found_by,
+            grounds,
+            note: None,
+        }
+    }
+}
+
+/// What is said where either of two sessions may ask.
+pub(crate) fn either(id: Option<String>, other: Option<String>) -> String {
+    let [id, other] = [id, other].map(shortened);
+    format!(
+        "sessions {id} and {other} of this folder are both at work, and this client does not say which of them asks: this \
+         is {id}, which was written last"
+    )
+}
+
+/// What is said where a session may have taken the place of the one that a variable names.
+pub(crate) fn newer(id: Option<String>) -> String {
+    let id = shortened(id);
+    format!(
+        "session {id} of this project was written later: after /clear or /resume it may be the one"
+    )
+}
+
+/// The log of the session with this id.
+pub(crate) fn whole_id<'l>(logs: &'l [LogFile], id: &str) -> Option<&'l LogFile> {
+    logs.iter().find(|log| log.facts.id.as_deref() == Some(id))
+}
+
+/// An id of any length, as a note has it.
+fn shortened(id: Option<String>) -> String {
+    id.unwrap_or_default().chars().take(LONGEST_ID).collect()
+}
