@@ -6,6 +6,8 @@ use ctxgauge::agents;
 use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::format::{Format, Tier, facts};
+use ctxgauge::mcp::{self, Texts};
+use ctxgauge::tokens::Counter;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
@@ -141,6 +143,17 @@ fn the_list_of_agents_is_that_of_the_program() {
     assert!(
         documentation("README.md", "agents") == list,
         "the facts have changed: put this between the README's `<!-- agents -->` markers:\n\n{list}"
+    );
+}
+
+#[test]
+fn the_prices_of_the_server_are_of_its_definitions() {
+    let definitions = serde_json::to_string(&mcp::definitions(Texts::Off)).unwrap();
+    let tokens = Counter::for_estimator(Default::default()).count(&definitions);
+    let prices = documentation("assets/docs/mcp.md", "prices");
+    assert!(
+        prices.contains(&format!("have {} tokens", tokens.unwrap())),
+        "the definitions have {tokens:?} tokens now: `tests/lab/prices.py --write` measures their prices again"
     );
 }
 

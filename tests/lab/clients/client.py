@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rig.places import program, search_path
 
 
+
 @dataclass
 class Options:
     """How a session is set up: a client uses what it has a setting for.

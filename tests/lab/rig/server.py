@@ -1,0 +1,54 @@
+"""Our server in a client: how it is added and taken away, and how a model there calls one of its tools."""
+
+import re
+import shlex
+import subprocess
+
+TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast")
+
+# The names that clients give a tool of a server.
+NAMES = ("mcp__ctxgauge__{}", "mcp_ctxgauge_{}", "ctxgauge_{}", "ctxgauge-{}", "{}")
+
+
+def add(run):
+    """Adds it as `ctxgauge setup` says: by the file that it writes, or by the command that it prints for Claude Code."""
+    _setup(run, "--write")
+
+
+def remove(run):
+    _setup(run, "--undo", "--write")
+
+
+def look(client, tools=TOOLS):
+    """Returns the steps by which a model looks for tools, in a client that does not declare them at once."""
+    names = [NAMES[0].format(tool) for tool in tools]
+    chosen = {"query": "select:" + ",".join(names), "max_results": len(names)}
+    script = "".join(f"text(await describeTool('{name}'));" for name in names)
+    steps = {
+        "claude": {"tool": "ToolSearch", "args": chosen},
+        "codex": {"tool": "tool_search", "args": {"query": " ".join(("ctxgauge", *tools))}},
+        "qwen": {"tool": "tool_search", "args": chosen},
+        "pi": {"tool": "codemode", "args": {"code": script}},
+    }
+    return [steps[client.name]] if client.name in steps else []
+
+
+def ask(client, tool="context_now"):
+    """Returns the step by which a model calls a tool."""
+    name = NAMES[0].format(tool)
+    bridges = {
+        "qwen": {"tool": "tool_call", "args": {"name": name, "arguments": {}}},
+        "pi": {"tool": "codemode", "args": {"code": f"return await tools.{name}({{}})"}},
+    }
+    return bridges.get(client.name, {"tool": [name.format(tool) for name in NAMES], "args": {}})
+
+
+def _setup(run, *argv):
+    done = run.ctxgauge("setup", run.client.agent, "--mcp", *argv)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[:300])
+    for command in re.findall("`(claude mcp [^`]*)`", done.stdout):
+        words = [str(run.client.program()), *shlex.split(command)[1:]]
+        done = subprocess.run(words, cwd=run.work, env=run.environment(), capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[:300])
