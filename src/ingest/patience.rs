@@ -8,6 +8,16 @@ use std::time::Duration;
 pub const PATIENCE: Duration = Duration::from_secs(2);
 const RETRY_PAUSE: Duration = Duration::from_millis(2);
 
+/// How often is looked for what an agent is about to write, and the time between two looks. Claude Code writes to its logs
+/// every 100 ms, after it has begun to make a call.
+const MOMENTS: usize = 12;
+const MOMENT: Duration = Duration::from_millis(25);
+
+/// Waits a moment at each step, for as long as an agent may take to write what it already does.
+pub fn moments() -> impl Iterator<Item = ()> {
+    (0..MOMENTS).map(|_| thread::sleep(MOMENT))
+}
+
 /// The agent was at work. What reads it tries again.
 pub fn busy() -> io::Error {
     io::Error::new(

@@ -1,10 +1,9 @@
 //! Which of several sessions asks: an agent writes a call to its log before it makes it.
 
-use ingest::lanes::main_session;
 use ingest::log::LogFile;
 use ingest::reader::tail_to_end;
 use model::Kind;
-use model::event::Key;
+use model::event::{Key, Lane};
 use model::session::Session;
 use model::window::Rules;
 use std::collections::HashSet;
@@ -33,11 +32,15 @@ pub(crate) enum Evidence {
 }
 
 impl CallAsked<'_> {
-    /// What the end of a log has of it.
-    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> Evidence {
+    /// What the end of a log has of it, and in whose conversation: that of the session itself, or of a sub-agent in the same
+    /// log.
+    pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Lane) {
         let sessions = tail_to_end(log, rules).unwrap_or_default();
-        let session = main_session(&sessions);
-        session.map_or(Evidence::None, |session| self.find_in(session))
+        let found = sessions
+            .iter()
+            .map(|(lane, session)| (self.find_in(session), *lane));
+        let found = found.max_by_key(|(evidence, lane)| (*evidence, *lane == Lane::Main));
+        found.unwrap_or((Evidence::None, Lane::Main))
     }
 
     fn find_in(&self, session: &Session) -> Evidence {

@@ -1,6 +1,7 @@
 //! The choice of a session, what it rests on and what makes it uncertain.
 
 use ingest::log::LogFile;
+use model::event::Lane;
 
 /// The longest id in a note, in characters.
 const LONGEST_ID: usize = 64;
@@ -8,6 +9,8 @@ const LONGEST_ID: usize = 64;
 /// The log that is asked about.
 pub(crate) struct Choice {
     pub(crate) log: LogFile,
+    /// Whose conversation in that log.
+    pub(crate) lane: Lane,
     /// How it was found.
     pub(crate) found_by: &'static str,
     pub(crate) grounds: Grounds,
@@ -30,6 +33,7 @@ impl Choice {
     pub(crate) fn of(log: &LogFile, found_by: &'static str, grounds: Grounds) -> Choice {
         Choice {
             log: log.clone(),
+            lane: Lane::Main,
             found_by,
             grounds,
             note: None,

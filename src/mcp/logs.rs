@@ -10,7 +10,7 @@ use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::follower::{Follower, is_gone};
 use ingest::lanes::main_session;
 use ingest::log::LogFile;
-use ingest::patience::Waiting;
+use ingest::patience::{Waiting, moments};
 use ingest::reader::tail_only;
 use jiff::SignedDuration;
 use model::event::{Key, Lane};
@@ -84,12 +84,22 @@ impl Logs {
     ///
     /// Why there is none, for the model to read.
     pub(crate) fn session(&mut self, hints: &Hints, tool: &str) -> Result<Found<'_>, String> {
-        let logs = self.look();
-        let mut choice = self.choose(&logs, hints)?;
-        if choice.grounds != Grounds::Named {
-            let id = hints.call.as_deref().map(Key::of);
-            choice = self.by_call(choice, &CallAsked { id, tool }, &logs);
-        }
+        let id = hints.call.as_deref().map(Key::of);
+        let call = CallAsked { id, tool };
+        let mut moments = moments();
+        let choice = loop {
+            let logs = self.look();
+            let choice = self.choose(&logs, hints)?;
+            if choice.grounds == Grounds::Named {
+                break choice;
+            }
+            match self.by_call(&choice, &call, &logs) {
+                Some(choice) => break choice,
+                // Another session or a sub-agent may be about to write that it calls.
+                None if choice.grounds == Grounds::Client && moments.next().is_some() => {}
+                None => break choice,
+            }
+        };
         self.follow(&choice.log)?;
         self.found(choice)
     }
@@ -285,32 +295,36 @@ impl Logs {
         Ok(())
     }
 
-    /// The session whose log has the call that is being answered; if there is none, the choice stays as it is.
-    fn by_call(&mut self, choice: Choice, call: &CallAsked<'_>, logs: &[LogFile]) -> Choice {
+    /// The session whose log has the call that is being answered; `None`: no log has it.
+    fn by_call(
+        &mut self,
+        choice: &Choice,
+        call: &CallAsked<'_>,
+        logs: &[LogFile],
+    ) -> Option<Choice> {
         let mut near = vec![choice.log.clone()];
-        near.extend(self.beside(&choice, call, logs));
+        near.extend(self.beside(choice, call, logs));
         let rules = &self.setup.context.rules;
-        let evidence: Vec<Evidence> = near.iter().map(|log| call.find(log, rules)).collect();
-        let most = evidence.iter().max().copied();
+        let evidence: Vec<_> = near.iter().map(|log| call.find(log, rules)).collect();
+        let most = evidence.iter().map(|(evidence, _)| *evidence).max();
         let most = most.filter(|most| *most > Evidence::None);
         let all = near.iter().zip(evidence);
-        let mut asking = all.filter(|(_, has)| Some(*has) == most);
-        let Some((first, _)) = asking.next() else {
-            return choice;
-        };
-        let is_chosen = first.facts.file == choice.log.facts.file;
-        match asking.next() {
-            _ if is_chosen && choice.grounds == Grounds::Client => Choice {
-                note: None,
-                ..choice
+        let mut asking = all.filter(|(_, (evidence, _))| Some(*evidence) == most);
+        let (first, (_, lane)) = asking.next()?;
+        let is_clients = choice.grounds == Grounds::Client
+            && first.facts.file == choice.log.facts.file
+            && lane == Lane::Main;
+        Some(match asking.next() {
+            _ if is_clients => Choice::of(first, choice.found_by, Grounds::Client),
+            None => Choice {
+                lane,
+                ..Choice::of(first, "the call is in its log", Grounds::Client)
             },
-            None => Choice::of(first, "the call is in its log", Grounds::Client),
             Some((other, _)) => Choice {
-                log: first.clone(),
                 note: Some(either(self.id_of(first), self.id_of(other))),
-                ..choice
+                ..Choice::of(first, choice.found_by, choice.grounds)
             },
-        }
+        })
     }
 
     /// The newest logs that may have a call beside the chosen one: those of its sub-agents, and, where the client does not
@@ -342,7 +356,8 @@ impl Logs {
     fn found(&mut self, choice: Choice) -> Result<Found<'_>, String> {
         let now = (self.setup.context.now)();
         let follower = self.followed.last_mut().ok_or("no log was read")?;
-        let (file, key) = (follower.file(), main_of(follower.file()));
+        let (file, lane) = (follower.file(), choice.lane);
+        let key = SessionKey { file, lane };
         let whose = Whose::of(follower.fleet().get(key));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);
@@ -367,8 +382,3 @@ const VARIABLES: [(&str, &str); 2] = [
     ("qwen-code", "QWEN_CODE_SESSION_ID"),
     ("copilot-cli", "COPILOT_AGENT_SESSION_ID"),
 ];
-
-fn main_of(file: FileId) -> SessionKey {
-    let lane = Lane::Main;
-    SessionKey { file, lane }
-}

@@ -152,3 +152,30 @@ fn a_sub_agent_that_asks_is_found_in_the_database_while_it_calls() {
     let found = place.asks("opencode");
     assert_eq!(found, ("ses_e1".into(), IN_ITS_LOG.into(), String::new()));
 }
+
+#[test]
+fn a_sub_agent_in_the_log_of_its_session_is_found_there() {
+    let place = Place::new();
+    let fixture =
+        manifest_folder().join("tests/fixtures/copilot-cli/sub_agents_are_apart/log.jsonl");
+    let here = place.folder.display().to_string();
+    let text = fs::read_to_string(fixture).unwrap();
+    let text = text.replace("/home/dev/shop", &here);
+    let text = text.replace(r#""name":"grep""#, r#""name":"ctxgauge-context_now""#);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let id = "5e000000-0000-4000-8000-000000000004";
+    let log = place
+        .home
+        .join(format!(".copilot/session-state/{id}/events.jsonl"));
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let mut numbered = lines.iter();
+    let at = numbered
+        .position(|line| line.contains("context_now"))
+        .unwrap();
+    fs::write(&log, lines[..=at].concat()).unwrap();
+    let found = place.asks("copilot-cli");
+    assert_eq!(found, ("agent-1".into(), IN_ITS_LOG.into(), String::new()));
+    // It has its answer.
+    fs::write(&log, lines[..=at + 1].concat()).unwrap();
+    assert_eq!(place.asks("copilot-cli").0, id);
+}

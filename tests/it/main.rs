@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod alerts;
+#[cfg(feature = "mcp")]
 mod asking;
 mod audit;
 mod bad_input;

@@ -6,8 +6,6 @@ use ctxgauge::agents;
 use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::format::{Format, Tier, facts};
-use ctxgauge::mcp::{self, Texts};
-use ctxgauge::tokens::Counter;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
@@ -146,9 +144,12 @@ fn the_list_of_agents_is_that_of_the_program() {
     );
 }
 
+#[cfg(feature = "mcp")]
 #[test]
 fn the_prices_of_the_server_are_of_its_definitions() {
-    let definitions = serde_json::to_string(&mcp::definitions(Texts::Off)).unwrap();
+    use ctxgauge::mcp::{Texts, definitions};
+    use ctxgauge::tokens::Counter;
+    let definitions = serde_json::to_string(&definitions(Texts::Off)).unwrap();
     let tokens = Counter::for_estimator(Default::default()).count(&definitions);
     let prices = documentation("assets/docs/mcp.md", "prices");
     assert!(
