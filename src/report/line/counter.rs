@@ -3,32 +3,33 @@
 use model::estimators::Estimator;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::Duration;
 use tokens::Counter;
 
-/// Returns a counter that has its vocabulary by then, or nothing.
-pub(super) fn loaded_by(then: Instant, estimator: Estimator) -> Option<Counter> {
-    let left = then.checked_duration_since(Instant::now())?;
+/// Returns a counter that has its vocabulary within this time, or nothing.
+pub(super) fn loaded_within(time: Duration, estimator: Estimator) -> Option<Counter> {
+    if time.is_zero() {
+        return None;
+    }
     let (send, loaded) = mpsc::sync_channel(1);
     let load = move || {
         let counter = Counter::for_estimator(estimator);
         counter.warm_up();
         send.send(counter)
     };
-    // What is not loaded by then ends with the process.
+    // What is not loaded in time ends with the process.
     thread::Builder::new().spawn(load).ok()?;
-    loaded.recv_timeout(left).ok()
+    loaded.recv_timeout(time).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn nothing_is_loaded_once_the_time_is_over() {
-        let now = Instant::now();
-        assert!(loaded_by(now - Duration::from_millis(1), Estimator::default()).is_none());
-        assert!(loaded_by(now + Duration::from_secs(600), Estimator::default()).is_some());
+        let estimator = Estimator::default();
+        assert!(loaded_within(Duration::ZERO, estimator).is_none());
+        assert!(loaded_within(Duration::from_secs(600), estimator).is_some());
     }
 }

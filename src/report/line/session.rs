@@ -1,7 +1,7 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::Trouble;
-use super::counter::loaded_by;
+use super::counter::loaded_within;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
 use clients::kept::{self, Kept};
@@ -56,8 +56,9 @@ impl Shown {
         counted_by: Instant,
     ) -> io::Result<Shown> {
         let mut session = recent_session(context, log, &ByLength)?;
+        let left = counted_by.saturating_duration_since(Instant::now());
         if is_all_estimated(&session)
-            && let Some(counter) = loaded_by(counted_by, context.rules.estimator)
+            && let Some(counter) = loaded_within(left, context.rules.estimator)
         {
             session = recent_session(context, log, &counter)?;
         }
@@ -85,7 +86,7 @@ fn recent_session(
     ))
 }
 
-/// Whether nothing of the context is known, since no response has come: at all, or since it was compacted.
+/// Whether there is a context, and nothing of it is known, since no response has come: at all, or since it was compacted.
 fn is_all_estimated(session: &Session) -> bool {
     let is_compacted = session
         .newest_reset()
@@ -96,7 +97,8 @@ fn is_all_estimated(session: &Session) -> bool {
             .iter()
             .any(|it| it.role() == Role::Assistant)
     };
-    session.context().known == 0 && (is_compacted || !is_answered())
+    let has_items = session.items().iter().next().is_some();
+    has_items && session.context().known == 0 && (is_compacted || !is_answered())
 }
 
 /// The session that a client passes to its status line. What the client says is kept for it.
