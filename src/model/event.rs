@@ -225,6 +225,8 @@ pub enum Event {
     PromptsLogged,
     /// The newest reset takes effect after the next request, which was under way when it was written.
     ResetPostponed,
+    /// What caused the newest reset, as a record after it shows. Nothing was answered since.
+    ResetCause(Cause),
     /// The newest item is a summary that took the place of records that were in the log before. Their sizes
     /// are known only if the log was read before it was rewritten.
     Summarised,

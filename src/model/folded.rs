@@ -51,6 +51,7 @@ impl Folded {
             | Event::Sent { .. }
             | Event::Summarised
             | Event::ResetPostponed
+            | Event::ResetCause(_)
             | Event::PromptsLogged => true,
             Event::Rollback { .. }
             | Event::BeginningMissing

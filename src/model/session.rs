@@ -119,6 +119,7 @@ impl Session {
             Event::Summarised => state.note_summary(),
             Event::BeginningMissing => state.lacks_beginning(),
             Event::ResetPostponed => state.postpone_reset(),
+            Event::ResetCause(cause) => state.set_reset_cause(cause),
             Event::PromptsLogged => state.logs_prompts(),
             Event::TurnEnded => state.drop_ephemeral(),
             Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),

@@ -152,6 +152,7 @@ impl Records {
                 "compaction",
                 "takes effect after the next request".to_owned(),
             ),
+            Event::ResetCause(cause) => ("compaction", format!("its cause: {}", cause.name())),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
             Event::Summarised => (
                 "history",

@@ -17,6 +17,7 @@ mod attachment;
 mod canonical;
 mod chosen;
 mod fork;
+mod idle;
 mod registry;
 mod requests;
 mod responses;
@@ -31,6 +32,7 @@ use format::{
     decoder, facts, head,
 };
 use format::{about_agent, is_uuid};
+use idle::Idle;
 use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Lost, Text};
 use kit::{damage, image, text};
@@ -141,6 +143,7 @@ struct ClaudeCodeDecoder {
     /// What the main conversation's requests held, as the log records them.
     requests: Requests,
     chosen: Chosen,
+    idle: Idle,
 }
 
 /// What shows which conversation of a file a record belongs to.
@@ -285,6 +288,7 @@ impl ClaudeCodeDecoder {
         }
         if out.lane() == Lane::Main {
             self.requests.add_record(record, &mut node);
+            self.idle.add(node.part, out.time());
         }
         let cut = self.cut_thoughts(record, &node);
         out.node(node);
@@ -486,7 +490,7 @@ impl ClaudeCodeDecoder {
         if out.lane() == Lane::Main {
             self.requests.compact(&kept);
         }
-        let cause = Cause::named(metadata.trigger.or_empty());
+        let cause = self.idle.cause(metadata);
         out.reset(Reset {
             key: record.uuid.key(),
             // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
@@ -520,6 +524,9 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         let (role, kind) = (Role::Container, Kind::Reminder);
         node.items = user_items(&content, role, kind, &ToolNames::default(), out);
         node.part = part_of(&node.items);
+    }
+    if subtype == "informational" && idle::is_notice(record) {
+        out.emit(Event::ResetCause(Cause::Idle));
     }
     if node.items.is_empty() {
         CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);

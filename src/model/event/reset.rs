@@ -40,6 +40,14 @@ impl Reset {
 pub enum Cause {
     /// The agent compacted by itself, at its trigger.
     Automatic,
+    /// The agent compacted by itself because nobody typed, before its prompt cache went cold. The size says nothing of the
+    /// trigger.
+    Idle,
+    /// The agent compacted by itself because another model, or another version of it, goes on. As for the size, likewise.
+    ModelChange,
+    /// The agent made the summary beside the running turn, from an earlier size than that at which it took the place of the
+    /// history.
+    Background,
     /// The user asked for it.
     Manual,
     /// The log does not have it: the session decides by the agent's own count, see
@@ -54,6 +62,9 @@ impl Cause {
     pub fn named(name: &str) -> Cause {
         match name {
             "auto" => Cause::Automatic,
+            "idle" => Cause::Idle,
+            "model change" => Cause::ModelChange,
+            "background" => Cause::Background,
             "manual" => Cause::Manual,
             "" | "unknown" => Cause::Unlogged,
             other => Cause::Other(other.into()),
@@ -64,6 +75,9 @@ impl Cause {
     pub fn name(&self) -> &str {
         match self {
             Cause::Automatic => "auto",
+            Cause::Idle => "idle",
+            Cause::ModelChange => "model change",
+            Cause::Background => "background",
             Cause::Manual => "manual",
             Cause::Unlogged => "unknown",
             Cause::Other(name) => name,

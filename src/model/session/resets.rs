@@ -87,6 +87,30 @@ mod tests {
     }
 
     #[test]
+    fn only_a_compaction_by_size_teaches_a_trigger() {
+        let trigger = |cause: Option<Cause>| {
+            let log = Log::of("tested").model("m").report(8_000);
+            let log = log.result("r", "Read", 20_000).report(30_000);
+            let reset = Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing);
+            let log = log.event(Event::Reset(Box::new(reset)));
+            let log = match cause {
+                Some(cause) => log.event(Event::ResetCause(cause)),
+                None => log,
+            };
+            let log = log.item("u", Role::User, Kind::Text, 200).report(9_000);
+            log.session.limits().trigger
+        };
+        let by_size = trigger(None);
+        assert_ne!(trigger(Some(Cause::Idle)), by_size);
+        assert_eq!(trigger(Some(Cause::Automatic)), by_size);
+        // A request came in between.
+        let log = Log::of("tested").model("m").report(8_000);
+        let log = compacted(log, Some(30_000)).report(5_000);
+        let log = log.event(Event::ResetCause(Cause::Idle));
+        assert_ne!(log.session.resets()[0].cause, Cause::Idle);
+    }
+
+    #[test]
     fn compactions_at_one_size_were_not_asked_for() {
         let causes = |sizes: &[u64]| {
             let log = Log::of("tested").model("m").report(8_000);

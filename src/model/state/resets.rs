@@ -69,6 +69,15 @@ impl State {
         }
     }
 
+    /// A record shows what caused the newest reset, unless a request came since.
+    pub(crate) fn set_reset_cause(&mut self, cause: Cause) {
+        let next = self.requests().len();
+        let newest = self.ledger.resets_mut().last_mut();
+        if let Some(reset) = newest.filter(|reset| reset.request >= next) {
+            (reset.cause, reset.cause_source) = (cause, CauseSource::Log);
+        }
+    }
+
     /// Works out what would be computed again and again, before somebody asks for sizes.
     pub(crate) fn work_out(&mut self) {
         self.ledger.items_mut().work_out();

@@ -146,6 +146,8 @@ record! {
     pub(super) struct CompactMetadata<'a> {
         pub(super) trigger: Text<'a>,
         pub(super) pre_tokens: Count = "preTokens",
+        /// Whether the summary was made beforehand.
+        pub(super) precomputed: Option<bool>,
         preserved_segment: Segment<'a> = "preservedSegment",
         preserved_messages: Preserved<'a> = "preservedMessages",
     }

@@ -95,7 +95,15 @@ impl CodexDecoder {
             kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
         }
         let kept = Kept::Nodes(kept);
-        out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
+        let history = compacted.replacement_history.as_deref();
+        let cause = if history.is_some_and(is_of_a_running_turn) {
+            Cause::Background
+        } else {
+            self.cause()
+        };
+        out.reset(Reset::new(Gone::Compaction, cause, kept));
+        let settings = &compacted.resume_metadata.previous_turn_settings;
+        self.compacted_for = settings.comp_hash.boxed();
         self.compacts();
         let message = compacted.message.or_empty();
         match &compacted.replacement_history {
@@ -166,6 +174,14 @@ impl CodexDecoder {
             Cause::Automatic
         }
     }
+}
+
+/// Whether a new history has results of tools after its summary: what came while the summary was being made (0.171, with
+/// `async_compaction`).
+fn is_of_a_running_turn(history: &[Item<'_>]) -> bool {
+    let kinds = history.iter().map(|item| item.kind.or_empty());
+    let after = kinds.skip_while(|kind| *kind != "compaction");
+    after.into_iter().any(|kind| kind.ends_with("_output"))
 }
 
 fn bytes(items: &[NewItem]) -> u64 {

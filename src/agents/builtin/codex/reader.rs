@@ -12,7 +12,7 @@ use super::wire::{
 };
 use format::Decoder;
 use kit::lenient::{self, Lost, Raw, Text, Window, Written};
-use model::event::{Event, Key, Meta, Sink};
+use model::event::{Cause, Event, Key, Meta, Sink};
 use std::collections::HashMap;
 
 /// Decodes one rollout.
@@ -26,6 +26,8 @@ pub(super) struct CodexDecoder {
     pub(super) recorded: Option<(Key, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
+    /// The `comp_hash` of the turn before the newest compaction, until the next turn has its own.
+    pub(super) compacted_for: Option<Box<str>>,
     /// Whether a summary was written that is not yet the history.
     pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
@@ -185,6 +187,11 @@ impl CodexDecoder {
         self.open.awaits_none();
         self.turn = context.turn_id.boxed().or(self.turn.take());
         self.price.tier(&context.service_tier);
+        let before = self.compacted_for.take();
+        let is_another = |hash: Box<str>| context.comp_hash.get().is_some_and(|now| *now != *hash);
+        if before.is_some_and(is_another) {
+            out.emit(Event::ResetCause(Cause::ModelChange));
+        }
         self.settings(&context, out)
     }
 

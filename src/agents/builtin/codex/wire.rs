@@ -90,6 +90,8 @@ record! {
         pub service_tier: Text<'a>,
         pub model: Text<'a>,
         pub cwd: Text<'a>,
+        /// Another one than that of the turn before has the history compacted.
+        pub comp_hash: Text<'a>,
     }
 
     /// An `event_msg` payload.
@@ -135,6 +137,15 @@ record! {
     pub(super) struct Compacted<'a> {
         pub message: Text<'a>,
         pub replacement_history: Option<Vec<Item<'a>>>,
+        pub resume_metadata: ResumeMetadata<'a>,
+    }
+
+    pub(super) struct ResumeMetadata<'a> {
+        pub previous_turn_settings: TurnSettings<'a>,
+    }
+
+    pub(super) struct TurnSettings<'a> {
+        pub comp_hash: Text<'a>,
     }
 
     /// A piece of history: a `response_item` payload, an element of `replacement_history`, a message
