@@ -239,6 +239,9 @@ pub enum Event {
         /// Tool results, by the id of their call.
         calls: Vec<Key>,
     },
+    /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same
+    /// when it compares its context with its trigger.
+    LeftOut(u64),
     /// A request that the log contains holds some items and not others, whatever the conversation's
     /// records show.
     Sent {

@@ -58,6 +58,7 @@ impl Folded {
             | Event::Billed { .. }
             | Event::OwnCost { .. }
             | Event::TurnEnded
+            | Event::LeftOut(_)
             | Event::Skipped(_)
             | Event::Unknown(_)
             | Event::Lost(_)

@@ -192,6 +192,22 @@ pub struct Counted {
     pub ours: Option<u64>,
 }
 
+impl Counted {
+    /// The same with what the provider left out of the prompts.
+    pub(super) fn with(self, left_out: u64) -> Counted {
+        let with = |count: u64| match count {
+            // It is not known.
+            0 => 0,
+            count => count.saturating_add(left_out),
+        };
+        Counted {
+            at: with(self.at),
+            not_at: with(self.not_at),
+            ours: self.ours.map(with),
+        }
+    }
+}
+
 impl Request {
     /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;
     /// the output only rises while it streams. Returns whether the prompt changed, and whether the output grew.
@@ -251,6 +267,8 @@ pub struct PastReset {
     pub ours: u64,
     /// What the agent compared with its trigger, where its rule is known.
     pub counted: Option<Counted>,
+    /// What the provider left out of each prompt, though the agent counted it.
+    pub left_out: u64,
     /// The size after: the first prompt reported since, or the agent's own number.
     pub after: Option<u64>,
     /// How `after` is known.

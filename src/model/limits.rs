@@ -77,6 +77,7 @@ impl State {
             logged_trigger: facts.trigger,
             largest: sizes.largest.max(least),
             first: sizes.first,
+            left_out: facts.left_out,
             past: &sizes.past,
             unread: sizes.unread,
             set_window: self.set_window_tokens(),
@@ -170,8 +171,8 @@ impl Sizes {
                 .filter(automatic)
                 .filter(|reset| reset.is_whole)
                 .map(|r| match r.counted {
-                    Some(counted) => PastSize::Counted(counted),
-                    None => PastSize::Context(r.before),
+                    Some(counted) => PastSize::Counted(counted.with(r.left_out)),
+                    None => PastSize::Context(r.before.saturating_add(r.left_out)),
                 })
                 .collect(),
         }

@@ -85,13 +85,14 @@ pub(super) enum Unlogged {
     Usual,
 }
 
-/// The model, its window and its trigger, as the log names them.
+/// The model, its window and its trigger, as the log names them, and what is left out of its prompts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelFacts {
     #[serde(with = "crate::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
     pub(super) trigger: Option<u64>,
+    pub(super) left_out: u64,
 }
 
 impl Inputs {

@@ -196,6 +196,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
         }),
         (0u64..4).prop_map(|turns| Event::Rollback { turns }),
         any::<bool>().prop_map(|_| Event::ResetPostponed),
+        (0u64..100_000).prop_map(Event::LeftOut),
         prop_oneof![Just(Cause::Idle), Just(Cause::Automatic)].prop_map(Event::ResetCause),
         (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
         (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),

@@ -120,6 +120,7 @@ impl Session {
             Event::BeginningMissing => state.lacks_beginning(),
             Event::ResetPostponed => state.postpone_reset(),
             Event::ResetCause(cause) => state.set_reset_cause(cause),
+            Event::LeftOut(tokens) => state.leave_out(tokens),
             Event::PromptsLogged => state.logs_prompts(),
             Event::TurnEnded => state.drop_ephemeral(),
             Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),

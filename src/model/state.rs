@@ -87,6 +87,8 @@ pub struct State {
     agent_estimate: Option<Logged>,
     /// The number of requests when the agent last rewrote its history.
     rewritten_at: Option<usize>,
+    /// What the provider leaves out of each prompt, in tokens, though the agent counts it.
+    left_out: u64,
     /// Whether the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.

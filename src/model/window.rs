@@ -252,7 +252,9 @@ pub struct Seen<'a> {
     pub largest: u64,
     /// The first prompt that was reported after the last compaction.
     pub first: Option<u64>,
-    /// The compactions that the agent made by itself with this model, in order.
+    /// What the provider leaves out of each prompt, though the agent counts it.
+    pub left_out: u64,
+    /// The compactions that the agent made by itself with this model, in order, with what was left out then.
     pub past: &'a [PastSize],
     /// What of these a report on the whole log may show otherwise.
     pub unread: Unread,
@@ -276,6 +278,7 @@ impl<'a> Seen<'a> {
             logged_trigger: None,
             largest: 0,
             first: None,
+            left_out: 0,
             past: &[],
             unread: Unread::default(),
             set_window: None,

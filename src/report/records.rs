@@ -152,6 +152,10 @@ impl Records {
                 "compaction",
                 "takes effect after the next request".to_owned(),
             ),
+            Event::LeftOut(left_out) => (
+                "history",
+                format!("{} left out of each prompt", tokens(*left_out)),
+            ),
             Event::ResetCause(cause) => ("compaction", format!("its cause: {}", cause.name())),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
             Event::Summarised => (

@@ -16,6 +16,7 @@
 mod attachment;
 mod canonical;
 mod chosen;
+mod cleared;
 mod fork;
 mod idle;
 mod registry;
@@ -26,6 +27,7 @@ mod usage;
 mod wire;
 
 use chosen::Chosen;
+use cleared::Clearing;
 use fork::Fork;
 use format::{
     ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, Tier,
@@ -144,6 +146,7 @@ struct ClaudeCodeDecoder {
     requests: Requests,
     chosen: Chosen,
     idle: Idle,
+    clearing: Clearing,
 }
 
 /// What shows which conversation of a file a record belongs to.
@@ -289,6 +292,7 @@ impl ClaudeCodeDecoder {
         if out.lane() == Lane::Main {
             self.requests.add_record(record, &mut node);
             self.idle.add(node.part, out.time());
+            self.clearing.add(&node.items);
         }
         let cut = self.cut_thoughts(record, &node);
         out.node(node);
@@ -444,6 +448,9 @@ impl ClaudeCodeDecoder {
         };
         let context = message.usage.as_ref().map(|usage| usage.context().billed());
         let request = self.responses.key_of(&ids, context)?;
+        if out.lane() == Lane::Main {
+            self.clearing.answer(&message.context_management, out);
+        }
         node.part = Part::Output;
         node.request = Some(request);
         node.items = assistant_items(&message.content.value, &mut self.tools, out);
@@ -489,6 +496,7 @@ impl ClaudeCodeDecoder {
         let kept = metadata.kept();
         if out.lane() == Lane::Main {
             self.requests.compact(&kept);
+            self.clearing.reset();
         }
         let cause = self.idle.cause(metadata);
         out.reset(Reset {

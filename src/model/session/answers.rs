@@ -137,6 +137,7 @@ impl Session {
                     model: stored.model.clone(),
                     window: self.meta.window,
                     trigger: self.meta.trigger,
+                    left_out: self.state.facts().left_out,
                 };
                 self.limits_by(&facts, &stored.sizes, || stored.used)
             }
@@ -157,6 +158,7 @@ impl Session {
             model: Some(model.into()),
             window: None,
             trigger: None,
+            left_out: self.state.facts().left_out,
         };
         let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
         Some(self.limits_by(&facts, &sizes, || self.calibrated_context().used))

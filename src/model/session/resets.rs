@@ -39,6 +39,7 @@ impl Session {
                 || (self.has_whole_context() && self.is_own_count_whole()),
             ours: used.used,
             counted,
+            left_out: self.state.facts().left_out,
             after: reset.after.filter(|size| *size > 0),
             after_source: Source::Agent,
             request: self.requests().len(),

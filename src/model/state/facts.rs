@@ -52,7 +52,14 @@ impl State {
             model: self.model_shared().cloned(),
             window: self.meta.window,
             trigger: self.meta.trigger,
+            left_out: self.left_out,
         }
+    }
+
+    /// The provider leaves so many tokens out of each prompt from here on.
+    pub(crate) fn leave_out(&mut self, tokens: u64) {
+        self.left_out = tokens;
+        self.note_facts();
     }
 
     /// Takes in what the log says of its session. Another model is to be used, and the facts noted, afterwards.

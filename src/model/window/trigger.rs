@@ -72,8 +72,21 @@ pub(super) fn at_turn_end(seen: &Seen<'_>, policy: Option<&Policy>, window: u64)
     Some(part(window, share)).filter(|turn_end| *turn_end < rule)
 }
 
-/// The size at which an agent with this policy and window compacts, `turn_end` at the end of a turn.
+/// The size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much less as the
+/// provider leaves out of each prompt.
 pub(super) fn of(
+    seen: &Seen<'_>,
+    policy: Option<&Policy>,
+    window: u64,
+    turn_end: Option<u64>,
+) -> (Option<u64>, TriggerSource) {
+    let (counted, source) = of_counted(seen, policy, window, turn_end);
+    let trigger = counted.map(|counted| counted.saturating_sub(seen.left_out));
+    (trigger, source)
+}
+
+/// The agent's own count at which it compacts.
+fn of_counted(
     seen: &Seen<'_>,
     policy: Option<&Policy>,
     window: u64,

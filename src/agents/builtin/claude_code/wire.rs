@@ -94,6 +94,21 @@ record! {
         pub(super) content: Written<'a, Content<'a>>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
+        pub(super) context_management: ContextManagement<'a>,
+    }
+
+    /// What was left out of the prompt of a response.
+    pub(super) struct ContextManagement<'a> {
+        pub(super) applied_edits: Vec<Edit<'a>>,
+        pub(super) client_sent_keep_tool_uses: Count,
+        pub(super) client_cut_tool_uses: Count,
+        pub(super) client_estimated_cleared_input_tokens: Count,
+    }
+
+    pub(super) struct Edit<'a> {
+        kind: Text<'a> = "type",
+        pub(super) cleared_tool_uses: Count,
+        pub(super) cleared_input_tokens: Count,
     }
 
     /// How the messages of a record differ from those of the request.
