@@ -39,7 +39,7 @@ use kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Lost, Text};
 use kit::{damage, image, text};
 use model::event::{
-    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use model::{Gone, Kind, Role};
 use requests::Requests;
@@ -498,7 +498,7 @@ impl ClaudeCodeDecoder {
             self.requests.compact(&kept);
             self.clearing.reset();
         }
-        let cause = self.idle.cause(metadata);
+        let cause = self.idle.cause(metadata, out.time());
         out.reset(Reset {
             key: record.uuid.key(),
             // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
@@ -532,9 +532,6 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         let (role, kind) = (Role::Container, Kind::Reminder);
         node.items = user_items(&content, role, kind, &ToolNames::default(), out);
         node.part = part_of(&node.items);
-    }
-    if subtype == "informational" && idle::is_notice(record) {
-        out.emit(Event::ResetCause(Cause::Idle));
     }
     if node.items.is_empty() {
         CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
