@@ -153,7 +153,7 @@ impl AgentSetup {
             writeln!(call.out, "Nothing was written. {then}.")?;
             return Ok(());
         }
-        ended::remove_unfinished_when_ended()?;
+        ended::leave_nothing_when_ended()?;
         for change in changes {
             let kept = settings::write(change)?;
             let path = shown(&change.path);

@@ -3,6 +3,7 @@
 use clients::agent::Agent;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,19 @@ const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 
 /// The pause between two looks at whether it has ended.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// The process of the command that runs: it is ended with this program.
+static RUNNING: AtomicU32 = AtomicU32::new(NONE);
+/// No process has this number.
+const NONE: u32 = 0;
+
+/// Ends what runs beside this program, which a signal ends: an agent that ends takes its status line with it.
+pub(super) fn end_running() {
+    let leader = RUNNING.swap(NONE, Ordering::SeqCst);
+    if leader != NONE {
+        files::kill_group(leader);
+    }
+}
 
 /// A status line that runs.
 pub(super) struct Chained {
@@ -38,6 +52,7 @@ impl Chained {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
+        RUNNING.store(child.id(), Ordering::SeqCst);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         // It may end without having read all of it.
         thread::Builder::new().spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)))?;
@@ -75,7 +90,8 @@ impl Chained {
             thread::sleep(PAUSE);
         }
         // Until it is waited for, no other group has its number.
-        files::kill_group(&self.child);
+        files::kill_group(self.child.id());
+        RUNNING.store(NONE, Ordering::SeqCst);
         self.child.kill()?;
         self.child.wait()?;
         let read = read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;

@@ -1,7 +1,7 @@
-//! Long work: how much of it is done is shown on a terminal, and a signal ends it at once, with nothing half written.
+//! Long work: how much of it is done is shown on a terminal, and a signal ends it at once, with nothing half written and
+//! nothing left running.
 
-use super::locale;
-use super::{Call, streams};
+use super::{Call, chained, locale, streams};
 use anyhow::{Context, Result};
 use files::output::{Written, remove_unfinished};
 use render::text::inert;
@@ -34,8 +34,8 @@ pub(super) enum Printed {
     Meanwhile,
 }
 
-/// Has a signal end the program with nothing half written, from now on.
-pub(super) fn remove_unfinished_when_ended() -> Result<()> {
+/// Has a signal end the program with nothing half written and nothing left running, from now on.
+pub(super) fn leave_nothing_when_ended() -> Result<()> {
     static LISTENING: Mutex<bool> = Mutex::new(false);
     let mut is_listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
     // One thread listens, however much work is done in this process.
@@ -64,12 +64,13 @@ impl Call<'_> {
             printed,
         };
         *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
-        remove_unfinished_when_ended()
+        leave_nothing_when_ended()
     }
 }
 
 /// Ends the program, and says what was done.
 fn end(by: EndedBy) {
+    chained::end_running();
     // This takes as long as it takes: what stays of an export would be taken for one.
     let written = remove_unfinished();
     let code = by.exit_code().into();

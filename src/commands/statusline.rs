@@ -4,6 +4,7 @@
 //! wrong is a word in the line and a sentence on standard error.
 
 use super::chained::Chained;
+use super::ended::leave_nothing_when_ended;
 use super::locale::{self, Terminals};
 use super::setup::Setup;
 use super::{Call, Run};
@@ -69,6 +70,10 @@ impl Run for StatusLine {
         // It runs meanwhile.
         let agent = input.as_ref().ok().and_then(|input| input.agent);
         let chained = self.chain.as_deref();
+        if chained.is_some() {
+            // Without it there is a line all the same.
+            let _ = leave_nothing_when_ended();
+        }
         let chained =
             chained.map(|command| Chained::start(command, bytes.unwrap_or_default(), agent));
         let (setup, mut troubles) = configuration(call.setup(), call.user)?;

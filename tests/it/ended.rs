@@ -2,7 +2,7 @@
 
 use crate::support::{manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -133,4 +133,30 @@ fn a_signal_that_is_ignored_ends_nothing() {
     };
     assert!(status.success(), "{status:?}");
     assert_eq!(names(&out), ["items.csv"]);
+}
+
+/// An agent that ends takes its status line with it, by the signals of its terminal.
+#[test]
+fn a_signal_leaves_nothing_of_a_chained_status_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (began, input) = (dir.path().join("began"), dir.path().join("input"));
+    fs::write(&input, "{}").unwrap();
+    let mut command = process(dir.path());
+    let chained = format!("echo $$ > '{}'; sleep 1000; true", began.display());
+    command.args(["statusline", "--chain", &chained]);
+    command.stdin(File::open(&input).unwrap());
+    let mut program = start(command);
+    let leader = wait_for("the chained command", || {
+        let text = fs::read_to_string(&began).unwrap_or_default();
+        text.trim().parse::<i32>().map_err(|_| text)
+    });
+    send(Signal::HUP, &program);
+    assert_eq!(program.wait().unwrap().signal(), Some(Signal::HUP.as_raw()));
+    let group = Pid::from_raw(leader).unwrap();
+    wait_for("the end of its group", || {
+        match test_kill_process_group(group) {
+            Ok(()) => Err(String::from("it runs")),
+            Err(_) => Ok(()),
+        }
+    });
 }

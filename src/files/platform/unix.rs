@@ -16,7 +16,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::Duration;
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
@@ -113,10 +113,12 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
 }
 
-/// Kills all that is left of the process group of a command that was started in its own, and was not waited for yet.
-pub fn kill_group(child: &Child) {
+/// Kills all that is left of the process group of a command that was started in its own, by the command's process, which was
+/// not waited for yet.
+pub fn kill_group(leader: u32) {
+    let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
     // There may be nothing left of it.
-    let _ = kill_process_group(Pid::from_child(child), Kill::KILL);
+    let _ = leader.map(|leader| kill_process_group(leader, Kill::KILL));
 }
 
 /// Returns what something is that is neither a file nor a folder, in words.
