@@ -1,8 +1,8 @@
 """What the pages claim of a client: a file for each subject. Each claim is a function that looks in the real client."""
 
-from claims import compaction, status_line
+from claims import compaction, hooks, panes, status_line
 
-MODULES = [status_line, compaction]
+MODULES = [status_line, panes, hooks, compaction]
 
 
 def all_claims():

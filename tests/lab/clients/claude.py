@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, base, change, newest_last
+from clients.client import Client, Options, base, change, newest_last
 
 KEY = "lab-key"
 
@@ -10,7 +10,8 @@ KEY = "lab-key"
 class Claude(Client):
     name, agent, command = "claude", "claude-code", "claude"
     package = "@anthropic-ai/claude-code"
-    has_line = has_hooks = True
+    small = Options(limit=100000)
+    has_line = has_hooks = registers = True
     model = "claude-opus-4-6"
     # A model that has a window of 1,000,000 tokens, by the client's own name for it.
     long_model = "sonnet[1m]"

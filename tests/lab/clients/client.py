@@ -37,6 +37,14 @@ class Client:
     compact = "/compact"
     # Whether it can run a status line and hooks of ours.
     has_line = has_hooks = False
+    # Whether it shows the user what a hook says at a prompt or at the end of a turn.
+    shows_warnings = True
+    # Options with which a few pieces of a log fill the context.
+    small = Options()
+    # Whether it registers its running sessions, so that a pane's own is known.
+    registers = False
+    # The seconds after which it takes what was typed for a whole prompt.
+    typing_pause = 0.3
     # What submits a prompt that was typed.
     submit = "Enter"
 
@@ -55,6 +63,10 @@ class Client:
     def settings_file(self, home):
         """Returns the file that has its status line."""
         raise NotImplementedError
+
+    def hooks_file(self, home):
+        """Returns the file that has its hooks."""
+        return self.settings_file(home)
 
     def set_line(self, home, command):
         """Enters a status line of another tool."""

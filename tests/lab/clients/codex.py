@@ -2,7 +2,7 @@
 
 import re
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, Options, base, newest_last
 
 # The row below the prompt: it has a model and the folder only after all questions.
 FOOT = re.compile(r"^ +\S.* · [/~]", re.M)
@@ -11,6 +11,7 @@ FOOT = re.compile(r"^ +\S.* · [/~]", re.M)
 class Codex(Client):
     name, agent, command = "codex", "codex", "codex"
     package = "@openai/codex"
+    small = Options(window=80000)
     has_hooks = True
     model = "gpt-5.5"
 
@@ -38,6 +39,9 @@ class Codex(Client):
         folder = home / ".codex"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.toml").write_text(_toml(top | options.settings, tables))
+
+    def hooks_file(self, home):
+        return home / ".codex/hooks.json"
 
     def headless(self, prompt, options, resume):
         how = ["resume", "--last"] if resume else []

@@ -2,13 +2,16 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, Options, base, newest_last
 
 
 class Copilot(Client):
     name, agent, command = "copilot", "copilot-cli", "copilot"
     package = "@github/copilot"
+    small = Options(window=60000)
     has_line = has_hooks = True
+    # It lists commands while one is typed.
+    typing_pause = 2.0
     quit = ("C-c", "C-c")
 
     def environment(self, home, url, options):

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, Options, base, newest_last
 
 # The model's window, which has no setting: the client's limit is a share of it.
 WINDOW = 1048576
@@ -11,6 +11,7 @@ WINDOW = 1048576
 class Gemini(Client):
     name, agent, command = "gemini", "gemini-cli", "gemini"
     package = "@google/gemini-cli"
+    small = Options(limit=60000)
     has_hooks = True
     compact = "/compress"
     model = "gemini-2.5-pro"
@@ -37,6 +38,9 @@ class Gemini(Client):
         folder = home / ".gemini"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
+
+    def settings_file(self, home):
+        return home / ".gemini/settings.json"
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

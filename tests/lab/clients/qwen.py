@@ -2,12 +2,13 @@
 
 import json
 
-from clients.client import Client, base, change, newest_last
+from clients.client import Client, Options, base, change, newest_last
 
 
 class Qwen(Client):
     name, agent, command = "qwen", "qwen-code", "qwen"
     package = "@qwen-code/qwen-code"
+    small = Options(window=100000, limit=70000)
     has_line = has_hooks = True
     compact = "/compress"
     model = "qwen3-coder-plus"

@@ -85,7 +85,7 @@ class Run:
         """Types a text and submits it. Clients take keys that follow too fast for pasted text."""
         self.terminal.type(name, text)
         wait(lambda: text[-20:] in self.terminal.screen(name), 20, f"the text on the screen: {text}")
-        time.sleep(0.3)
+        time.sleep(self.client.typing_pause)
         self.terminal.keys(name, self.client.submit)
 
     def ask(self, prompt, steps=(), name="one", tag=TAG_OF_ONE):
@@ -112,13 +112,13 @@ class Run:
 
     # ctxgauge.
 
-    def ctxgauge(self, *argv, work=None, variables=None):
+    def ctxgauge(self, *argv, work=None, variables=None, input=""):
         """Runs ctxgauge with the settings of this run, and none of this machine."""
         environment = self.client.environment(self.home, self.provider.url, self.options) | (variables or {})
         keep = {key: value for key, value in environment.items() if key in ("HOME", "PATH", "CODEX_HOME", "LANG")}
         argv = [str(self.binary), *map(str, argv)]
         return subprocess.run(argv, cwd=work or self.work, env=keep | (variables or {}) | {"TERM": "dumb"},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)  # fmt: skip
+                              input=input, capture_output=True, text=True, timeout=120)  # fmt: skip
 
     def report(self, *argv):
         """Returns the report of the newest log, or of the log that is named."""
