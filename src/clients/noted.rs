@@ -21,6 +21,9 @@ pub struct Noted {
     /// The thresholds that the user was warned of, as shares of the trigger, until the context is smaller again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<f64>,
+    /// The same for the model, where it is told at another moment than the user.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<f64>,
     /// The compactions that hooks were run for, oldest first: at most [`MOST_COMPACTIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compactions: Vec<NotedCompaction>,

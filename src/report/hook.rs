@@ -105,8 +105,8 @@ impl Call<'_> {
         // What would not be shown is said at the end of the turn.
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
+        let say = duties.warnings.say(&shown, &mut noted.told);
         self.save(&noted);
-        let say = duties.warnings.say(&shown, &mut noted.warned);
         say.filter(|say| !matches!(say, Say::ToUser(_)))
     }
 

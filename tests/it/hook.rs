@@ -346,6 +346,26 @@ fn qwen_code_is_warned_at_the_end_of_a_turn() {
         "{answer} {problems}"
     );
     assert_eq!(home.hook(&event("Stop")).0, Value::Null, "it was said");
+    // The model is told at the next prompt, though the user was warned before.
+    home.configure("[hooks]\ntell_model = true\nshare = [0.5]\n");
+    let (answer, _) = home.hook(&event("Stop"));
+    assert!(said_to_user(&answer) && answer.get("hookSpecificOutput").is_none());
+    let (answer, _) = home.hook(&event("UserPromptSubmit"));
+    let told = &answer["hookSpecificOutput"]["additionalContext"];
+    assert!(
+        told.as_str()
+            .is_some_and(|told| told.starts_with("ctxgauge: context ")),
+        "{answer}"
+    );
+    assert_eq!(
+        home.hook(&event("UserPromptSubmit")).0,
+        Value::Null,
+        "it was told"
+    );
+}
+
+fn said_to_user(answer: &Value) -> bool {
+    said(answer).starts_with("ctxgauge: context ")
 }
 
 #[test]
