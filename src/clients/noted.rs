@@ -1,12 +1,14 @@
 //! What hooks noted of a session: kept in the folder `hooks` of the state folder.
 
 use super::store::Entry;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The most compactions that are kept of a session; beyond, the oldest go.
 pub const MOST_COMPACTIONS: usize = 64;
+/// How far the clocks of a log and of this program may differ.
+pub const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
 /// What hooks noted of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -96,15 +98,29 @@ impl Noted {
         self.compactions.drain(..over);
     }
 
-    /// Drops the one before the last if it did not take place: Gemini CLI runs its hook before every request that might
-    /// compact, so that most of them do not.
-    pub fn drop_undone(&mut self, is_done: impl Fn(&NotedCompaction) -> bool) {
-        if let Some(before) = self.compactions.len().checked_sub(2) {
-            let it = &self.compactions[before];
-            if it.ended.is_none() && !is_done(it) {
-                self.compactions.remove(before);
+    /// Finds the one that the newest compaction of the log, at this time, was noted before, and drops the others that
+    /// have not ended: they did not take place. Gemini CLI runs its hook before every request that might compact. The
+    /// last one is left alone if it has just begun.
+    pub fn settle(&mut self, newest: Option<Timestamp>, has_just_begun: bool) {
+        let last = usize::from(has_just_begun);
+        let end = self.compactions.len().saturating_sub(last);
+        let is_new = |at: &Timestamp| self.compactions.iter().all(|it| it.ended < Some(*at));
+        let newest = newest.filter(is_new);
+        let open = self.compactions[..end].iter_mut();
+        let mut open: Vec<_> = open.filter(|it| it.ended.is_none()).collect();
+        if let Some(at) = newest {
+            let owner = open.iter().rposition(|it| it.at <= at);
+            // The clocks may differ.
+            let first = || open.iter().position(|it| it.at - CLOCKS <= at);
+            if let Some(owner) = owner.or_else(first) {
+                open[owner].ended = Some(at);
             }
         }
+        let mut ix = 0;
+        self.compactions.retain(|it| {
+            ix += 1;
+            it.ended.is_some() || ix > end
+        });
     }
 
     /// The agent has compacted.
@@ -155,17 +171,34 @@ mod tests {
         let mut noted = Noted::new("gemini-cli", "s");
         for second in 0..10 {
             noted.begin(compaction(second));
-            noted.drop_undone(|_| false);
+            noted.settle(None, true);
         }
         assert_eq!(noted.compactions, [compaction(9)]);
+        noted.settle(None, false);
+        assert_eq!(noted.compactions, []);
+        noted.settle(Some(at(1)), true);
+    }
+
+    #[test]
+    fn a_compaction_is_that_of_the_last_hook_before_it() {
+        let mut noted = Noted::new("gemini-cli", "s");
         noted.begin(compaction(10));
-        noted.drop_undone(|before| before.at == at(9));
-        assert_eq!(noted.compactions.len(), 2);
-        noted.end(at(11), "auto", None);
-        noted.begin(compaction(12));
-        noted.drop_undone(|_| false);
-        assert_eq!(noted.compactions.len(), 3);
-        assert_eq!(noted.compactions[1].ended, Some(at(11)));
+        // It compacts at 20, and its hook runs before four more requests.
+        for second in [20, 21, 22, 23, 24] {
+            noted.begin(compaction(second));
+            noted.settle((second > 20).then(|| at(20)), true);
+        }
+        let ends: Vec<_> = noted
+            .compactions
+            .iter()
+            .map(|it| (it.at, it.ended))
+            .collect();
+        assert_eq!(ends, [(at(20), Some(at(20))), (at(24), None)]);
+        noted.settle(Some(at(20)), false);
+        assert_eq!(noted.compactions.len(), 1, "it is the same one");
+        noted.begin(compaction(30));
+        noted.settle(Some(at(29)), false);
+        assert_eq!(noted.compactions[1].ended, Some(at(29)), "clocks differ");
     }
 
     #[test]

@@ -4,16 +4,13 @@ use super::Call;
 use crate::line::Shown;
 use crate::line::values::plain;
 use clients::agent::Agent;
-use clients::noted::{Noted, NotedCompaction, NotedSize};
-use jiff::{SignedDuration, Timestamp};
+use clients::noted::{CLOCKS, Noted, NotedCompaction, NotedSize};
+use jiff::Timestamp;
 use model::compaction::{Compaction, compactions};
 use model::session::{PastReset, Session};
 use model::{Gone, Source};
 use render::item::label;
 use render::number::{counted, short, tokens};
-
-/// How far the clocks of a log and of this program may differ.
-const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
 impl Call<'_> {
     pub(super) fn before_compaction(&mut self) {
@@ -37,8 +34,10 @@ impl Call<'_> {
         let Some(shown) = self.shown(&mut noted) else {
             return;
         };
-        let newest = newest(&shown.session).and_then(|reset| reset.at);
-        noted.drop_undone(|before| newest.is_some_and(|at| at >= before.at - CLOCKS));
+        // Cursor logs none.
+        if self.event.agent != Agent::Cursor {
+            noted.settle(newest(&shown.session).and_then(|reset| reset.at), true);
+        }
         if let Some(last) = noted.compactions.last_mut() {
             last.before = last.before.or_else(|| Some(size(&shown)));
         }
@@ -71,6 +70,10 @@ pub(super) fn missed(noted: &mut Noted) -> Option<String> {
 
 /// Completes what is noted of the last compaction, once the log has it. Returns it as a sentence.
 pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<String> {
+    let newest = newest(&shown.session);
+    if agent == Agent::GeminiCli {
+        noted.settle(newest.and_then(|reset| reset.at), false);
+    }
     let earlier = noted.compactions.iter().rev().nth(1);
     let earlier = earlier.and_then(|earlier| earlier.ended);
     let last = noted.compactions.last_mut()?;
@@ -78,15 +81,8 @@ pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<Stri
         return None;
     }
     let began = last.at - CLOCKS;
-    let newest = newest(&shown.session);
     let is_its = |at: Timestamp| at >= began && Some(at) > earlier;
-    let Some(reset) = newest.filter(|reset| reset.at.is_some_and(is_its)) else {
-        if agent == Agent::GeminiCli {
-            // Its hook is run before every request that might compact.
-            noted.compactions.pop();
-        }
-        return None;
-    };
+    let reset = newest.filter(|reset| reset.at.is_some_and(is_its))?;
     let done = compactions(&shown.session).pop()?;
     last.ended = last.ended.or(reset.at);
     last.after = Some(match size_after(&shown.session, reset, &done) {
