@@ -65,13 +65,21 @@ def by_itself(client, binary):
         for (cause, _, now), after in zip(said, truth):
             yield Seen("its cause is auto", str(cause), cause == "auto")
             yield same("the size after it is near the first prompt", now, after, int(after * NEAR))
-        yield same("the report ends with the truth", run.report()["context"]["used"], run.provider.of()[-1].after)
+        after = run.provider.of()[-1].after
+        used = settled(lambda: run.report()["context"]["used"], lambda it: it == after)
+        yield same("the report ends with the truth", used, after)
 
 
 def _compactions(run):
-    """Returns the first prompt after each compaction."""
-    flow = [request for request in run.provider.requests if request.kind != "side"]
-    return [two.prompt for one, two in zip(flow, flow[1:]) if one.kind == "compact" and two.kind == "main"]
+    """Returns the first prompt after each compaction. One that came to nothing is followed by a larger one."""
+    found, before, is_asked = [], 0, False
+    for request in run.provider.requests:
+        if request.kind == "main":
+            if is_asked and request.prompt < before:
+                found.append(request.prompt)
+            before, is_asked = request.after, False
+        is_asked |= request.kind == "compact"
+    return found
 
 
 def _alike(says, shown):

@@ -41,8 +41,9 @@ def cleared(client, binary):
         before = run.ask("Read a piece.", [piece(1), {"say": "Read."}])
         yield shows(run, "the line is the truth before /clear", before.after)
         run.enter("/clear")
-        line = settled(lambda: line_of(run.screen()), lambda it: it and tokens_of(it[0]) != before.after // 100 * 100, 8)
-        yield Seen("after /clear the old size is gone", str(line), bool(line) and (shown_by_line(run) or 0) < before.after - 1000)
+        is_new = lambda line: line and (tokens_of(line[0]) or 0) < before.after - 1000
+        line = settled(lambda: line_of(run.screen()), is_new, 40)
+        yield Seen("after /clear the old size is gone", str(line), bool(is_new(line)))
         after = run.ask("Hello.", [{"say": "Hello."}])
         yield shows(run, "the line is the truth after /clear", after.after)
 

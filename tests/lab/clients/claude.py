@@ -11,7 +11,7 @@ class Claude(Client):
     name, agent, command = "claude", "claude-code", "claude"
     package = "@anthropic-ai/claude-code"
     small = Options(limit=100000)
-    has_line = has_hooks = registers = True
+    has_line = has_hooks = registers = adds_servers = True
     model = "claude-opus-4-6"
     # A model that has a window of 1,000,000 tokens, by the client's own name for it.
     long_model = "sonnet[1m]"
@@ -41,6 +41,9 @@ class Claude(Client):
 
     def set_line(self, home, command):
         change(self.settings_file(home), {"statusLine": {"type": "command", "command": command}})
+
+    def add_server(self, program):
+        return [self.program(), "mcp", "add", "ctxgauge", "--", program, "mcp"]
 
     def headless(self, prompt, options, resume):
         more = [*self._shared(options), *(["--continue"] if resume else [])]

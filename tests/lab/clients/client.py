@@ -37,6 +37,8 @@ class Client:
     compact = "/compact"
     # Whether it can run a status line and hooks of ours.
     has_line = has_hooks = False
+    # Whether servers are added by a command of its own.
+    adds_servers = False
     # Whether it shows the user what a hook says at a prompt or at the end of a turn.
     shows_warnings = True
     # Options with which a few pieces of a log fill the context.
@@ -70,6 +72,10 @@ class Client:
 
     def set_line(self, home, command):
         """Enters a status line of another tool."""
+        raise NotImplementedError
+
+    def add_server(self, program):
+        """Returns the command that adds this program's server."""
         raise NotImplementedError
 
     def headless(self, prompt, options, resume):

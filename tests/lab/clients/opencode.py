@@ -35,6 +35,9 @@ class OpenCode(Client):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "opencode.json").write_text(json.dumps(settings | options.settings, indent=2))
 
+    def settings_file(self, home):
+        return home / ".config/opencode/opencode.json"
+
     def headless(self, prompt, options, resume):
         return [self.program(), "run", *(["--continue"] if resume else []), *options.more, prompt]
 

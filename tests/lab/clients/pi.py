@@ -25,6 +25,9 @@ class Pi(Client):
         (folder / "models.json").write_text(json.dumps({"providers": {"lab": provider}}, indent=2))
         (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
 
+    def settings_file(self, home):
+        return home / ".pi/agent/mcp.json"
+
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]
 

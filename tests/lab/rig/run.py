@@ -112,6 +112,11 @@ class Run:
 
     # ctxgauge.
 
+    def add_server(self):
+        """Adds the server by the client's own command."""
+        argv = [str(one) for one in self.client.add_server(self.binary)]
+        subprocess.run(argv, cwd=self.work, env=self.environment(), check=True, capture_output=True, timeout=60)
+
     def ctxgauge(self, *argv, work=None, variables=None, input=""):
         """Runs ctxgauge with the settings of this run, and none of this machine."""
         environment = self.client.environment(self.home, self.provider.url, self.options) | (variables or {})
