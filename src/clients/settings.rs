@@ -18,7 +18,7 @@ pub use program::Program;
 
 use super::agent::Agent;
 use ::files::paths::User;
-use json::{Json, Syntax};
+use json::{BYTE_ORDER_MARK, Json, Syntax};
 use places::{Form, Place, folder, place};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,6 +126,10 @@ pub fn enter(
         let text = before.unwrap_or_default();
         let (path, mut text) = (&target.path, text.to_owned());
         for part in &target.parts {
+            if text.starts_with(BYTE_ORDER_MARK) && !target.place.takes_mark {
+                let why = "the agent does not read it, since it begins with a byte order mark: remove it first";
+                return Err(unclear(path, why.to_owned()));
+            }
             text = match target.place.form {
                 Form::Toml => toml::enter(&text, program).map_err(|why| unclear(path, why))?,
                 Form::Json(syntax) => {

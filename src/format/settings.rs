@@ -39,6 +39,9 @@ pub enum SettingsFile {
     },
 }
 
+/// What some editors write before a text.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Settings files that could be read, the strongest first.
 #[derive(Debug, Default)]
 pub struct Layers(Vec<Value>);
@@ -74,8 +77,7 @@ impl Layers {
 
     /// Files that this reads, without the byte order mark that some editors write.
     fn of(files: &[&[u8]], read: impl Fn(&[u8]) -> Option<Value>) -> Layers {
-        const MARK: &[u8] = b"\xef\xbb\xbf";
-        let read = |bytes: &&[u8]| read(bytes.strip_prefix(MARK).unwrap_or(bytes));
+        let read = |bytes: &&[u8]| read(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes));
         Layers(files.iter().filter_map(read).collect())
     }
 

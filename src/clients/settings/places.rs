@@ -20,6 +20,8 @@ pub(super) enum Form {
 pub(super) struct Place {
     pub(super) below: &'static str,
     pub(super) form: Form,
+    /// Whether the agent reads it with a byte order mark before it.
+    pub(super) takes_mark: bool,
 }
 
 /// The file in which a part is entered; `None`: the agent does not have it.
@@ -49,7 +51,16 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
         | (Agent::OpenCode | Agent::Pi, Part::StatusLine | Part::Hooks)
         | (_, Part::Plugin) => return None,
     };
-    Some(Place { below, form })
+    // Tried with Codex 0.171.0 and Gemini CLI 0.61.0; the other agents read such files.
+    let takes_mark = !matches!(
+        (agent, part),
+        (Agent::GeminiCli, _) | (Agent::Codex, Part::Hooks)
+    );
+    Some(Place {
+        below,
+        form,
+        takes_mark,
+    })
 }
 
 /// The folder of the plugin for Claude Code, below that agent's.

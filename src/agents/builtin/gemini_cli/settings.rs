@@ -1,6 +1,6 @@
 //! Gemini CLI's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use format::settings::{Settings, SettingsFile, threshold};
+use format::settings::{BYTE_ORDER_MARK, Settings, SettingsFile, threshold};
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[
@@ -18,7 +18,12 @@ pub(super) const SETTINGS: Settings = Settings {
         },
     ],
     env: &[],
-    read: |files| threshold(files, "/model/compressionThreshold"),
+    read: |files| {
+        // Version 0.61.0 does not read a file with a byte order mark.
+        let is_read = |file: &&[u8]| !file.starts_with(BYTE_ORDER_MARK);
+        let read: Vec<&[u8]> = files.iter().copied().filter(is_read).collect();
+        threshold(&read, "/model/compressionThreshold")
+    },
 };
 
 #[cfg(test)]
@@ -29,5 +34,7 @@ mod tests {
     fn the_threshold_by_its_newest_name() {
         let set = (SETTINGS.read)(&[br#"{"model":{"compressionThreshold":0.3}}"#]);
         assert_eq!(set.share, Some(0.3));
+        let marked = "\u{feff}{\"model\":{\"compressionThreshold\":0.3}}";
+        assert_eq!((SETTINGS.read)(&[marked.as_bytes()]).share, None);
     }
 }

@@ -125,6 +125,14 @@ fn a_file_that_the_agent_does_not_read_is_not_changed() {
             "{\"a\": [1,]}",
             false,
         ),
+        (Agent::QwenCode, ".qwen/settings.json", "\u{feff}{}", true),
+        (
+            Agent::GeminiCli,
+            ".gemini/settings.json",
+            "\u{feff}{}",
+            false,
+        ),
+        (Agent::Codex, ".codex/hooks.json", "\u{feff}{}", false),
     ] {
         let home = Home::with(agent, below, text);
         let entered = home.enter(&[Part::Hooks], Other::Refuse);
