@@ -4,7 +4,8 @@
 faces.py install claude codex      puts the newest versions into the lab's folder ($LAB, or one in the temporary folder)
 faces.py list                      shows clients, their versions, and the claims
 faces.py run --binary PATH         looks at all claims in all clients that are installed
-faces.py run codex --claim panes --binary PATH --markdown
+faces.py run codex --claim two_panes --binary PATH --markdown
+faces.py picture claude --binary PATH    shows a client's last rows with our line
 
 `run` prints a table, and ends with 1 if a row of it is wrong.
 """
@@ -13,6 +14,7 @@ import argparse
 import sys
 
 from claims import all_claims
+from claims.picture import picture
 from claims.table import as_markdown, as_text
 from clients import CLIENTS
 from rig import network, places
@@ -20,7 +22,7 @@ from rig import network, places
 
 def main():
     options = _parser().parse_args()
-    sys.exit({"install": install, "list": show, "run": run}[options.command](options))
+    sys.exit({"install": install, "list": show, "run": run, "picture": draw}[options.command](options))
 
 
 def install(options):
@@ -53,6 +55,11 @@ def run(options):
     return 0 if rows and all(row.right for row in rows) else 1
 
 
+def draw(options):
+    network.leave()
+    print(picture(CLIENTS[options.client], options.binary))
+
+
 def _parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -64,6 +71,9 @@ def _parser():
     command.add_argument("--binary", required=True, help="the ctxgauge to run")
     command.add_argument("--claim", metavar="NAME", help="only this one")
     command.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    command = commands.add_parser("picture", help="show a client's last rows with our line")
+    command.add_argument("client", choices=CLIENTS)
+    command.add_argument("--binary", required=True, help="the ctxgauge to run")
     return parser
 
 

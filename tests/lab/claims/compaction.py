@@ -58,7 +58,9 @@ def by_itself(client, binary):
         run.open()
         for turn in plan.turns:
             last = run.ask(turn["prompt"], turn["steps"])
-        run.ask("Once more.", [{"say": "Yes."}])
+        # What happens in a turn is said at the next prompt.
+        for prompt in ("Once more.", "And again."):
+            run.ask(prompt, [{"say": "Yes."}])
         truth = _compactions(run)
         said = settled(lambda: sayings(run), lambda it: len(it) >= len(truth))
         yield Seen("each compaction is said", f"{len(said)} of {len(truth)}", bool(truth) and len(said) == len(truth))

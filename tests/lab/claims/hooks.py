@@ -64,8 +64,9 @@ def tells_the_model(client, binary):
             run.ask(f"Read piece {turn}.", [piece(turn), {"say": "Read."}])
         last = run.ask("Go on.", [{"say": "Yes."}])
         told = [part.text for part in last.parts if "ctxgauge: context" in part.text]
-        seen = f"{len(told)} parts for {len(warnings(run))} warnings"
-        yield Seen("with tell_model the model gets each as a part of its prompt", seen, 0 < len(told) == len(warnings(run)))
+        outputs = sum("additionalContext" in call.output for call in run.calls("hook"))
+        seen = f"{len(told)} parts, passed on {outputs} times, {len(warnings(run))} warnings"
+        yield Seen("with tell_model the model gets it as a part of a prompt", seen, 0 < len(told) == outputs)
         named = any("lines.py" in text.split("ctxgauge: context")[1][:200] for text in told)
         yield Seen("it has no name of a file", "a name" if named else "none", bool(told) and not named)
 

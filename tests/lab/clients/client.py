@@ -37,6 +37,8 @@ class Client:
     compact = "/compact"
     # Whether it can run a status line and hooks of ours.
     has_line = has_hooks = False
+    # Folders of its home into which it copies itself: they are removed at the end of a run.
+    copies = ()
     # Whether servers are added by a command of its own.
     adds_servers = False
     # Whether it shows the user what a hook says at a prompt or at the end of a turn.

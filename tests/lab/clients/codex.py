@@ -14,6 +14,7 @@ class Codex(Client):
     small = Options(window=80000)
     has_hooks = True
     model = "gpt-5.5"
+    copies = (".codex/packages",)
 
     def environment(self, home, url, options):
         return base(home) | {"CODEX_HOME": str(home / ".codex"), "LAB_KEY": "lab-key"} | options.variables

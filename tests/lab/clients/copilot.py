@@ -44,7 +44,7 @@ class Copilot(Client):
         return [self.program(), *free, *(["--continue"] if resume else []), *options.more]
 
     def questions(self, screen):
-        return ("Enter",) if "remember this folder" in screen else ()
+        return ("Enter",) if "1. Yes" in screen else ()
 
     def is_ready(self, screen):
         return any(line.startswith("❯") for line in screen.splitlines())

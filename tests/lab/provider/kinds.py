@@ -51,8 +51,9 @@ def kind_of(prompt, planned=()):
     return "main"
 
 
-def summary_for(api):
-    """Returns a summary in the form in which a client of this API expects it."""
+def summary_for(api, prompt):
+    """Returns a summary in the form that a client of this API asks for."""
     if api == "anthropic":
         return f"<analysis>All was read.</analysis>\n<summary>\n{SUMMARY}</summary>"
-    return f"<state_snapshot>{SUMMARY}</state_snapshot>"
+    wants_snapshot = any("<state_snapshot>" in part.text for part in prompt.parts)
+    return f"<state_snapshot>{SUMMARY}</state_snapshot>" if wants_snapshot else SUMMARY

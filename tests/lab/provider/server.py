@@ -77,7 +77,7 @@ class Provider:
     def answer(self, api, prompt):
         """Decides on an answer and keeps the request. Returns the answer and the kind of the request."""
         kind, tag = kind_of(prompt, self.steps.planned()), tag_of(prompt)
-        step = {"say": summary_for(api.NAME)} if kind == "compact" else {"say": "ok"}
+        step = {"say": summary_for(api.NAME, prompt)} if kind == "compact" else {"say": "ok"}
         if kind == "main":
             step = self.steps.next(tag)
         calls = calls_of(step, prompt)

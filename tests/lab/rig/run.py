@@ -23,16 +23,16 @@ STEADY_LOOKS = 5
 class Run:
     """One client with one home. Use it in a `with`: its end ends the processes, and leaves the folder to be looked at."""
 
-    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, name=None):
+    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160):
         self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
-        self.at = places.new_run(name or client.name)
+        self.at = places.new_run(client.name)
         self.home, self.work = self.at / "home", self.at / "work/project"
         self.home.mkdir()
         _project(self.work)
         self.provider = Provider(self.at / "truth.jsonl", thinking, pace)
         recorder.write(self.at / "bin", self.at / "calls", self.binary)
         client.configure(self.home, self.work, self.provider.url, self.options)
-        self.terminal = None
+        self.terminal, self._open, self._width = None, [], width
 
     def __enter__(self):
         return self
@@ -44,6 +44,8 @@ class Run:
             self.terminal.close()
         self.provider.close()
         _end_all(self.home)
+        for below in self.client.copies:
+            shutil.rmtree(self.home / below, ignore_errors=True)
 
     def environment(self):
         """Returns the client's environment; the recorder is its `ctxgauge`."""
@@ -66,7 +68,7 @@ class Run:
     def open(self, name="one", resume=False, work=None, options=None):
         """Opens the client in a terminal, answers what it asks at its start, and waits until a prompt can be typed."""
         if self.terminal is None:
-            self.terminal, self._open = Terminal(self.at), []
+            self.terminal = Terminal(self.at, self._width)
         argv = self.client.interactive(options or self.options, resume)
         self.terminal.open(name, argv, self.environment(), work or self.work)
         self._open.append(name)
