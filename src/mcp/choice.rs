@@ -39,6 +39,11 @@ impl Choice {
             note: None,
         }
     }
+
+    /// The same, where the client may have any session by now.
+    pub(crate) fn of_any(&self) -> Choice {
+        Choice::of(&self.log, self.found_by, Grounds::Newest)
+    }
 }
 
 /// What is said where either of two sessions may ask.

@@ -95,9 +95,15 @@ impl Logs {
             }
             match self.by_call(&choice, &call, &logs) {
                 Some(choice) => break choice,
-                // Another session or a sub-agent may be about to write that it calls.
+                // It may be about to be written.
                 None if choice.grounds == Grounds::Client && moments.next().is_some() => {}
-                None => break choice,
+                None if choice.note.is_none() => break choice,
+                // The session is another one by now, if that has the call.
+                None => {
+                    break self
+                        .by_call(&choice.of_any(), &call, &logs)
+                        .unwrap_or(choice);
+                }
             }
         };
         self.follow(&choice.log)?;

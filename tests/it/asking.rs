@@ -28,7 +28,13 @@ impl Place {
 
     /// What a client of this name is answered: the session, how it was found, and what makes it uncertain.
     fn asks(&self, client: &str) -> (String, String, String) {
+        self.asks_with(client, &[])
+    }
+
+    /// The same, of a server that was started with these variables.
+    fn asks_with(&self, client: &str, variables: &[(&str, &str)]) -> (String, String, String) {
         let mut command = server(&self.home, &[]);
+        command.envs(variables.iter().copied());
         let mut client = Client::start(command.current_dir(&self.folder), client);
         let session = client.ask("context_now")["session"].clone();
         let text = |key: &str| session[key].as_str().unwrap_or_default().to_owned();
@@ -52,6 +58,35 @@ impl Place {
         let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
         fs::write(&path, lines.concat()).unwrap();
         path
+    }
+
+    /// A session of Qwen Code that calls a tool by another one, and the answer if it has it.
+    fn qwen(&self, id: &str, answer: Option<&str>) {
+        let folder = self.home.join(".qwen/projects/-shop/chats");
+        fs::create_dir_all(&folder).unwrap();
+        let record = |uuid: &str, parent: Value, kind: &str, parts: Value| {
+            let role = if kind == "assistant" { "model" } else { "user" };
+            json!({"uuid": uuid, "parentUuid": parent, "sessionId": id, "timestamp": "2026-11-01T10:00:00.000Z",
+                "type": kind, "cwd": self.folder, "version": "0.24.4", "message": {"role": role, "parts": parts}})
+        };
+        let arguments = json!({"name": "mcp__ctxgauge__context_now", "arguments": {}});
+        let call = json!([{"functionCall": {"id": "c1", "name": "tool_call", "args": arguments}}]);
+        let mut records = vec![
+            record(
+                "u1",
+                Value::Null,
+                "user",
+                json!([{"text": "How full are you?"}]),
+            ),
+            record("u2", json!("u1"), "assistant", call),
+        ];
+        if let Some(output) = answer {
+            let response = json!({"id": "c1", "name": "tool_call", "response": {"output": output}});
+            let parts = json!([{"functionResponse": response}]);
+            records.push(record("u3", json!("u2"), "tool_result", parts));
+        }
+        let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+        fs::write(folder.join(format!("{id}.jsonl")), lines.concat()).unwrap();
     }
 }
 
@@ -113,6 +148,30 @@ fn a_call_of_another_folder_or_agent_counts_for_nothing() {
     let found = place.asks("pi");
     assert_eq!((&*found.0, &*found.2), (A, ""));
     assert_eq!(found.1, "newest log of the working directory");
+}
+
+#[test]
+fn a_variable_that_names_an_older_session_gives_way_to_the_one_with_the_call() {
+    let place = Place::new();
+    let asks = || {
+        place.asks_with(
+            "qwen-cli-mcp-client-ctxgauge",
+            &[("QWEN_CODE_SESSION_ID", A)],
+        )
+    };
+    place.qwen(A, Some("{}"));
+    place.qwen(B, None);
+    assert_eq!(asks(), (B.into(), IN_ITS_LOG.into(), String::new()));
+    // Its own session has a call too: the other one is of another process.
+    place.qwen(A, None);
+    let (id, found_by, _) = asks();
+    assert_eq!((&*id, &*found_by), (A, "QWEN_CODE_SESSION_ID"));
+    // Nobody has it.
+    place.qwen(A, Some("{}"));
+    place.qwen(B, Some("{}"));
+    let (id, _, note) = asks();
+    assert_eq!(id, A);
+    assert!(note.contains(B) && note.contains("/clear"), "{note}");
 }
 
 #[test]

@@ -33,6 +33,11 @@ def _parts(item, names):
         parts = [Part(role, text_of([block])) for block in blocks_of(item["content"])]
         parts[0].tokens += FRAME
         return parts
+    if kind == "agent_message":  # What one agent says to another: its text may be encrypted.
+        texts = [block.get("text") or block.get("encrypted_content") or "" for block in item.get("content") or []]
+        message = Part("user", "".join(texts))
+        message.tokens += FRAME
+        return [message]
     if kind == "reasoning":
         return [Part("assistant", "", tokens=reasoning_tokens(item.get("encrypted_content")))]
     if kind in ("compaction", "compaction_summary"):

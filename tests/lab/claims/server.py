@@ -1,0 +1,142 @@
+"""The server in clients: whose session an answer is about, and what an answer costs."""
+
+import json
+import threading
+from dataclasses import dataclass
+
+from claims.claim import Seen, claims_of
+from clients.client import Options
+from provider.steps import TAG_OF_ONE
+from provider.tokens import count
+from rig import server
+from rig.run import Run
+
+CLAIMS = []
+claim = claims_of("mcp.md", CLAIMS)
+
+TIMES = 4
+ANSWER_TOKENS = range(300, 450)
+# What they say of a session whose client does not name it: two calls at once, or in Gemini CLI any, may be either's.
+UNSURE = ("gemini", "opencode", "pi")
+FRESH = {"claude": "/clear", "codex": "/new", "copilot": "/clear", "gemini": "/clear", "qwen": "/clear", "opencode": "/new", "pi": "/new"}
+READ = {"run": "python3 lines.py 20000 1"}
+SUB_AGENT = "LAB-SUB"
+SUB_AGENTS_ON = {"codex": ["-c", "features.multi_agent_v2=true"]}
+PROMPT = "Say how full you are."
+ORDER = f"{SUB_AGENT} {PROMPT}"
+# How a sub-agent is started, where it has the tools of servers.
+STARTS = {
+    "claude": ("Agent", {"subagent_type": "general-purpose", "description": "ask", "prompt": ORDER}),
+    "codex": ("spawn_agent", {"task_name": "reader", "fork_turns": "none", "message": ORDER}),
+    "copilot": ("task", {"agent_type": "general-purpose", "name": "reader", "description": "ask", "prompt": ORDER}),
+    "opencode": ("task", {"subagent_type": "general", "description": "ask", "prompt": ORDER}),
+    "qwen": ("agent", {"subagent_type": "general-purpose", "description": "ask", "prompt": ORDER}),
+}
+
+
+@dataclass
+class Answer:
+    """What the server said of a session: its known size, how it was found, and what makes that uncertain."""
+
+    known: int
+    found_by: str
+    note: str
+    text: str
+
+
+def answers_to(run, tag):
+    """Returns the answers that a session's prompts contain, in their order."""
+    results = {}
+    for request in run.provider.of(tag):
+        for part in request.parts:
+            if part.role == "tool" and part.call and "found_by" in part.text:
+                results[part.call] = part.text
+    return [answer for text in results.values() if (answer := read_answer(text))]
+
+
+def read_answer(text):
+    """Returns the answer in a result, in which a client may have put it as a string of JSON; None: there is none."""
+    for _ in range(4):
+        if (at := text.find('{"compaction":')) >= 0:
+            value = json.JSONDecoder().raw_decode(text, at)[0]
+            session = value["session"]
+            return Answer(value["context"]["known"], session["found_by"], session.get("note", ""), json.dumps(value))
+        text = text.replace('\\"', '"').replace("\\\\", "\\")
+    return None
+
+
+def is_of(run, answer, tag):
+    """Returns whether an answer has a size that the session with this tag has had."""
+    return any(answer.known in (request.prompt, request.after) for request in run.provider.of(tag))
+
+
+def asks(client, times=TIMES, pause=0.5):
+    """Returns the steps of a turn that asks several times."""
+    wait = {"run": f"sleep {pause}"}
+    return [wait, *server.look(client), *[server.ask(client), wait] * times, {"say": "Asked."}]
+
+
+def judged(run, client, says, tags, times):
+    """Judges the answers to the sessions with these tags. Their sizes tell them apart."""
+    right = silent = total = 0
+    notes, found_by = 0, set()
+    for tag in tags:
+        for answer in answers_to(run, tag):
+            is_right = is_of(run, answer, tag)
+            total += 1
+            right += is_right
+            notes += bool(answer.note)
+            silent += not is_right and not answer.note
+            found_by.add(answer.found_by)
+    seen = f"{right} of {total} right, {notes} with a note; {', '.join(sorted(found_by))}"
+    is_sure = client.name not in UNSURE
+    return Seen(says, seen, total == times and not silent and (right == total or not is_sure))
+
+
+@claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
+def two_at_once(client, binary):
+    """Two sessions in one folder, which ask in turn and at once."""
+    with Run(client, binary) as run:
+        server.add(run)
+        # The second one is larger than the first ever gets.
+        turns = {"LAB-ONE": asks(client, pause=1.1), "LAB-TWO": [READ, *asks(client, pause=0.7)]}
+        threads = [
+            threading.Thread(target=run.headless, args=(PROMPT, steps), kwargs={"tag": tag})
+            for tag, steps in turns.items()
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        says = "of two sessions each gets its own numbers"
+        says += " or a note with both" if client.name in UNSURE else ""
+        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 2 * TIMES)
+        costs = [count(answer.text) for tag in turns for answer in answers_to(run, tag) if not answer.note]
+        if costs:
+            yield Seen("an answer is about 350 tokens", f"{min(costs)} to {max(costs)}", all(cost in ANSWER_TOKENS for cost in costs))
+
+
+@claim(*STARTS)
+def a_sub_agent_asks(client, binary):
+    """A session starts a sub-agent, which asks, and asks itself afterwards."""
+    with Run(client, binary, Options(more=SUB_AGENTS_ON.get(client.name, []))) as run:
+        server.add(run)
+        tool, arguments = STARTS[client.name]
+        start = {"tool": tool, "args": arguments}
+        run.provider.expect(asks(client, 2), SUB_AGENT)
+        run.headless("Let a sub-agent ask.", [READ, start, {"run": "sleep 6"}, *asks(client, 2)])
+        says = "a sub-agent gets its own numbers, and so does its parent"
+        yield judged(run, client, says, (SUB_AGENT, TAG_OF_ONE), 4)
+
+
+@claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
+def a_new_session_in_the_same_process(client, binary):
+    """The client begins a new session by its own command, and goes on with the server that it has."""
+    with Run(client, binary) as run:
+        server.add(run)
+        run.open()
+        run.ask("Read.", [READ, *asks(client, 1)], tag="LAB-ONE")
+        run.enter(FRESH[client.name])
+        run.ask(PROMPT, asks(client, 2), tag="LAB-TWO")
+        says = f"after {FRESH[client.name]} the numbers are those of the new session, or a note says what else may be"
+        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)
