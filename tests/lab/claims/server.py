@@ -137,6 +137,7 @@ def a_new_session_in_the_same_process(client, binary):
         run.open()
         run.ask("Read.", [READ, *asks(client, 1)], tag="LAB-ONE")
         run.enter(FRESH[client.name])
+        run.ready()
         run.ask(PROMPT, asks(client, 2), tag="LAB-TWO")
         says = f"after {FRESH[client.name]} the numbers are those of the new session, or a note says what else may be"
         yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)

@@ -58,7 +58,8 @@ class Codex(Client):
         # It offers its newest model to those who have named an older one, and has new hooks reviewed.
         if "Use existing model" in screen or "Trust all and continue" in screen:
             return ("Down", "Enter")
-        return ()
+        # A new conversation may have a worktree of its own.
+        return ("Enter",) if "should the new conversation run" in screen else ()
 
     def is_ready(self, screen):
         return bool(FOOT.search(screen))

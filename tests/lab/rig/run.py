@@ -72,6 +72,10 @@ class Run:
         argv = self.client.interactive(options or self.options, resume)
         self.terminal.open(name, argv, self.environment(), work or self.work)
         self._open.append(name)
+        self.ready(name)
+
+    def ready(self, name="one"):
+        """Answers what the client asks, and waits until a prompt can be typed."""
         looks = []
         wait(lambda: self._is_ready(name, looks), START_SECONDS, f"{self.client.name} takes a prompt")
 
