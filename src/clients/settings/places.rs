@@ -43,7 +43,9 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
         (Agent::Cursor, Part::Hooks) => ("hooks.json", Form::Json(Syntax::Loose)),
         (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json(Syntax::Loose)),
         (Agent::Codex, Part::Server) => ("config.toml", Form::Toml),
-        (Agent::Cursor | Agent::Pi, Part::Server) => ("mcp.json", Form::Json(Syntax::Loose)),
+        (Agent::Cursor, Part::Server) => ("mcp.json", Form::Json(Syntax::Loose)),
+        // Tried with 1.5.2.
+        (Agent::Pi, Part::Server) => ("mcp.json", Form::Json(Syntax::Plain)),
         (Agent::CopilotCli, Part::Server) => ("mcp-config.json", Form::Json(Syntax::Loose)),
         (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json(Syntax::Loose)),
         (Agent::ClaudeCode, Part::Server)

@@ -133,9 +133,16 @@ fn a_file_that_the_agent_does_not_read_is_not_changed() {
             false,
         ),
         (Agent::Codex, ".codex/hooks.json", "\u{feff}{}", false),
+        (Agent::Pi, ".pi/agent/mcp.json", "{ /* mine */ }", false),
+        (Agent::Pi, ".pi/agent/mcp.json", "{\"a\": 1,}", false),
+        (Agent::Pi, ".pi/agent/mcp.json", "\u{feff}{}", true),
     ] {
         let home = Home::with(agent, below, text);
-        let entered = home.enter(&[Part::Hooks], Other::Refuse);
+        let part = match agent {
+            Agent::Pi => Part::Server,
+            _ => Part::Hooks,
+        };
+        let entered = home.enter(&[part], Other::Refuse);
         assert_eq!(entered.is_ok(), is_read, "{agent:?} {text}");
         let why = entered.err().map(|refusal| refusal.to_string());
         let is_said = why.is_none_or(|why| why.contains("does not read it"));
