@@ -87,6 +87,7 @@ impl Logs {
         let id = hints.call.as_deref().map(Key::of);
         let call = CallAsked { id, tool };
         let mut moments = moments();
+        let is_written_late = |choice: &Choice| id.is_some() || choice.grounds == Grounds::Client;
         let choice = loop {
             let logs = self.look();
             let choice = self.choose(&logs, hints)?;
@@ -96,7 +97,7 @@ impl Logs {
             match self.by_call(&choice, &call, &logs) {
                 Some(choice) => break choice,
                 // It may be about to be written.
-                None if choice.grounds == Grounds::Client && moments.next().is_some() => {}
+                None if is_written_late(&choice) && moments.next().is_some() => {}
                 None if choice.note.is_none() => break choice,
                 // The session is another one by now, if that has the call.
                 None => {
@@ -160,9 +161,11 @@ impl Logs {
         let id = env
             .get("CLAUDE_CODE_SESSION_ID")
             .filter(|_| is_its && is_its_client)?;
-        let log = whole_id(logs, id.to_str()?)?;
+        let named = whole_id(logs, id.to_str()?);
+        // A process that goes on with a session names one that it has not begun.
+        let any = named.or_else(|| logs.iter().find(|log| log.format.id == CLAUDE_CODE))?;
         let mut parents = self.setup.parents.iter();
-        let now = parents.find_map(|pid| registry::session_beside(log, *pid));
+        let now = parents.find_map(|pid| registry::session_beside(any, *pid));
         let now = now.as_deref().and_then(|id| whole_id(logs, id));
         if let Some(now) = now {
             return Some(Choice::of(
@@ -171,7 +174,7 @@ impl Logs {
                 Grounds::Client,
             ));
         }
-        Some(self.with_newer(log, "CLAUDE_CODE_SESSION_ID", logs))
+        Some(self.with_newer(named?, "CLAUDE_CODE_SESSION_ID", logs))
     }
 
     /// The session that an agent names to the servers that it starts. After `/clear` or `/resume` it is another one.

@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`: which of several sessions of a folder asks.
 
-use crate::mcp::{Client, server};
+use crate::mcp::{Client, server, set_time};
 use crate::support::manifest_folder;
 use serde_json::{Value, json};
 use std::fs;
@@ -60,7 +60,7 @@ impl Place {
         path
     }
 
-    /// A session of Qwen Code that calls a tool by another one, and the answer if it has it.
+    /// A session of Qwen Code that calls a tool by another one, and the answer if it has it. B is the newer one.
     fn qwen(&self, id: &str, answer: Option<&str>) {
         let folder = self.home.join(".qwen/projects/-shop/chats");
         fs::create_dir_all(&folder).unwrap();
@@ -86,7 +86,9 @@ impl Place {
             records.push(record("u3", json!("u2"), "tool_result", parts));
         }
         let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
-        fs::write(folder.join(format!("{id}.jsonl")), lines.concat()).unwrap();
+        let path = folder.join(format!("{id}.jsonl"));
+        fs::write(&path, lines.concat()).unwrap();
+        set_time(&path, u64::from(id == B));
     }
 }
 

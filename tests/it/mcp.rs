@@ -671,7 +671,7 @@ fn beside(log: &Path, name: &str, written: u64) -> PathBuf {
     path
 }
 
-fn set_time(path: &Path, seconds: u64) {
+pub(crate) fn set_time(path: &Path, seconds: u64) {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_793_491_200 + seconds);
     let file = fs::OpenOptions::new().write(true).open(path).unwrap();
     file.set_modified(time).unwrap();
@@ -712,6 +712,15 @@ fn the_session_is_the_one_that_its_client_names() {
         found["found_by"].as_str().unwrap().contains("registry"),
         "{found}"
     );
+    // The variable has a session that was never begun.
+    let mut command = server(home.path(), &[]);
+    command.env("CLAUDECODE", "1");
+    command.env(
+        "CLAUDE_CODE_SESSION_ID",
+        "5e550000-0000-4000-8000-00000000000f",
+    );
+    let found = session(&mut Client::start(&mut command, "claude-code"));
+    assert_eq!(found["id"], other, "{found}");
     fs::remove_file(&entry).unwrap();
     // The variables do not count without the other one, or for another client.
     for (variable, name) in [("0", "claude-code"), ("1", "gemini-cli-mcp-client")] {
