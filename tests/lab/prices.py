@@ -14,25 +14,14 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from clients import CLIENTS
 from provider.tokens import count
 from rig import network, server
 from rig.run import Run
 
-PAGE = Path(__file__).resolve().parents[2] / "assets/docs/mcp.md"
 BEGIN, END = "<!-- prices -->\n", "<!-- /prices -->\n"
 HEADS = ("client", "tokens with each request", "of these for tools of its own", "more once the model has looked for the tools")
-TITLES = {
-    "claude": "Claude Code",
-    "codex": "Codex",
-    "copilot": "Copilot CLI",
-    "gemini": "Gemini CLI",
-    "opencode": "OpenCode",
-    "pi": "pi",
-    "qwen": "Qwen Code",
-}
 # Clients start servers beside the first prompt, and declare their tools when they have them.
 STEPS = [{"run": "sleep 3"}, {"run": "sleep 3"}]
 
@@ -52,7 +41,7 @@ class Price:
     looked: int | None
 
     def cells(self):
-        name = f"{TITLES.get(self.client, self.client)} {self.version}"
+        name = f"{server.TITLES[self.client]} {self.version}"
         return name, str(self.always), str(self.own or ""), "" if self.looked is None else str(self.looked)
 
 
@@ -64,7 +53,7 @@ def main():
     block = page_block(definitions(options.binary), prices)
     print(block, end="")
     if options.write:
-        PAGE.write_text(with_block(PAGE.read_text(), block))
+        server.PAGE.write_text(with_block(server.PAGE.read_text(), block))
 
 
 def measure(client, binary):

@@ -141,3 +141,12 @@ def a_new_session_in_the_same_process(client, binary):
         run.ask(PROMPT, asks(client, 2), tag="LAB-TWO")
         says = f"after {FRESH[client.name]} the numbers are those of the new session, or a note says what else may be"
         yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)
+
+
+@claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
+def a_session_goes_on_in_another_process(client, binary):
+    with Run(client, binary) as run:
+        server.add(run)
+        run.headless(PROMPT, [READ, *asks(client, 1)])
+        run.headless(PROMPT, asks(client, 1), resume=True)
+        yield judged(run, client, "a session that goes on gets its own numbers", (TAG_OF_ONE,), 2)

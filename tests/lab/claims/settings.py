@@ -59,6 +59,14 @@ def what_setup_writes_is_read(client, binary):
             yield Seen(f"a file with {kind} is changed if the client reads it", seen, is_written == is_read)
 
 
+@claim("claude", "codex", "copilot", "gemini", "pi", "qwen")
+def the_command_of_the_page(client, binary):
+    with Run(client, binary) as run:
+        server.add_by_page(run)
+        is_read = _answers(run)
+        yield Seen("the client's own command adds the server", "an answer" if is_read else "no answer", is_read)
+
+
 def _answers(run):
     """Returns whether a new session gets an answer of the server."""
     before = len(answers_to(run, TAG_OF_ONE))

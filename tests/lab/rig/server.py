@@ -3,6 +3,19 @@
 import re
 import shlex
 import subprocess
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[3] / "assets/docs/mcp.md"
+# What the page calls clients.
+TITLES = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "copilot": "Copilot CLI",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "pi": "pi",
+    "qwen": "Qwen Code",
+}
 
 TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast")
 
@@ -17,6 +30,13 @@ def add(run):
 
 def remove(run):
     _setup(run, "--undo", "--write")
+
+
+def add_by_page(run):
+    """Adds it by the command that the page has for the client."""
+    title = re.escape(TITLES[run.client.name])
+    command = re.search(rf"^\| {title} \| `([^`]+)`", PAGE.read_text(), re.M).group(1)
+    _run(run, command)
 
 
 def look(client, tools=TOOLS):
@@ -48,7 +68,12 @@ def _setup(run, *argv):
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:300])
     for command in re.findall("`(claude mcp [^`]*)`", done.stdout):
-        words = [str(run.client.program()), *shlex.split(command)[1:]]
-        done = subprocess.run(words, cwd=run.work, env=run.environment(), capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip()[:300])
+        _run(run, command)
+
+
+def _run(run, command):
+    """Runs a command of the client itself."""
+    words = [str(run.client.program()), *shlex.split(command)[1:]]
+    done = subprocess.run(words, cwd=run.work, env=run.environment(), capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise RuntimeError((done.stdout + done.stderr).strip()[-300:])
