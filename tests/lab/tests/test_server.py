@@ -1,0 +1,53 @@
+import json
+import unittest
+from types import SimpleNamespace
+
+from claims.server import judged, read_answer
+from claims.settings import MARK, with_comments, with_commas, with_mark
+from provider.prompt import Part
+
+ANSWER = json.dumps({
+    "compaction": {"trigger": 9},
+    "context": {"known": 700},
+    "session": {"id": "a", "found_by": "a call", "note": "a or b"},
+})
+
+
+def request(tag, prompt, answer=None, call="1"):
+    parts = [Part("tool", answer, call=call)] if answer else []
+    return SimpleNamespace(tag=tag, prompt=prompt, after=prompt + 20, parts=parts)
+
+
+class Run:
+    def __init__(self, *requests):
+        self.provider = SimpleNamespace(of=lambda tag: [one for one in requests if one.tag == tag])
+
+
+class Answers(unittest.TestCase):
+    def test_an_answer_is_found_as_it_is_and_in_strings_in_strings(self):
+        for text in (ANSWER, "Output:\n" + ANSWER, json.dumps({"output": ANSWER}), json.dumps(json.dumps({"text": ANSWER}))):
+            answer = read_answer(text)
+            self.assertEqual((answer.known, answer.found_by, answer.note), (700, "a call", "a or b"))
+        self.assertIsNone(read_answer("no log was found"))
+
+    def test_a_wrong_answer_is_wrong_unless_its_client_may_be_unsure_and_a_note_says_so(self):
+        sure, unsure = SimpleNamespace(name="claude"), SimpleNamespace(name="gemini")
+        its = Run(request("LAB-ONE", 680), request("LAB-ONE", 900, ANSWER))
+        others = Run(request("LAB-ONE", 500), request("LAB-ONE", 900, ANSWER))
+        silent = Run(request("LAB-ONE", 900, ANSWER.replace('"note": "a or b"', '"model": "m"')))
+        for run, client, right in ((its, sure, True), (others, sure, False), (others, unsure, True), (silent, unsure, False)):
+            self.assertEqual(judged(run, client, "", ("LAB-ONE",), 1).right, right)
+        self.assertFalse(judged(its, sure, "", ("LAB-ONE",), 2).right)
+
+
+class Files(unittest.TestCase):
+    def test_each_file_has_what_plain_json_has_not(self):
+        text = '{\n  "a": {\n    "b": 1\n  }\n}\n'
+        self.assertEqual(with_commas(text), '{\n  "a": {\n    "b": 1\n  ,},\n}')
+        self.assertEqual(with_commas('{"a": {}}'), '{"a": {},}')
+        self.assertEqual(with_comments("{}"), "// one\n{ /* two */}")
+        self.assertEqual(with_mark("{}"), MARK + "{}")
+        for changed in (with_commas(text), with_comments(text), with_mark(text)):
+            with self.assertRaises(ValueError):
+                json.loads(changed)
+
