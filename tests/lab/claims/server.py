@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from dataclasses import dataclass
 
 from claims.claim import Seen, claims_of
@@ -10,6 +11,7 @@ from provider.steps import TAG_OF_ONE
 from provider.tokens import count
 from rig import server
 from rig.run import Run
+from rig.terminal import wait
 
 CLAIMS = []
 claim = claims_of("mcp.md", CLAIMS)
@@ -19,6 +21,17 @@ ANSWER_TOKENS = range(300, 450)
 # What they say of a session whose client does not name it: two calls at once, or in Gemini CLI any, may be either's.
 UNSURE = ("gemini", "opencode", "pi")
 FRESH = {"claude": "/clear", "codex": "/new", "copilot": "/clear", "gemini": "/clear", "qwen": "/clear", "opencode": "/new", "pi": "/new"}
+# How a client goes back to its earlier session: a command, a text of the list that it shows, and the keys that choose in it.
+RESUMES = {
+    "claude": ("/resume", "LAB-ONE", ["Enter"]),
+    "codex": ("/resume", "LAB-ONE", ["Down", "Enter"]),
+    "copilot": ("/resume", "LAB-ONE", ["Down", "Enter"]),
+    "opencode": ("/sessions", "Today", ["Down", "Enter"]),
+    "pi": ("/resume", "LAB-ONE", ["Down", "Enter"]),
+    "qwen": ("/resume", "LAB-ONE", ["Down", "Enter"]),
+}
+# A session that is loaded shows nothing that is the same in all clients.
+LOADING = 4
 READ = {"run": "python3 lines.py 20000 1"}
 SUB_AGENT = "LAB-SUB"
 SUB_AGENTS_ON = {"codex": ["-c", "features.multi_agent_v2=true"]}
@@ -72,8 +85,8 @@ def is_of(run, answer, tag):
 
 def asks(client, times=TIMES, pause=0.5):
     """Returns the steps of a turn that asks several times."""
-    wait = {"run": f"sleep {pause}"}
-    return [wait, *server.look(client), *[server.ask(client), wait] * times, {"say": "Asked."}]
+    rest = {"run": f"sleep {pause}"}
+    return [rest, *server.look(client), *[server.ask(client), rest] * times, {"say": "Asked."}]
 
 
 def judged(run, client, says, tags, times):
@@ -150,3 +163,25 @@ def a_session_goes_on_in_another_process(client, binary):
         run.headless(PROMPT, [READ, *asks(client, 1)])
         run.headless(PROMPT, asks(client, 1), resume=True)
         yield judged(run, client, "a session that goes on gets its own numbers", (TAG_OF_ONE,), 2)
+
+
+@claim(*RESUMES)
+def an_earlier_session_in_the_same_process(client, binary):
+    """The client goes back to the session that it had before, by its own command."""
+    with Run(client, binary) as run:
+        server.add(run)
+        run.open()
+        run.ask("Read.", [READ, {"say": "Read."}], tag="LAB-ONE")
+        run.enter(FRESH[client.name])
+        run.ready()
+        run.ask(PROMPT, asks(client, 1), tag="LAB-TWO")
+        command, listed, keys = RESUMES[client.name]
+        run.enter(command)
+        wait(lambda: listed in run.screen(), 30, "a list of sessions")
+        for key in keys:
+            time.sleep(1)  # Two keys at once are one to some clients.
+            run.terminal.keys("one", key)
+        time.sleep(LOADING)
+        run.ask(PROMPT, asks(client, 2), tag="LAB-ONE")
+        says = "back in an earlier session the numbers are its own, or a note says what else may be"
+        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)
