@@ -89,8 +89,8 @@ def asks(client, times=TIMES, pause=0.5):
     return [rest, *server.look(client), *[server.ask(client), rest] * times, {"say": "Asked."}]
 
 
-def judged(run, client, says, tags, times):
-    """Judges the answers to the sessions with these tags. Their sizes tell them apart."""
+def judged(run, says, tags, times, may_be_unsure=False):
+    """Judges the answers to the sessions with these tags. Their sizes tell them apart; a note may say that it is unsure."""
     right = silent = total = 0
     notes, found_by = 0, set()
     for tag in tags:
@@ -102,8 +102,7 @@ def judged(run, client, says, tags, times):
             silent += not is_right and not answer.note
             found_by.add(answer.found_by)
     seen = f"{right} of {total} right, {notes} with a note; {', '.join(sorted(found_by))}"
-    is_sure = client.name not in UNSURE
-    return Seen(says, seen, total == times and not silent and (right == total or not is_sure))
+    return Seen(says, seen, total == times and not silent and (right == total or may_be_unsure))
 
 
 @claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
@@ -123,7 +122,7 @@ def two_at_once(client, binary):
             thread.join()
         says = "of two sessions each gets its own numbers"
         says += " or a note with both" if client.name in UNSURE else ""
-        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 2 * TIMES)
+        yield judged(run, says, ("LAB-ONE", "LAB-TWO"), 2 * TIMES, client.name in UNSURE)
         costs = [count(answer.text) for tag in turns for answer in answers_to(run, tag) if not answer.note]
         if costs:
             yield Seen("an answer is about 350 tokens", f"{min(costs)} to {max(costs)}", all(cost in ANSWER_TOKENS for cost in costs))
@@ -139,7 +138,7 @@ def a_sub_agent_asks(client, binary):
         run.provider.expect(asks(client, 2), SUB_AGENT)
         run.headless("Let a sub-agent ask.", [READ, start, {"run": "sleep 6"}, *asks(client, 2)])
         says = "a sub-agent gets its own numbers, and so does its parent"
-        yield judged(run, client, says, (SUB_AGENT, TAG_OF_ONE), 4)
+        yield judged(run, says, (SUB_AGENT, TAG_OF_ONE), 4)
 
 
 @claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
@@ -153,7 +152,7 @@ def a_new_session_in_the_same_process(client, binary):
         run.ready()
         run.ask(PROMPT, asks(client, 2), tag="LAB-TWO")
         says = f"after {FRESH[client.name]} the numbers are those of the new session, or a note says what else may be"
-        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)
+        yield judged(run, says, ("LAB-ONE", "LAB-TWO"), 3, may_be_unsure=True)
 
 
 @claim("claude", "codex", "copilot", "gemini", "qwen", "opencode", "pi")
@@ -162,7 +161,7 @@ def a_session_goes_on_in_another_process(client, binary):
         server.add(run)
         run.headless(PROMPT, [READ, *asks(client, 1)])
         run.headless(PROMPT, asks(client, 1), resume=True)
-        yield judged(run, client, "a session that goes on gets its own numbers", (TAG_OF_ONE,), 2)
+        yield judged(run, "a session that goes on gets its own numbers", (TAG_OF_ONE,), 2)
 
 
 @claim(*RESUMES)
@@ -184,4 +183,4 @@ def an_earlier_session_in_the_same_process(client, binary):
         time.sleep(LOADING)
         run.ask(PROMPT, asks(client, 2), tag="LAB-ONE")
         says = "back in an earlier session the numbers are its own, or a note says what else may be"
-        yield judged(run, client, says, ("LAB-ONE", "LAB-TWO"), 3)
+        yield judged(run, says, ("LAB-ONE", "LAB-TWO"), 3, may_be_unsure=True)
