@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, StdoutLock};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 /// Is true where variables such as `TERM` and `LANG` describe the terminal.
