@@ -15,7 +15,8 @@ pub(super) fn loaded_within(time: Duration, estimator: Estimator) -> Option<Coun
     let load = move || {
         let counter = Counter::for_estimator(estimator);
         counter.warm_up();
-        send.send(counter)
+        // If nobody waits any more, the process ends.
+        let _ = send.send(counter);
     };
     // What is not loaded in time ends with the process.
     thread::Builder::new().spawn(load).ok()?;

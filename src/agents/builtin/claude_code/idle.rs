@@ -10,6 +10,8 @@ use model::event::{Cause, Part};
 /// The pause after which a summary was made because nobody typed. The 54 minutes count from the start of the last request,
 /// which is logged when it ends.
 const PAUSE: SignedDuration = SignedDuration::from_mins(45);
+/// The pause after which none is made any more: a timer that is a minute late is not served.
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_mins(56);
 
 /// Who is waited for.
 #[derive(Debug, Default)]
@@ -25,7 +27,10 @@ impl Idle {
     pub(super) fn add(&mut self, part: Part, at: Option<Timestamp>) {
         match part {
             Part::Output => (self.waits_since, self.is_back) = (at, false),
-            Part::Input => (self.is_back, self.waits_since) = (self.is_pause(at), None),
+            Part::Input => {
+                self.is_back = self.pause(at) >= PAUSE;
+                self.waits_since = None;
+            }
             Part::Result => self.waits_since = None,
             _ => {}
         }
@@ -35,17 +40,18 @@ impl Idle {
     pub(super) fn cause(&self, metadata: &CompactMetadata<'_>, at: Option<Timestamp>) -> Cause {
         let cause = Cause::named(metadata.trigger.or_empty());
         let was_ready = metadata.precomputed == Some(true) && self.is_back;
-        if cause == Cause::Automatic && (was_ready || self.is_pause(at)) {
+        let is_timely = (PAUSE..=LONGEST_PAUSE).contains(&self.pause(at));
+        if cause == Cause::Automatic && (was_ready || is_timely) {
             Cause::Idle
         } else {
             cause
         }
     }
 
-    fn is_pause(&self, until: Option<Timestamp>) -> bool {
+    fn pause(&self, until: Option<Timestamp>) -> SignedDuration {
         let pause = until
             .zip(self.waits_since)
             .map(|(at, since)| at.duration_since(since));
-        pause.is_some_and(|pause| pause >= PAUSE)
+        pause.unwrap_or_default()
     }
 }
