@@ -1,26 +1,44 @@
-//! After a compaction, no report holds anything of the context until the next response. All show one number meanwhile.
+//! Before the first response, and between a compaction and the next one, no report holds anything of the context. All show
+//! one number meanwhile.
 
 use crate::support::claude::{Home, ID, log};
 use crate::support::manifest_folder;
 use serde_json::{Value, json};
 use std::fs;
 
-/// A compaction with a summary whose tokens are not those that its length suggests.
+/// A text whose tokens are not those that its length suggests.
+fn digits() -> String {
+    let digits: Vec<String> = (0..3_000).map(|number| (number % 10).to_string()).collect();
+    digits.join(" ")
+}
+
 fn compaction() -> String {
     let now = jiff::Timestamp::now();
     let boundary = json!({"type": "system", "subtype": "compact_boundary", "uuid": "u9", "parentUuid": null,
         "logicalParentUuid": "u2", "sessionId": ID, "timestamp": now, "content": "Conversation compacted",
         "compactMetadata": {"trigger": "manual", "preTokens": 165_100}});
-    let numbers: Vec<String> = (0..3_000).map(|number| (number % 10).to_string()).collect();
     let summary = json!({"type": "user", "uuid": "u10", "parentUuid": "u9", "sessionId": ID, "isCompactSummary": true,
-        "timestamp": now, "message": {"role": "user", "content": numbers.join(" ")}});
+        "timestamp": now, "message": {"role": "user", "content": digits()}});
     format!("{boundary}\n{summary}\n")
 }
 
-fn first_line(home: &Home, arguments: &[&str], input: &Value) -> String {
+/// The size of the context that a report has, in thousands.
+fn reported(home: &Home) -> String {
+    let report = printed(home, &["report", "--json", "--session", ID], &Value::Null);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["context"]["known"], 0);
+    let hundreds = (report["context"]["used"].as_u64().unwrap() + 50) / 100;
+    format!("{}.{}k", hundreds / 10, hundreds % 10)
+}
+
+fn printed(home: &Home, arguments: &[&str], input: &Value) -> String {
     let mut command = home.program(arguments);
     let output = command.input(input.to_string().as_bytes()).output();
-    let text = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn first_line(home: &Home, arguments: &[&str], input: &Value) -> String {
+    let text = printed(home, arguments, input);
     text.lines().next().unwrap_or_default().to_owned()
 }
 
@@ -35,15 +53,7 @@ fn all_show_the_same_until_the_next_response() {
     hook("PreCompact");
     fs::write(home.log(), log(165_000) + &compaction()).unwrap();
 
-    let report = home
-        .program(&["report", "--json", "--session", ID])
-        .output();
-    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
-    assert_eq!(report["context"]["known"], 0);
-    let used = report["context"]["used"].as_u64().unwrap();
-    let hundreds = (used + 50) / 100;
-    let shown = format!("{}.{}k", hundreds / 10, hundreds % 10);
-
+    let shown = reported(&home);
     let format = "{used} {tokens}";
     let line = first_line(
         &home,
@@ -59,6 +69,21 @@ fn all_show_the_same_until_the_next_response() {
     assert_eq!(status, line);
     let said = hook("PostCompact");
     assert!(said.contains(&format!(" to ~{shown};")), "{said}, {shown}");
+}
+
+#[test]
+fn so_they_do_before_the_first_response() {
+    let home = Home::new();
+    let message = json!({"role": "user", "content": digits()});
+    let prompt = json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": ID, "cwd": "/shop",
+        "version": "2.1.330", "timestamp": jiff::Timestamp::now(), "message": message});
+    fs::write(home.log(), format!("{prompt}\n")).unwrap();
+    let line = first_line(
+        &home,
+        &["statusline", "--format", "{used}"],
+        &home.input(Value::Null),
+    );
+    assert_eq!(line.trim_start_matches('~'), reported(&home));
 }
 
 /// After `/compress`, Qwen Code passes its own estimate where it passes the prompt of the last request otherwise.

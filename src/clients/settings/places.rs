@@ -44,7 +44,7 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
         (Agent::CopilotCli, Part::Hooks) => ("hooks/ctxgauge.json", Form::Json(Syntax::Loose)),
         (Agent::Codex, Part::Server) => ("config.toml", Form::Toml),
         (Agent::Cursor, Part::Server) => ("mcp.json", Form::Json(Syntax::Loose)),
-        // Tried with 1.5.2.
+        // Tried with 1.5.2, which starts no server of a file that has more.
         (Agent::Pi, Part::Server) => ("mcp.json", Form::Json(Syntax::Plain)),
         (Agent::CopilotCli, Part::Server) => ("mcp-config.json", Form::Json(Syntax::Loose)),
         (Agent::OpenCode, Part::Server) => ("opencode.json", Form::Json(Syntax::Loose)),

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 use tokens::Counter;
 
-/// Returns a counter that has its vocabulary within this time, or nothing.
-pub(super) fn loaded_within(time: Duration, estimator: Estimator) -> Option<Counter> {
-    if time.is_zero() {
+/// Returns a counter with its vocabulary, or nothing if that is not loaded in this time.
+pub(super) fn loaded_within(left: Duration, estimator: Estimator) -> Option<Counter> {
+    if left.is_zero() {
         return None;
     }
     let (send, loaded) = mpsc::sync_channel(1);
@@ -18,9 +18,8 @@ pub(super) fn loaded_within(time: Duration, estimator: Estimator) -> Option<Coun
         // If nobody waits any more, the process ends.
         let _ = send.send(counter);
     };
-    // What is not loaded in time ends with the process.
     thread::Builder::new().spawn(load).ok()?;
-    loaded.recv_timeout(time).ok()
+    loaded.recv_timeout(left).ok()
 }
 
 #[cfg(test)]
@@ -28,9 +27,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_loaded_once_the_time_is_over() {
-        let estimator = Estimator::default();
-        assert!(loaded_within(Duration::ZERO, estimator).is_none());
-        assert!(loaded_within(Duration::from_secs(600), estimator).is_some());
+    fn nothing_is_loaded_where_no_time_is_left() {
+        let loaded = |seconds| loaded_within(Duration::from_secs(seconds), Estimator::default());
+        assert!(loaded(0).is_none());
+        assert!(loaded(600).is_some());
     }
 }

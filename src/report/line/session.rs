@@ -56,9 +56,9 @@ impl Shown {
         counted_by: Instant,
     ) -> io::Result<Shown> {
         let mut session = recent_session(context, log, &ByLength)?;
-        let left = counted_by.saturating_duration_since(Instant::now());
+        let left = || counted_by.saturating_duration_since(Instant::now());
         if is_all_estimated(&session)
-            && let Some(counter) = loaded_within(left, context.rules.estimator)
+            && let Some(counter) = loaded_within(left(), context.rules.estimator)
         {
             session = recent_session(context, log, &counter)?;
         }

@@ -148,6 +148,8 @@ fn a_file_that_the_agent_does_not_read_is_not_changed() {
         let is_said = why.is_none_or(|why| why.contains("does not read it"));
         assert!(is_said, "{agent:?} {text}");
     }
+    let home = Home::with(Agent::Pi, ".pi/agent/mcp.json", "{\"mcpServers\": {},}");
+    assert!(home.enter(&[Part::Server], Other::Refuse).is_err());
 }
 
 #[test]
