@@ -11,7 +11,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 # Ways in which a user may have written JSON.
 SYNTAXES = {
-    "a comment": lambda text: text.replace("{", "{\n  // Mine.", 1),
+    "a comment": lambda text: text.replace("{", "{\n  // Mine.\n", 1),
     "a trailing comma": lambda text: text.rstrip().removesuffix("}").rstrip() + ",\n}\n",
     "a byte order mark": lambda text: BYTE_ORDER_MARK + text,
 }
