@@ -31,7 +31,8 @@ def reads_what_is_written(client, binary):
             yield Seen("the client shows the line that setup has entered by its path", str(line), bool(line))
         if "--mcp" in faces:
             servers = settled(lambda: processes_of(run, f"{run.binary} mcp"), bool, 15)
-            yield Seen("the client starts the server that setup has entered", f"{len(servers)} processes", bool(servers))
+            seen = f"{len(servers)} processes"
+            yield Seen("the client starts the server that setup has entered", seen, bool(servers))
         if client.has_hooks:
             # Some write their log only after the first prompt.
             for prompt in ("Hello.", "Hello again."):
@@ -72,7 +73,8 @@ def writes_what_is_read(client, binary):
             path = _settings(client, run.home)
             path.write_text(written(path.read_text()))
             reads = _is_called(run)
-        text = f"the client {'reads' if reads else 'does not read'} it, setup {'writes' if accepts else 'does not write'}"
+        text = f"the client {'reads' if reads else 'does not read'} it, "
+        text += f"setup {'writes' if accepts else 'does not write'}"
         yield Seen(f"settings with {syntax}: setup writes if the client reads them", text, accepts == reads)
 
 
@@ -94,7 +96,7 @@ def _is_called(run):
         if run.client.has_hooks:
             run.ask("Hello.", [{"say": "Hello."}])
             return bool(settled(lambda: run.calls("hook"), bool, 15))
-        return bool(settled(lambda: processes_of(run, "ctxgauge mcp") or processes_of(run, f"{run.binary} mcp"), bool, 15))
+        return bool(settled(lambda: processes_of(run, f"{run.binary} mcp"), bool, 15))
     except TimeoutError:
         return False
 

@@ -11,7 +11,8 @@ class Pi(Client):
     quit = ("C-d",)
 
     def environment(self, home, url, options):
-        return base(home) | dict.fromkeys(("PI_OFFLINE", "PI_SKIP_VERSION_CHECK"), "1") | {"PI_TELEMETRY": "0"} | options.variables
+        quiet = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+        return base(home) | quiet | options.variables
 
     def configure(self, home, work, url, options):
         name = options.model or self.model

@@ -1,4 +1,4 @@
-"""What a request is for: the session itself, a summary of it, or something beside it. Look here when a new client is strange."""
+"""What a request is for: the session itself, a summary of it, or something beside it."""
 
 import re
 

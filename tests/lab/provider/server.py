@@ -1,4 +1,4 @@
-"""The provider itself: an HTTP server that reads a request, takes the next step, counts, answers, and writes the truth."""
+"""The provider itself: an HTTP server that reads a request, takes the next step, answers, and writes the truth."""
 
 import gzip
 import hashlib

@@ -1,8 +1,8 @@
 """What the model does next: steps that a plan gives each session, one for a request.
 
-A step is `{"run": COMMAND}`, a call of the client's shell tool; `{"tool": NAME or NAMES, "args": {…}}`, a call of the
-first of these tools that the client has; `{"calls": [STEP, …]}`, several calls in one answer; or `{"say": TEXT}`, which
-ends the turn. `"with": TEXT` is said beside a call, `"think": N` are tokens of reasoning.
+A step is `{"run": COMMAND}`, a call of the client's shell tool; `{"tool": NAME or NAMES, "args": {…}}`, a call of
+the first of these tools that the client has; `{"calls": [STEP, …]}`, several calls in one answer; or `{"say": TEXT}`,
+which ends the turn. `"with": TEXT` is said beside a call, `"think": N` are tokens of reasoning.
 """
 
 import re

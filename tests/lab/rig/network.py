@@ -12,7 +12,7 @@ SET_FLAGS, UP_AND_RUNNING = 0x8914, 0x41
 
 
 def leave():
-    """Leaves the machine's network. Raises OSError where the system does not let us. Call it before a thread is started."""
+    """Leaves the machine's network, before a thread is started. Raises OSError where the system does not let us."""
     library = ctypes.CDLL(None, use_errno=True)
     if library.unshare(NEW_NETWORK):
         # Not as root: as a user of a namespace of our own.

@@ -21,7 +21,7 @@ STEADY_LOOKS = 5
 
 
 class Run:
-    """One client with one home. Use it in a `with`: its end ends the processes, and leaves the folder to be looked at."""
+    """One client with one home. The end of its `with` ends the processes, and leaves the folder to be looked at."""
 
     def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160):
         self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
@@ -154,9 +154,9 @@ def _project(work):
     """Makes a project: a script that prints lines of a known size, and some notes."""
     work.mkdir(parents=True)
     shutil.copy(Path(__file__).with_name("lines.py"), work)
-    words = random.Random(7)
-    notes = "".join(f"- item {number}: shelf {words.randrange(1000)}, box {words.randrange(100)}\n" for number in range(300))
-    (work / "notes.md").write_text("# Notes\n\n" + notes)
+    draw = random.Random(7)
+    notes = [f"- item {number}: shelf {draw.randrange(1000)}, box {draw.randrange(100)}\n" for number in range(300)]
+    (work / "notes.md").write_text("# Notes\n\n" + "".join(notes))
     identity = ["-c", "user.name=lab", "-c", "user.email=lab@localhost"]
     for argv in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "notes"]):
         subprocess.run(["git", *argv], cwd=work, check=True, capture_output=True)

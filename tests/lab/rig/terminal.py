@@ -16,7 +16,7 @@ class Terminal:
         self._folder = tempfile.mkdtemp(prefix="lab-")
         self._socket = Path(self._folder) / "tmux"
         self._settings = at / "tmux.conf"
-        self._settings.write_text("set -g history-limit 5000\nset -g status off\nset -g default-terminal screen-256color\n")
+        self._settings.write_text("set -g status off\nset -g default-terminal screen-256color\n")
         self._size = ["-x", str(width), "-y", str(height)]
 
     def open(self, name, argv, environment, work):

@@ -36,7 +36,8 @@ class Claims(unittest.TestCase):
         self.assertIsNone(line_of("nothing"))
 
     def test_tokens_are_read_as_they_are_printed(self):
-        self.assertEqual([tokens_of(text) for text in ("~82.4k", "1.2M", "912", "?", None)], [82400, 1200000, 912, None, None])
+        read = {"~82.4k": 82400, "1.2M": 1200000, "912": 912, "?": None, None: None}
+        self.assertEqual({text: tokens_of(text) for text in read}, read)
 
 
 class Tables(unittest.TestCase):

@@ -72,7 +72,8 @@ class Plans(unittest.TestCase):
 
     def test_a_shell_gets_all_that_its_schema_requires(self):
         self.assertEqual(arguments(SHELL, "ls"), {"command": "ls", "is_background": "step"})
-        self.assertEqual(arguments({"properties": {"command": {"type": "array"}}}, "ls"), {"command": ["bash", "-lc", "ls"]})
+        of_list = {"properties": {"command": {"type": "array"}}}
+        self.assertEqual(arguments(of_list, "ls"), {"command": ["bash", "-lc", "ls"]})
 
     def test_a_request_without_tools_is_beside_the_session(self):
         self.assertEqual(kind_of(chat.read(CHAT, "")), "main")
