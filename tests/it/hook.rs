@@ -601,6 +601,10 @@ fn sizes_and_windows_that_no_log_has_are_those_of_the_hook() {
         text.contains("compaction (auto) that only a hook noted: 234.0k agent"),
         "{text}"
     );
+    // No log shows that the first one took place, but the agent says so.
+    home.hook(&event);
+    let unlogged = home.report(&log)["compaction"]["unlogged"].clone();
+    assert_eq!(unlogged.as_array().map(Vec::len), Some(2), "{unlogged}");
 }
 
 #[test]
