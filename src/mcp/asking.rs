@@ -47,10 +47,8 @@ impl CallAsked<'_> {
         let newest = session.items().iter().rev().take(NEWEST_ITEMS);
         let mut newest = newest.into_iter();
         if let Some(id) = self.id {
-            return match newest.any(|item| item.call == Some(id)) {
-                true => Evidence::Call,
-                false => Evidence::None,
-            };
+            let call = newest.find(|item| item.call == Some(id));
+            return call.map_or(Evidence::None, |_| Evidence::Call);
         }
         let mut answered = HashSet::new();
         let mut found = Evidence::None;

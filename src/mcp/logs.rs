@@ -101,9 +101,8 @@ impl Logs {
                 None if choice.note.is_none() => break choice,
                 // The session is another one by now, if that has the call.
                 None => {
-                    break self
-                        .by_call(&choice.of_any(), &call, &logs)
-                        .unwrap_or(choice);
+                    let other = self.by_call(&choice.of_any(), &call, &logs);
+                    break other.unwrap_or(choice);
                 }
             }
         };

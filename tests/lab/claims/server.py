@@ -118,6 +118,7 @@ def two_at_once(client, binary):
         ]
         for thread in threads:
             thread.start()
+            time.sleep(2)  # OpenCode makes its database at its first start.
         for thread in threads:
             thread.join()
         says = "of two sessions each gets its own numbers"
