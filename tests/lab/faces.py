@@ -49,8 +49,9 @@ def run(options):
         for claim in all_claims():
             if name in claim.clients and options.claim in (None, claim.name):
                 print(f"{name}: {claim.name}", file=sys.stderr)
-                rows += claim.rows(CLIENTS[name], options.binary)
-                print(as_text(rows[-1:]), file=sys.stderr)
+                seen = claim.rows(CLIENTS[name], options.binary)
+                print(as_text(seen), file=sys.stderr)
+                rows += seen
     print(as_markdown(rows) if options.markdown else as_text(rows))
     return 0 if rows and all(row.right for row in rows) else 1
 
