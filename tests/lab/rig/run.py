@@ -133,7 +133,7 @@ class Run:
 
     def report(self, *argv):
         """Returns the report of the newest log, or of the log that is named."""
-        argv = argv or (self.client.logs(self.home)[-1],)
+        argv = argv or (wait(lambda: self.client.logs(self.home), 20, "a log")[-1],)
         done = self.ctxgauge("report", *argv, "--json")
         if done.returncode:
             raise RuntimeError(done.stderr.strip()[:300])
