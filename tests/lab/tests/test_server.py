@@ -30,14 +30,13 @@ class Answers(unittest.TestCase):
             self.assertEqual((answer.known, answer.found_by, answer.note), (700, "a call", "a or b"))
         self.assertIsNone(read_answer("no log was found"))
 
-    def test_a_wrong_answer_is_wrong_unless_its_client_may_be_unsure_and_a_note_says_so(self):
-        sure, unsure = SimpleNamespace(name="claude"), SimpleNamespace(name="gemini")
+    def test_a_wrong_answer_is_wrong_unless_it_may_be_unsure_and_a_note_says_so(self):
         its = Run(request("LAB-ONE", 680), request("LAB-ONE", 900, ANSWER))
         others = Run(request("LAB-ONE", 500), request("LAB-ONE", 900, ANSWER))
         silent = Run(request("LAB-ONE", 900, ANSWER.replace('"note": "a or b"', '"model": "m"')))
-        for run, client, right in ((its, sure, True), (others, sure, False), (others, unsure, True), (silent, unsure, False)):
-            self.assertEqual(judged(run, client, "", ("LAB-ONE",), 1).right, right)
-        self.assertFalse(judged(its, sure, "", ("LAB-ONE",), 2).right)
+        for run, unsure, right in ((its, False, True), (others, False, False), (others, True, True), (silent, True, False)):
+            self.assertEqual(judged(run, "", ("LAB-ONE",), 1, unsure).right, right)
+        self.assertFalse(judged(its, "", ("LAB-ONE",), 2).right)
 
 
 class Files(unittest.TestCase):
