@@ -14,9 +14,8 @@ const STARTS: [&str; 5] = [
 ];
 
 /// The files whose tests start a process, and what only a process has.
-const PROCESSES: [(&str, &str); 23] = [
+const PROCESSES: [(&str, &str); 22] = [
     ("tests/it/bad_input.rs", "a limit of the size of files"),
-    ("tests/it/compacted.rs", "standard input"),
     ("tests/it/ended.rs", "signals"),
     ("tests/it/export.rs", "a limit of the size of files"),
     ("tests/it/exported.rs", "a limit of open files"),
