@@ -139,8 +139,8 @@ impl Line {
     }
 }
 
-/// How many responses are remembered.
-const NEWEST_RESPONSES: usize = 32;
+/// How many responses are remembered: Claude Code runs 10 sub-agents at once.
+const NEWEST_RESPONSES: usize = 16;
 
 #[cfg(test)]
 mod tests {
