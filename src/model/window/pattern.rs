@@ -54,13 +54,6 @@ fn bare(id: &str) -> &str {
 pub fn matches(pattern: &str, id: &str) -> bool {
     let (pattern, id) = (pattern.as_bytes(), id.as_bytes());
     let is_star = |byte: &u8| *byte == b'*';
-    // Most rows are of models that begin otherwise.
-    if let (Some(first), Some(begins)) = (pattern.first(), id.first())
-        && !is_star(first)
-        && !first.eq_ignore_ascii_case(begins)
-    {
-        return false;
-    }
     let Some(star) = pattern.iter().position(is_star) else {
         return pattern.eq_ignore_ascii_case(id);
     };
