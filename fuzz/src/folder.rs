@@ -185,6 +185,7 @@ fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
         user: User::default(),
         cache: cache.map(Path::to_owned),
         now: Default::default,
+        zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,

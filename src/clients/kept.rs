@@ -33,6 +33,9 @@ pub struct Kept {
     /// What fills its context, as the client estimates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<KeptBreakdown>,
+    /// How long the provider keeps the newest prompt in its cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_until: Option<Timestamp>,
     /// Where the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,

@@ -7,6 +7,7 @@
 use super::agent::Agent;
 use super::fields::{NoInput, id, object, path, read_fields, tokens, window, word};
 use super::kept::Kept;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -56,6 +57,8 @@ pub struct Input {
     pub window: Option<u64>,
     /// The size of the context.
     pub size: Option<Size>,
+    /// How long the provider keeps the newest prompt in its cache, as the client counts it.
+    pub cache_until: Option<Timestamp>,
     /// The columns that the line may take, where the client passes them.
     pub columns: Option<usize>,
 }
@@ -89,6 +92,8 @@ fn of(fields: &Map<String, Value>) -> Input {
         effort: object(fields, "effort").and_then(|effort| word(effort, "level")),
         window: context.and_then(|context| window_of(context, agent)),
         size: agent.and_then(|agent| size(context?, agent)),
+        cache_until: object(fields, "prompt_cache")
+            .and_then(|cache| Timestamp::from_second(cache.get("expires_at")?.as_i64()?).ok()),
         columns: fields
             .get("render_width_chars")
             .and_then(|columns| usize::try_from(columns.as_u64()?).ok()),
@@ -181,6 +186,7 @@ impl Input {
             model: self.model.clone(),
             version: self.version.clone(),
             effort: self.effort.clone(),
+            cache_until: self.cache_until,
             ..Kept::default()
         };
         is_some.then_some(kept)

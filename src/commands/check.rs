@@ -42,6 +42,9 @@ pub struct Check {
     /// The fewest requests that may be left before the compaction, by the median of the forecast.
     #[arg(long, value_name = "N", group = "bounds")]
     pub min_requests_left: Option<u64>,
+    /// The fewest minutes that may be left before it compacts because nobody types.
+    #[arg(long, value_name = "N", group = "bounds")]
+    pub min_minutes_left: Option<u64>,
     /// The most compactions.
     #[arg(long, value_name = "N", group = "bounds")]
     pub max_compactions: Option<u64>,
@@ -124,6 +127,7 @@ impl Check {
             tokens: self.max_tokens.map(|tokens| tokens.0),
             item: self.max_item,
             requests_left: self.min_requests_left,
+            minutes_left: self.min_minutes_left,
             compactions: self.max_compactions,
             repeated: self.max_repeated.map(|tokens| tokens.0),
             moment: if self.ever { Moment::Ever } else { Moment::Now },

@@ -172,6 +172,7 @@ impl Plan<'_> {
             env: setup.user.env.clone(),
             problems: self.problems,
             now: Box::new(jiff::Timestamp::now),
+            zone: locale::zone(&setup.user.env),
             updates,
             logs,
         })

@@ -1,6 +1,7 @@
 //! Turns options and the configuration into formats, a models table and search roots.
 
 use super::exit::Exit;
+use super::locale;
 use super::options::{All, Estimate, Logs, Only};
 use crate::config::{self, Config, Loaded, UserFile, Variable};
 use crate::nearest::nearest;
@@ -180,6 +181,7 @@ impl Setup {
             user: self.user.clone(),
             cache,
             now: jiff::Timestamp::now,
+            zone: locale::zone(&self.user.env),
             patience: Patience::default(),
             progress: Progress::default(),
             redactor: None,

@@ -279,6 +279,13 @@ pub const ALL: &[Key] = &[
             )
             .like("5"),
             key(
+                "minutes_left",
+                Count,
+                Means("no such alert"),
+                "Alert this many minutes before a session compacts because nobody types.",
+            )
+            .like("5"),
+            key(
                 "item",
                 Size,
                 Means("no such alert"),
@@ -301,7 +308,7 @@ pub const ALL: &[Key] = &[
             .like(r#"["notify-send", "ctxgauge"]"#),
         ]),
         Means("no alerts"),
-        "Alerts: off unless share, requests_left or item is set.",
+        "Alerts: off unless share, requests_left, minutes_left or item is set.",
     ),
 ];
 

@@ -79,6 +79,8 @@ pub struct Format {
     pub same_id: SameId,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
+    /// The summary that was made beforehand for a session, of an agent that may make one.
+    pub ready: Option<&'static settings::ReadyFile>,
     /// The agent's registry of its running sessions, if it keeps one.
     pub registry: Option<&'static Registry>,
     /// The documents beside the log at this path that say more about it, if they are there; see
@@ -169,6 +171,7 @@ impl Format {
         holds_several: false,
         same_id: SameId::SameName,
         settings: None,
+        ready: None,
         registry: None,
         states: |_| Vec::new(),
         sidecar: None,

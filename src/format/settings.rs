@@ -1,8 +1,9 @@
 //! Settings files of agents: where they are, and how to read them without failing.
 
 use kit::lenient::MAX_WINDOW;
-use model::window::{Compaction, Overrides};
+use model::window::{Compaction, Overrides, ReadySummary};
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 /// The settings of an agent, as far as they change its windows and triggers.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +16,15 @@ pub struct Settings {
     /// The settings in files of these contents, in that order. Never fails: what cannot be read is
     /// ignored.
     pub read: fn(&[&[u8]]) -> Overrides,
+}
+
+/// Where a summary is that was made beforehand, and how to read it.
+#[derive(Debug)]
+pub struct ReadyFile {
+    /// Its path, from the path of the session's log.
+    pub path: fn(&Path) -> Option<PathBuf>,
+    /// Reads it; `None`: it is none. Never fails, whatever the bytes.
+    pub read: fn(&[u8]) -> Option<ReadySummary>,
 }
 
 /// Where a settings file is.

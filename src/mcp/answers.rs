@@ -7,6 +7,7 @@ use model::forecast::{Forecast, NoForecast, forecast_without};
 use model::repeats::repeats;
 use model::session::ItemIx;
 use model::text::{PAGE_BYTES, TextRequest};
+use model::triggers;
 use model::whatif::{WhatIf, what_if_without, without};
 use render::inert::visible_text;
 use render::text::inert;
@@ -63,13 +64,15 @@ fn now(of: &Found<'_>) -> Value {
     let (context, limits) = (session.context(), session.limits());
     let roles = parts::roles(&context);
     let size = parts::context(session, &context, &limits);
-    let mut coming = parts::coming(forecast, &context, limits);
+    let all = triggers::next(session, forecast, of.now);
+    let mut coming = parts::coming(forecast, &all, &context, limits);
     // The rest is in `compaction_forecast`.
     coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
     json!({
         "context": size,
         "roles": roles,
         "compaction": next(forecast, coming),
+        "cache": parts::cache(session, of.now),
     })
 }
 
@@ -179,7 +182,8 @@ fn coming(of: &Found<'_>) -> Value {
     let Found {
         session, forecast, ..
     } = of;
-    let coming = parts::coming(forecast, &session.context(), session.limits());
+    let all = triggers::next(session, forecast, of.now);
+    let coming = parts::coming(forecast, &all, &session.context(), session.limits());
     let mut past = parts::past(session, MOST_PAST);
     for part in &mut past {
         let is_kept = |key: &str| {

@@ -12,7 +12,7 @@ use ingest::lanes::main_session;
 use ingest::log::LogFile;
 use ingest::patience::{Waiting, moments};
 use ingest::reader::tail_only;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use model::event::{Key, Lane};
 use model::fleet::{FileId, SessionKey, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
@@ -38,6 +38,8 @@ pub(crate) struct Found<'a> {
     pub(crate) follower: &'a Follower,
     /// When it will compact.
     pub(crate) forecast: Result<Forecast, NoForecast>,
+    /// When it was looked at.
+    pub(crate) now: Timestamp,
     /// How it was found.
     pub(crate) found_by: &'static str,
     /// What makes that uncertain.
@@ -376,6 +378,7 @@ impl Logs {
             session,
             follower,
             forecast: forecast(session, Some(now)),
+            now,
             found_by: choice.found_by,
             note: choice.note,
         })

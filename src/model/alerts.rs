@@ -12,6 +12,8 @@ pub struct Alerts {
     pub shares: Vec<f64>,
     /// An alert is raised when this many requests or fewer are left until the next compaction.
     pub requests_left: Option<u64>,
+    /// An alert is raised this many minutes before the session compacts because nobody types.
+    pub minutes_left: Option<u64>,
     /// An item of this size or more raises an alert.
     pub item: Option<Threshold>,
     /// The channels; the screen by default.
@@ -22,7 +24,7 @@ pub struct Alerts {
 }
 
 /// The variables of the environment in which an alert's command finds what happened; the first is always set.
-pub const VARIABLES: [&str; 15] = [
+pub const VARIABLES: [&str; 16] = [
     "CTXGAUGE_ALERT",
     "CTXGAUGE_MESSAGE",
     "CTXGAUGE_AGENT",
@@ -36,6 +38,7 @@ pub const VARIABLES: [&str; 15] = [
     "CTXGAUGE_WINDOW",
     "CTXGAUGE_PERCENT",
     "CTXGAUGE_REQUESTS_LEFT",
+    "CTXGAUGE_MINUTES_LEFT",
     "CTXGAUGE_ITEM_TOKENS",
     "CTXGAUGE_ITEM_TOOL",
 ];
@@ -59,7 +62,8 @@ pub enum Channel {
 impl Alerts {
     /// Whether any alert is set.
     pub fn are_on(&self) -> bool {
-        !self.shares.is_empty() || self.requests_left.is_some() || self.item.is_some()
+        let is_left = self.requests_left.or(self.minutes_left).is_some();
+        !self.shares.is_empty() || is_left || self.item.is_some()
     }
 }
 
@@ -70,6 +74,7 @@ struct Row {
     #[serde(default)]
     share: Shares,
     requests_left: Option<u64>,
+    minutes_left: Option<u64>,
     item: Option<Threshold>,
     notify: Option<Vec<Channel>>,
     #[serde(default)]
@@ -130,12 +135,15 @@ impl TryFrom<Row> for Alerts {
         let alerts = Alerts {
             shares,
             requests_left: row.requests_left,
+            minutes_left: row.minutes_left,
             item: row.item,
             notify: row.notify.unwrap_or_else(|| vec![Channel::Screen]),
             command: row.command,
         };
         if !alerts.are_on() {
-            return Err("[alerts] sets no alert: set `share`, `requests_left` or `item`");
+            return Err(
+                "[alerts] sets no alert: set `share`, `requests_left`, `minutes_left` or `item`",
+            );
         }
         Ok(alerts)
     }

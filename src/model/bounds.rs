@@ -7,6 +7,8 @@ use crate::history::{ItemIx, SizedItem};
 use crate::repeats::repeats;
 use crate::session::Session;
 use crate::threshold::Threshold;
+use crate::triggers;
+use crate::window::TriggerKind;
 use jiff::Timestamp;
 use strum::IntoStaticStr;
 
@@ -31,6 +33,8 @@ pub struct Bounds {
     pub item: Option<Threshold>,
     /// The fewest requests left before the trigger, by the median of the forecast.
     pub requests_left: Option<u64>,
+    /// The fewest minutes left before it compacts because nobody types.
+    pub minutes_left: Option<u64>,
     /// The most compactions.
     pub compactions: Option<u64>,
     /// The most tokens whose content the context has already.
@@ -53,6 +57,8 @@ pub enum Bounded {
     Item,
     /// The requests left before the trigger.
     RequestsLeft,
+    /// The minutes left before it compacts because nobody types.
+    MinutesLeft,
     /// The number of compactions.
     Compactions,
     /// The tokens of content that the context has already.
@@ -106,6 +112,7 @@ pub fn passed(
     bounds: &Bounds,
     session: &Session,
     forecast: &Result<Forecast, NoForecast>,
+    now: Timestamp,
 ) -> Vec<Passed> {
     let found = [
         bounds
@@ -116,6 +123,9 @@ pub fn passed(
         bounds
             .requests_left
             .and_then(|least| requests_left(forecast, least)),
+        bounds
+            .minutes_left
+            .and_then(|least| minutes_left(session, now, least)),
         bounds
             .compactions
             .and_then(|most| compactions(session, most)),
@@ -216,6 +226,17 @@ fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<
     let [_, left, _] = forecast.as_ref().ok()?.requests.rounded();
     let passed = || Passed::new(Bounded::RequestsLeft, least as f64, left as f64, None);
     (left < least).then(passed)
+}
+
+fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Passed> {
+    let all = triggers::other(session, now).into_iter();
+    let at = all
+        .filter(|next| next.kind == TriggerKind::Idle)
+        .find_map(|next| next.at)?;
+    let left = at.duration_since(now).as_secs() / 60;
+    let left = u64::try_from(left).ok().filter(|left| *left < least)?;
+    let what = Bounded::MinutesLeft;
+    Some(Passed::new(what, least as f64, left as f64, None))
 }
 
 fn compactions(session: &Session, most: u64) -> Option<Passed> {

@@ -239,6 +239,11 @@ pub enum Event {
         /// Tool results, by the id of their call.
         calls: Vec<Key>,
     },
+    /// A request of the conversation is sent, and the provider keeps its prompt in a cache.
+    Requested {
+        /// How long, in minutes, from now on; `None`: the log does not have it.
+        cache_minutes: Option<u8>,
+    },
     /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same
     /// when it compares its context with its trigger.
     LeftOut(u64),
@@ -340,6 +345,10 @@ pub struct Meta {
     pub trigger: Option<u64>,
     /// Whether the log says which of its windows a model is used with.
     pub says_window: Option<bool>,
+    /// Whether somebody sits at the client, who may type: not in a run of a script.
+    pub attended: Option<bool>,
+    /// What the agent compares with the same of the next turn's model: where the two differ, it compacts before that turn.
+    pub model_hash: Option<Box<str>>,
 }
 
 impl Meta {
@@ -386,6 +395,8 @@ impl Meta {
             window: change(self.window, &mut known.window),
             trigger: change(self.trigger, &mut known.trigger),
             says_window: change(self.says_window, &mut known.says_window),
+            attended: change(self.attended, &mut known.attended),
+            model_hash: change(self.model_hash, &mut known.model_hash),
         }
     }
 }

@@ -55,6 +55,7 @@ impl Folded {
             | Event::PromptsLogged => true,
             Event::Rollback { .. }
             | Event::BeginningMissing
+            | Event::Requested { .. }
             | Event::Billed { .. }
             | Event::OwnCost { .. }
             | Event::TurnEnded

@@ -172,6 +172,10 @@ pub struct Request {
     pub system: u64,
     /// The user turn it belongs to, counted from 1.
     pub turn: u32,
+    /// How long before `at` it was sent, in seconds, as far as the log shows it.
+    pub sent_before: u16,
+    /// How long the provider keeps its prompt in a cache, in minutes, by the log; 0: not known.
+    pub cache_minutes: u8,
     /// The node from which on items are no longer in its prompt.
     pub(super) start: usize,
     /// Which generation of settled numbers its own belong to; `None`: it settled none.

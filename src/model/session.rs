@@ -121,6 +121,9 @@ impl Session {
             Event::ResetPostponed => state.postpone_reset(),
             Event::ResetCause(cause) => state.set_reset_cause(cause),
             Event::LeftOut(tokens) => state.leave_out(tokens),
+            Event::Requested { cache_minutes } => {
+                state.cache_clock_mut().note_requested(at, cache_minutes);
+            }
             Event::PromptsLogged => state.logs_prompts(),
             Event::TurnEnded => state.drop_ephemeral(),
             Event::Cleared { nodes, calls } => state.clear_items(&nodes, &calls),

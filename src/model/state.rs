@@ -13,6 +13,7 @@ mod report;
 mod resets;
 
 use super::agent_estimate::{AgentEstimate, Logged};
+use super::cache_clock::CacheClock;
 use super::calibrations::Calibrations;
 use super::chain::Chain;
 use super::event::{Meta, Place};
@@ -89,6 +90,7 @@ pub struct State {
     rewritten_at: Option<usize>,
     /// What the provider leaves out of each prompt, in tokens, though the agent counts it.
     left_out: u64,
+    cache_clock: CacheClock,
     /// Whether the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
@@ -214,6 +216,14 @@ impl State {
     /// Whether its first record follows one that is not in the log.
     pub(super) fn begins_midway(&self) -> bool {
         self.begins_midway
+    }
+
+    pub(super) fn cache_clock(&self) -> &CacheClock {
+        &self.cache_clock
+    }
+
+    pub(super) fn cache_clock_mut(&mut self) -> &mut CacheClock {
+        &mut self.cache_clock
     }
 
     pub(super) fn chain(&self) -> &Chain {

@@ -2,9 +2,11 @@
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
 //! only the fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
 
+mod cache;
 pub mod count_rule;
 pub mod custom;
 mod models;
+pub mod other;
 mod overrides;
 mod pattern;
 mod policy;
@@ -18,8 +20,10 @@ mod unread;
 
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
+pub use cache::CacheRow;
 pub use count_rule::{Base, CountRule};
 pub use models::ModelRow;
+pub use other::{OtherSettings, OtherTrigger, ReadySummary, TriggerKind};
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
@@ -51,9 +55,15 @@ pub struct Rules {
     /// Policies; the first row that matches holds.
     #[serde(default)]
     pub policy: Vec<Policy>,
+    /// What else than the size makes agents compact; of each kind the first row that matches holds.
+    #[serde(default)]
+    pub trigger: Vec<OtherTrigger>,
     /// Prices; the first row that matches holds.
     #[serde(default)]
     pub price: Vec<PriceRow>,
+    /// How long prompts are kept in caches; the first row that matches holds.
+    #[serde(default)]
+    pub cache: Vec<CacheRow>,
     /// The usual size of a compaction's summary, in tokens; 0: not known.
     #[serde(default)]
     pub summary: u64,
@@ -297,7 +307,10 @@ impl Rules {
         let policies = self.policy.iter_mut().map(|row| &mut row.source);
         let tokenizers = self.tokenizer.values_mut().map(|row| &mut row.source);
         let prices = self.price.iter_mut().map(|row| &mut row.source);
-        for slot in models.chain(policies).chain(tokenizers).chain(prices) {
+        let caches = self.cache.iter_mut().map(|row| &mut row.source);
+        let all = models.chain(policies).chain(tokenizers).chain(prices);
+        let others = self.trigger.iter_mut().map(|row| &mut row.source);
+        for slot in all.chain(caches).chain(others) {
             if slot.is_empty() {
                 source.clone_into(slot);
             }
@@ -309,6 +322,8 @@ impl Rules {
         self.model.splice(0..0, own.model);
         self.policy.splice(0..0, own.policy);
         self.price.splice(0..0, own.price);
+        self.cache.splice(0..0, own.cache);
+        self.trigger.splice(0..0, own.trigger);
         if own.summary > 0 {
             self.summary = own.summary;
         }

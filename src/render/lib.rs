@@ -4,6 +4,7 @@
 //! may reach a terminal or a report without it.
 
 pub mod ascii;
+pub mod clock;
 pub mod excerpt;
 pub mod inert;
 pub mod item;
@@ -12,9 +13,10 @@ pub mod own_count;
 pub mod recurring;
 pub mod sparkline;
 pub mod text;
+pub mod triggers;
 pub mod unknown;
 
-use model::event::CauseSource;
+use model::event::{Cause, CauseSource};
 use model::fleet::Live;
 use model::session::PastReset;
 use text::inert;
@@ -42,6 +44,15 @@ pub fn or_none(text: Option<String>) -> String {
 /// What caused a compaction or clear, safe to print, with a note where a hook noted it.
 pub fn cause(reset: &PastReset) -> String {
     let name = inert(reset.cause.name());
+    let shown_by = match reset.cause {
+        Cause::Idle => "a pause before it",
+        Cause::ModelChange => "another hash",
+        Cause::Background => "steps kept after it",
+        _ => "",
+    };
+    if !shown_by.is_empty() && reset.cause_source == CauseSource::Log {
+        return format!("{name}: {shown_by}");
+    }
     match reset.cause_source {
         CauseSource::Hook => format!("{name}, hook"),
         CauseSource::Log | CauseSource::Inferred => name.to_string(),

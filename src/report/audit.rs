@@ -1,10 +1,12 @@
 //! The audit: how good the numbers are, on the user's own logs. Replays each log, predicts every request's
 //! prompt before its report with each estimator, and compares the errors.
 
+mod caches;
 mod summary;
 mod text;
 mod worst;
 
+pub use caches::CacheTally;
 pub use summary::{Decisions, Errors, Summary, Width};
 pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
@@ -19,6 +21,7 @@ use model::earlier::Earlier;
 use model::estimators::{self, Decision, Estimator, Prediction};
 use model::event::{Key, Lane};
 use model::forecast::{BacktestSummary, Point, backtest};
+use model::prompt_cache::{self, CachePoint};
 use model::session::RequestIx;
 use model::window::Rules;
 use serde::Serialize;
@@ -50,6 +53,8 @@ pub struct Audit {
     pub models: BTreeMap<String, Summary>,
     /// The forecast compared with the logs' own compactions; `None`: there were none.
     pub forecast: Option<BacktestSummary>,
+    /// The predicted state of prompt caches compared with what was read from them, by agent.
+    pub caches: BTreeMap<&'static str, CacheTally>,
     /// The estimator that `worst` is about.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -172,6 +177,7 @@ struct Replayed {
     requests: Vec<(Key, String, Prediction)>,
     decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
+    caches: Vec<(Key, CachePoint)>,
     worst: Vec<Miss>,
 }
 
@@ -201,7 +207,10 @@ fn replay_one(
             let (key, model) = name(decision.request);
             (key, model, decision)
         });
+        let caches = prompt_cache::backtest(session).into_iter();
+        let caches = caches.map(|point| (session.requests().at(point.request).key(), point));
         Replayed {
+            caches: caches.collect(),
             lane: *lane,
             is_main: session.meta.parent.is_none()
                 && (*lane == Lane::Main || log.format.holds_several),
@@ -228,6 +237,7 @@ struct Results {
     decided: HashSet<(&'static str, Key, bool)>,
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
+    caches: BTreeMap<&'static str, CacheTally>,
     worst: Vec<Miss>,
 }
 
@@ -247,6 +257,12 @@ impl Results {
                 if self.decided.insert((agent, key, decision.is_compaction)) {
                     let group = (agent, model, session.is_main);
                     self.tallies.entry(group).or_default().decide(&decision);
+                }
+            }
+            for (key, point) in session.caches {
+                // The first request of a log is predicted by no estimator.
+                if new.contains(&key) {
+                    self.caches.entry(agent).or_default().add(&point);
                 }
             }
             for point in session.points {
@@ -281,6 +297,7 @@ impl Results {
             agents: self.summaries(agents, |(agent, ..), name| agent == name),
             models: self.summaries(models, |(_, model, _), name| model == name),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
+            caches: self.caches,
             estimator: self.estimator,
             worst: self.worst,
         }

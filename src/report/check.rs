@@ -173,8 +173,9 @@ impl Check {
             return;
         };
         self.sessions += 1;
-        let forecast = forecast(session, Some((context.now)()));
-        for passed in passed(bounds, session, &forecast) {
+        let now = (context.now)();
+        let forecast = forecast(session, Some(now));
+        for passed in passed(bounds, session, &forecast, now) {
             let item = passed.item.map(|ix| {
                 let item = session.items().at(ix);
                 (item.place().line, render::item::label(&item).into_owned())

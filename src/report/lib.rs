@@ -38,12 +38,14 @@ use format::Format;
 use ingest::discover::roots::SearchRoot;
 use ingest::discover::{Found, Scanner};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use model::window::Rules;
 use patience::{BUSY, Patience};
 use progress::Progress;
 use redact::{LeftOut, Redactor};
 pub use render::ascii::Charset;
 use render::ascii::in_ascii;
+use render::clock::Clock;
 use render::text::inert;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -154,6 +156,8 @@ pub struct ReportContext {
     pub cache: Option<PathBuf>,
     /// The clock, to find out which sessions are idle.
     pub now: fn() -> Timestamp,
+    /// The zone of the user's clock.
+    pub zone: TimeZone,
     /// How long the command has waited for databases.
     pub patience: Patience,
     /// How much of the work is done.
@@ -163,6 +167,14 @@ pub struct ReportContext {
 }
 
 impl ReportContext {
+    /// The user's clock as it is now.
+    pub fn clock(&self) -> Clock {
+        Clock {
+            now: (self.now)(),
+            zone: self.zone.clone(),
+        }
+    }
+
     /// A file or folder that the user names.
     pub fn given(&self, path: PathBuf) -> SearchRoot {
         match self.forced {

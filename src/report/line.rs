@@ -69,7 +69,7 @@ pub fn write(
     look: &Look,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut values = Values::of(&shown.session, shown.agent, look.oversized);
+    let mut values = Values::of(shown, look.oversized);
     values.effort.clone_from(&input.effort);
     // It has what the log lacks, such as `[1m]`.
     if input.model.is_some() {

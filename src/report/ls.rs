@@ -25,11 +25,11 @@ use ingest::discover::registry::Registries;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::lanes;
 use ingest::log::LogFile;
-use jiff::Timestamp;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
 use model::project::Projects;
 use model::window::Overrides;
+use render::clock::Clock;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -66,8 +66,8 @@ pub struct Sessions {
     pub groups: Option<(Division, Vec<Group>)>,
     /// What each session used, if totals were asked for.
     pub spending: HashMap<SessionKey, Spending>,
-    /// When they were listed.
-    pub now: Timestamp,
+    /// The user's clock when they were listed.
+    pub clock: Clock,
 }
 
 /// What was read of all logs.
@@ -301,7 +301,7 @@ pub fn run(
         totals,
         groups,
         spending,
-        now: (context.now)(),
+        clock: context.clock(),
     };
     style.print(&sessions, out)?;
     context.check(&problems)

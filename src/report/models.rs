@@ -6,7 +6,7 @@ use super::json::document;
 use super::{Output, Page, Style};
 use anyhow::{Result, bail};
 use model::calibration::Tokenizer;
-use model::window::{ModelRow, Policy, PriceRow, Rules, matches};
+use model::window::{CacheRow, ModelRow, OtherTrigger, Policy, PriceRow, Rules, matches};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,6 +21,8 @@ struct Document<'a> {
     models: &'a [ModelRow],
     policies: &'a [Policy],
     prices: &'a [PriceRow],
+    caches: &'a [CacheRow],
+    triggers: &'a [OtherTrigger],
     summary: u64,
     replace_pictures: &'a [String],
     tokenizers: &'a BTreeMap<String, Tokenizer>,
@@ -37,6 +39,8 @@ impl Output for Models<'_> {
             models: &rules.model,
             policies: &rules.policy,
             prices: &rules.price,
+            caches: &rules.cache,
+            triggers: &rules.trigger,
             summary: rules.summary,
             replace_pictures: &rules.replace_pictures,
             tokenizers: &rules.tokenizer,
@@ -79,6 +83,8 @@ fn part(rules: &Rules, pattern: &str) -> Rules {
     part.policy
         .retain(|row| is_named(&row.agent) || fits(&row.models));
     part.price.retain(|row| fits(&row.ids));
+    part.cache.retain(|row| fits(&row.ids));
+    part.trigger.retain(|row| is_named(&row.agent));
     let used: Vec<String> = part
         .model
         .iter()

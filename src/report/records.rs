@@ -163,6 +163,13 @@ impl Records {
                 "a summary in the place of earlier records".to_owned(),
             ),
             Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
+            Event::Requested { cache_minutes } => (
+                "request",
+                match cache_minutes {
+                    Some(minutes) => format!("kept in the cache for {minutes} min"),
+                    None => "sent".to_owned(),
+                },
+            ),
             Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::Rollback { .. } => {

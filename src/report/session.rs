@@ -29,7 +29,9 @@ use model::event::{Lane, Measure};
 use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast, forecast};
 use model::session::{Coverage, Session};
+use model::triggers::{self, Next};
 use model::window::Rules;
+use render::clock::Clock;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -49,6 +51,10 @@ pub struct Report<'a> {
     pub title: Option<String>,
     /// When it will compact.
     pub forecast: Result<Forecast, NoForecast>,
+    /// All that can compact it next, the nearest first.
+    pub next: Vec<Next>,
+    /// The user's clock.
+    pub clock: Clock,
     /// How many other sessions the file holds, if its format allows several.
     pub others: usize,
     /// The log that the session was read from, and its conversation there, where it may have left previews.
@@ -59,11 +65,15 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn new(context: &ReportContext, session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
+        let clock = context.clock();
+        let forecast = forecast(session, Some(clock.now));
         Report {
             session,
             facts,
             title: None,
-            forecast: forecast(session, Some((context.now)())),
+            next: triggers::next(session, &forecast, clock.now),
+            forecast,
+            clock,
             others: 0,
             log: None,
             left_out: context.left_out(),

@@ -56,11 +56,13 @@ pub use ui::{ItemId, Overlay, Screen, Ui};
 use crate::keymap::{KeyPress, Keymap, Scope};
 use crate::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::session::{Session, SizedItem};
 use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
+use render::clock::Clock;
 use sessions::List;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -148,6 +150,8 @@ pub struct App {
     pub notices: Notices,
     /// The time of the last [`App::prepare`].
     pub now: Timestamp,
+    /// The zone of the user's clock.
+    pub zone: TimeZone,
     /// A line above everything, such as "this is a demo"; may be empty.
     pub banner: String,
     /// The folders that are searched for logs, for the empty list.
@@ -235,6 +239,7 @@ impl App {
             search: None,
             notices: Notices::default(),
             now,
+            zone: TimeZone::UTC,
             banner: String::new(),
             looked_in: Vec::new(),
             is_first_start: false,
@@ -247,6 +252,14 @@ impl App {
             shown: Shown::default(),
             stale: Stale::ALL,
             has_user: false,
+        }
+    }
+
+    /// The user's clock.
+    pub fn clock(&self) -> Clock {
+        Clock {
+            now: self.now,
+            zone: self.zone.clone(),
         }
     }
 

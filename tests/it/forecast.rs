@@ -1,6 +1,6 @@
 //! A session at work, reported while it fills: the forecast is there, and is told in both styles.
 
-use crate::support::{ctxgauge, json_report};
+use crate::support::{ctxgauge, json_report, json_report_by};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn write(folder: &Path, log: &str) -> std::path::PathBuf {
 fn a_session_at_work_is_forecast() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), &log_at_work());
-    let report = json_report(&path);
+    let report = json_report_by(&path, jiff::Timestamp::now);
     let compaction = &report["compaction"];
     assert_eq!(compaction["trigger"], 155_000);
     let requests = &compaction["requests_left"];

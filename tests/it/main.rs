@@ -53,3 +53,4 @@ mod sums;
 mod support;
 mod tasks;
 mod totals;
+mod triggers;

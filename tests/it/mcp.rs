@@ -259,6 +259,7 @@ fn asked(log: &Path, session: &str, tools: &[(&str, Value)]) -> Vec<Value> {
         },
         cache: None,
         now: jiff::Timestamp::now,
+        zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,

@@ -18,8 +18,14 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file's report as JSON, without settings of this machine.
+/// A file's report as JSON, without settings of this machine, as of a time after all logs: so it does not change from day to
+/// day.
 pub fn json_report(path: &Path) -> Value {
+    json_report_by(path, || jiff::Timestamp::constant(1_893_456_000, 0))
+}
+
+/// The same by this clock.
+pub fn json_report_by(path: &Path, now: fn() -> jiff::Timestamp) -> Value {
     let context = ReportContext {
         formats: agents::ALL.to_vec(),
         forced: None,
@@ -27,7 +33,8 @@ pub fn json_report(path: &Path) -> Value {
         rules: Arc::clone(&RULES),
         user: User::default(),
         cache: None,
-        now: jiff::Timestamp::now,
+        now,
+        zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,

@@ -75,6 +75,7 @@ pub static CLAUDE_CODE: Format = Format {
     terms: ANTHROPIC,
     hides_compactions: true,
     settings: Some(&settings::SETTINGS),
+    ready: Some(&settings::others::READY),
     states: about_agent,
     registry: Some(&registry::REGISTRY),
     harmless: "summary started result file-history-snapshot file-history-delta queue-operation \
@@ -255,6 +256,8 @@ impl ClaudeCodeDecoder {
                     ..Meta::of_model(model)
                 };
                 out.meta(meta.changes(known));
+                let cache_minutes = record.cache_minutes();
+                out.emit(Event::Requested { cache_minutes });
                 return self.requests.add_request(record, out);
             }
             "system" if record.subtype.get() == Some("compact_boundary") => {
@@ -402,6 +405,7 @@ impl ClaudeCodeDecoder {
             title: title.boxed_unless(&known.title),
             cwd: record.cwd.boxed_unless(&known.cwd),
             version: record.version.boxed_unless(&known.version),
+            attended: record.attended(),
             ..Meta::default()
         };
         out.meta(meta.changes(known));

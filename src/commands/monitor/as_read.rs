@@ -1,5 +1,6 @@
 //! How the screens read logs, for what reads them again beside the screens.
 
+use crate::commands::locale;
 use files::paths::User;
 use format::Format;
 use ingest::discover::roots::SearchRoot;
@@ -41,6 +42,7 @@ impl AsRead {
             user: self.user.clone(),
             cache: None,
             now: jiff::Timestamp::now,
+            zone: locale::zone(&self.user.env),
             patience: Patience::default(),
             progress: Progress::default(),
             redactor: None,

@@ -7,6 +7,9 @@ use toml::{Table, Value};
 /// More tokens than any window has.
 const MOST_TOKENS: f64 = 1e9;
 
+/// A year: longer than any cache keeps a prompt.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
 /// A row that is not used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
@@ -49,6 +52,11 @@ fn allowed(list: &str, field: &str) -> Option<Allowed> {
             | "output",
         ) => Some((0.0..=1e6, "0 to 1,000,000 dollars for a million tokens")),
         ("price", "above") => tokens,
+        ("cache", "seconds" | "most") | ("trigger", "cache_seconds" | "pause") => {
+            Some((0.0..=MOST_SECONDS, "0 to 31,536,000 seconds"))
+        }
+        ("trigger", "size" | "least" | "reserve") => tokens,
+        ("trigger", "share") => Some((0.0..=1.0, "0 to 1")),
         ("tokenizer", "per_token") => Some((0.01..=100.0, "0.01 to 100")),
         ("tokenizer", "per_digit" | "per_mark") => Some((-100.0..=100.0, "-100 to 100")),
         ("tokenizer", "per_item" | "per_call" | "opaque_overhead" | "spread_floor") => {
@@ -62,7 +70,7 @@ fn allowed(list: &str, field: &str) -> Option<Allowed> {
 /// Removes the rows with numbers that cannot be true from a table. `text` is the table as it is written.
 pub(super) fn refuse(table: &mut Table, text: &str) -> Vec<Refused> {
     let mut refused = Vec::new();
-    for list in ["model", "policy", "price"] {
+    for list in ["model", "policy", "price", "cache", "trigger"] {
         let Some(Value::Array(rows)) = table.get_mut(list) else {
             continue;
         };

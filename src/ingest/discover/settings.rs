@@ -17,7 +17,7 @@ use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::project::Project;
 use model::session::Session;
-use model::window::{Breakdown, Overrides, Said, SaidCompaction};
+use model::window::{Breakdown, OtherSettings, Overrides, ReadySummary, Said, SaidCompaction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -156,10 +156,16 @@ impl SettingsReader {
         let id = id.filter(|_| log.system.is_here());
         let (agent, id) = (log.format.id, id.unwrap_or_default());
         let (said, hooked) = (self.said(agent, id), self.hooked(agent, id));
-        if said.is_none() && hooked.is_empty() && project.is_none() {
+        let ready = self.ready(log, &set);
+        if said.is_none() && hooked.is_empty() && project.is_none() && ready.is_none() {
             return set;
         }
+        let others = OtherSettings {
+            ready,
+            ..set.others.clone()
+        };
         Arc::new(Overrides {
+            others,
             said,
             hooked,
             project,
@@ -202,8 +208,20 @@ impl SettingsReader {
             compaction: kept.compaction.map_or(SaidCompaction::Unsaid, of_client),
             breakdown,
             since: kept.since,
+            cache_until: kept.cache_until,
             ..Said::window(kept.window?, kept.model.clone())
         })
+    }
+
+    /// The summary that was made beforehand for the session of a log, if its agent may make one.
+    fn ready(&mut self, log: &LogFile, set: &Overrides) -> Option<ReadySummary> {
+        let ready = log.format.ready?;
+        if set.others.background != Some(true) || !log.system.is_here() {
+            return None;
+        }
+        let path = (ready.path)(&log.facts.path)?;
+        let root = log.facts.path.parent().map(Path::to_path_buf);
+        (ready.read)(&look(&mut self.files, self.round, root, path)?)
     }
 
     /// The compactions that the agent's hooks noted.

@@ -3,7 +3,12 @@ use crate::forecast::forecast;
 use crate::testing::{Log, time_of};
 
 fn found(bounds: &Bounds, log: &Log) -> Vec<Passed> {
-    passed(bounds, &log.session, &forecast(&log.session, None))
+    passed(
+        bounds,
+        &log.session,
+        &forecast(&log.session, None),
+        Timestamp::UNIX_EPOCH,
+    )
 }
 
 /// The only bound that is passed: what it bounds, its value, and the line since which it is beyond.
@@ -153,6 +158,7 @@ fn an_empty_session_has_passed_nothing() {
         tokens: Some(1),
         item: Some(Threshold::Tokens(1)),
         requests_left: Some(1_000_000),
+        minutes_left: None,
         compactions: Some(0),
         repeated: Some(0),
         moment: Moment::Ever,

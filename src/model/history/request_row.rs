@@ -50,6 +50,8 @@ enum Column {
     AgentEstimate,
     System,
     Turn,
+    SentBefore,
+    CacheMinutes,
     Start,
     Generation,
     Previous,
@@ -212,6 +214,8 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
         is_whole,
         system,
         turn,
+        sent_before,
+        cache_minutes,
         start,
         generation,
         previous,
@@ -277,6 +281,8 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
     }
     put(Column::System, *system);
     put(Column::Turn, (*turn).into());
+    put(Column::SentBefore, (*sent_before).into());
+    put(Column::CacheMinutes, (*cache_minutes).into());
     put(Column::Start, *start as u64);
     put(
         Column::Previous,
@@ -318,6 +324,8 @@ impl Row for Request {
             is_whole: flags & Flags::WHOLE != 0,
             system: block.number(Column::System, at),
             turn: block.turn(at),
+            sent_before: block.number(Column::SentBefore, at) as u16,
+            cache_minutes: block.number(Column::CacheMinutes, at) as u8,
             start: block.number(Column::Start, at) as usize,
             generation: generation.and_then(|generation| NonZeroU32::new(generation as u32)),
             previous: block.previous(at).into(),
@@ -435,6 +443,8 @@ mod tests {
                 is_whole,
                 system: n[7],
                 turn: n[8] as u32,
+                sent_before: n[6] as u16,
+                cache_minutes: n[7] as u8,
                 start: n[9] as usize,
                 generation: options[4].and_then(|n| NonZeroU32::new(n as u32)),
                 previous: options[5].map(|n| n as usize / 2).into(),

@@ -83,6 +83,8 @@ impl State {
             window: new.window.or(old.window),
             trigger: new.trigger.or(old.trigger),
             says_window: new.says_window.or(old.says_window),
+            attended: new.attended.or(old.attended),
+            model_hash: new.model_hash.or(old.model_hash),
         };
     }
 
@@ -101,6 +103,7 @@ impl State {
         if !count_alike {
             self.ledger.forget_settled(&self.chain);
         }
+        self.cache_clock.forget_prompt();
         self.note_settings();
         self.note_facts();
     }

@@ -110,6 +110,9 @@ impl State {
             self.turns += 1;
             self.drop_ephemeral();
         }
+        if matches!(part, Part::Input | Part::Result) {
+            self.cache_clock.note_written(at);
+        }
         if part != Part::Output && (turn || !items.is_empty()) {
             self.ledger.begin_input(turn, &self.chain);
         }

@@ -32,6 +32,7 @@ impl State {
             return Reported::Again;
         }
         let agent_estimate = self.agent_estimate;
+        let sent = self.cache_clock.sent(usage, at);
         let report = Request {
             key: usage.request,
             place,
@@ -47,6 +48,8 @@ impl State {
             is_whole: usage.is_whole,
             system: 0,
             turn: self.turns,
+            sent_before: sent.before,
+            cache_minutes: sent.cache_minutes.unwrap_or(0),
             start: 0,
             generation: None,
             previous: None.into(),

@@ -108,6 +108,7 @@ impl State {
             }
         }
         self.ledger.add_reset(reset);
+        self.cache_clock.forget_prompt();
         self.leave_out(0);
         self.judge_causes();
     }

@@ -1,6 +1,7 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
+use super::other::OtherSettings;
 use super::said::Said;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
@@ -40,6 +41,8 @@ pub struct Overrides {
     pub turn_end_share: Option<f64>,
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
+    /// What it says of compactions for other reasons than the size.
+    pub others: OtherSettings,
     /// What becomes of pictures, where no report has shown it.
     pub pictures: Media<Pictures>,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.

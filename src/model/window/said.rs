@@ -15,6 +15,8 @@ pub struct Said {
     pub compaction: SaidCompaction,
     /// What fills its context, as it estimates that.
     pub breakdown: Option<Breakdown>,
+    /// How long the provider keeps the newest prompt.
+    pub cache_until: Option<Timestamp>,
 }
 
 /// When a client compacts by itself, in its own word.
@@ -61,6 +63,7 @@ impl Said {
             since: None,
             compaction: SaidCompaction::Unsaid,
             breakdown: None,
+            cache_until: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
+use super::caches;
 use super::{Audit, ChangedItem, Decisions, Miss, Summary};
 use crate::text::page::Page;
 use model::estimators::Estimator;
@@ -40,6 +41,7 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     if let Some(backtest) = &audit.forecast {
         write_forecast(out, backtest)?;
     }
+    caches::write(out, &audit.caches)?;
     if !audit.worst.is_empty() {
         writeln!(
             out,

@@ -79,6 +79,12 @@ fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
             passed.by(),
             passed.bound
         ),
+        Bounded::MinutesLeft => format!(
+            "{} left before it compacts if nobody types, {} fewer than {}",
+            counted(count(passed.value), "minute"),
+            passed.by(),
+            passed.bound
+        ),
         Bounded::Compactions => format!(
             "{}, {} more than {}",
             counted(count(passed.value), "compaction"),

@@ -9,7 +9,8 @@ use model::threshold::{OVERSIZED, Threshold};
 /// How far below a threshold a context has to fall before it is warned of again: estimates come and go.
 const SLACK: f64 = 0.05;
 /// What a warning consists of.
-const WARNING: &str = "context {percent}[; largest: {largest}][; {requests:short} left]";
+const WARNING: &str =
+    "context {percent}[; largest: {largest}][; {requests:short} left][; compacts {next}]";
 
 /// When a hook warns, and whom.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +26,7 @@ pub struct Warnings {
 impl Warnings {
     /// What is to be said of a session. `warned` has the thresholds that were warned of, and will.
     pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<Say> {
-        let mut values = Values::of(&shown.session, shown.agent, OVERSIZED);
+        let mut values = Values::of(shown, OVERSIZED);
         if !values.has_begun {
             return None;
         }

@@ -272,6 +272,8 @@ mod tests {
             is_whole: true,
             is_end_open: false,
             has_begun: used > 0,
+            beside_size: None,
+            cache: None,
             big: Some(("Read".to_owned(), 19_200)),
             largest: None,
             model: Some("claude-opus-5[1m]".to_owned()),

@@ -15,6 +15,7 @@ use model::event::{ByLength, Entry, Event, Key, Lane, Measure, Meta, Place, Usag
 use model::session::{Coverage, Session};
 use model::window::{Said, without_window};
 use model::{Gone, Role, Source};
+use render::clock::Clock;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub struct Shown {
     pub session: Session,
     /// The agent's name on screens.
     pub agent: &'static str,
+    /// The user's clock.
+    pub clock: Clock,
 }
 
 impl Shown {
@@ -41,6 +44,7 @@ impl Shown {
         Shown {
             session: Session::new("", Arc::clone(&context.rules)),
             agent: "",
+            clock: context.clock(),
         }
     }
 
@@ -67,6 +71,7 @@ impl Shown {
         Ok(Shown {
             session,
             agent: log.format.label,
+            clock: context.clock(),
         })
     }
 }
@@ -183,6 +188,7 @@ fn without_log(context: &ReportContext, input: &Input) -> Shown {
     Shown {
         session,
         agent: format.map_or("", |format| format.label),
+        clock: context.clock(),
     }
 }
 
@@ -194,6 +200,7 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
         let said = known.unwrap_or_else(|| Said::window(window, input.model.clone()));
         session.set_said(Said {
             since: Some(since),
+            cache_until: input.cache_until,
             ..said
         });
     }

@@ -22,13 +22,13 @@ const WIDEST_GAUGE: usize = 200;
 pub const NAMED: [(&str, &str); 3] = [
     (
         "normal",
-        "{gauge:colour} {percent:colour}[ · {until}][ · {requests}][ · {tokens}][ · {big}]",
+        "{gauge:colour} {percent:colour}[ · {until}][ · {next}][ · {requests}][ · {tokens}][ · {big}][ · {cache:short}]",
     ),
     ("short", "{percent:colour}[ · {requests:short}]"),
     (
         "two-lines",
-        "{gauge:colour} {percent:colour}[ · {until}][ · {requests}]\n\
-        [{tokens}][ · {roles}][ · {big}][ · {model}][ · {window}]",
+        "{gauge:colour} {percent:colour}[ · {until}][ · {next}][ · {requests}]\n\
+        [{tokens}][ · {roles}][ · {big}][ · {model}][ · {window}][ · {cache}]",
     ),
 ];
 
@@ -46,6 +46,10 @@ pub enum Key {
     Until,
     /// Requests until the compaction, with the band.
     Requests,
+    /// When it compacts for another reason than its size.
+    Next,
+    /// Whether the prompt is in the provider's cache, and until when.
+    Cache,
     /// Tokens that were reported.
     Known,
     /// Tokens that are estimated, with the error.

@@ -1,5 +1,6 @@
 //! The values of a status line as text.
 
+use super::session::Shown;
 use super::template::{Field, Key, Length};
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
@@ -10,6 +11,7 @@ use model::{Kind, Role};
 use render::item::{label, letter, preview};
 use render::number::{band, error, percent, short, tokens};
 use render::text::{cut, short_model};
+use render::triggers;
 
 /// The most columns of a text from a log.
 const LONGEST_TEXT: usize = 24;
@@ -56,6 +58,10 @@ pub struct Values {
     pub version: Option<String>,
     /// The project.
     pub project: String,
+    /// When it compacts for another reason than its size.
+    pub beside_size: Option<String>,
+    /// Whether its prompt is in the cache: in words, and in few.
+    pub cache: Option<[String; 2]>,
 }
 
 /// The largest item in a context. Its texts are log text.
@@ -99,7 +105,13 @@ fn named_file(arguments: &str) -> Option<&str> {
 
 impl Values {
     /// The values of a session. Items from `oversized` on are large.
-    pub fn of(session: &Session, agent: &'static str, oversized: Threshold) -> Values {
+    pub fn of(shown: &Shown, oversized: Threshold) -> Values {
+        let Shown {
+            session,
+            agent,
+            clock,
+        } = shown;
+        let cache = session.prompt_cache().map(|cache| cache.state(clock.now));
         let (context, limits) = (session.context(), session.limits());
         let sized = session.in_context();
         let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, limits.window));
@@ -118,7 +130,12 @@ impl Values {
             model: owned(session.model()),
             effort: None,
             session: owned(session.meta.id.as_deref()),
-            agent,
+            agent: *agent,
+            beside_size: triggers::beside_size(&model::triggers::other(session, clock.now), clock),
+            cache: cache.map(|state| {
+                let cell = triggers::cache_cell(state, clock);
+                [triggers::cache(state, clock), format!("cache {cell}")]
+            }),
             version: owned(session.meta.version.as_deref()),
             project: session.project().to_owned(),
             // As of its newest record: whether it is idle does not matter to requests.
@@ -151,6 +168,11 @@ impl Values {
             Key::Until if !self.has_begun => None,
             Key::Until => Some(self.until(is_short, end.saturating_sub(filled))),
             Key::Requests => self.requests(is_short),
+            Key::Next => self.beside_size.clone(),
+            Key::Cache => {
+                let [long, short] = self.cache.as_ref()?;
+                Some(if is_short { short } else { long }.clone())
+            }
             Key::Known if context.known == 0 => None,
             Key::Known => Some(format!("{} known", tokens(context.known))),
             Key::Est => self.estimated(),

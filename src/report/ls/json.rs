@@ -5,11 +5,13 @@ use super::{Division, Group, Sessions, Spending, Totals};
 use crate::json::part::part;
 use crate::names::Names;
 use crate::percent;
-use crate::session::json::{ContextPart, dollars};
+use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;
 use model::context::Context;
 use model::fleet::{Fleet, Live, Row, SessionKey};
+use model::prompt_cache::{NextPrompt, PromptCache};
 use model::session::Session;
+use model::triggers::{self, Next};
 use model::window::Limits;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -104,7 +106,7 @@ fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
         .as_ref()
         .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
     let names = Names::with_texts(&all.fleet, row.key)?;
-    SessionPart::of(&all.fleet, row.key, names, usage.as_ref(), all.now)
+    SessionPart::of(&all.fleet, row.key, names, usage.as_ref(), all.clock.now)
 }
 
 impl<'a> SessionPart<'a> {
@@ -127,6 +129,10 @@ impl<'a> SessionPart<'a> {
             &context,
             &limits,
             provisional,
+            triggers::other(session, now),
+            session
+                .prompt_cache()
+                .map(|cache| (cache, session.next_prompt(), now)),
             usage,
         ))
     }
@@ -157,6 +163,8 @@ part! { SessionPart<'a>(
     context: &Context,
     limits: &Limits,
     provisional: Vec<&'static str>,
+    next: Vec<Next>,
+    cache: Option<(PromptCache, NextPrompt, Timestamp)>,
     used: Option<&Spending>,
 ) {
     id: Option<Cow<'a, str>> = names.id,
@@ -180,6 +188,10 @@ part! { SessionPart<'a>(
     // The agent's own count in percent of the trigger, as the agent compares them.
     trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
+    // What else than the size can compact it next.
+    next: Vec<NextPart> = next.iter().map(NextPart::new).collect(),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<CachePart> = cache.map(|(cache, next, now)| CachePart::new(&cache, &next, now)),
     // With totals: of all responses in its log, those that a fork repeats too.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<SessionUsagePart> = used.map(SessionUsagePart::new),

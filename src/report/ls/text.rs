@@ -5,9 +5,14 @@ use super::{Division, Group, Sessions, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
+use model::prompt_cache::CacheState;
+use model::session::Session;
+use model::triggers;
+use model::window::TriggerKind;
+use render::clock::Clock;
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
 use render::text::{one_line, short_model};
-use render::{NONE, OF_WINDOW, live_sign, or_none};
+use render::{NONE, OF_WINDOW, live_sign, or_none, triggers as words};
 use std::io;
 
 /// Before a number that a report on the whole log may show otherwise.
@@ -22,7 +27,7 @@ const ID_CHARS: usize = 13;
 
 /// The columns. On 80 there is room for what tells sessions apart and how full they are. The title is the last one:
 /// in a pipe it is whole, and nothing has to be lined up behind it.
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 16] = [
     Column::new("", Holds::Words, 0),
     Column::new("AGE", Holds::Numbers, 0),
     Column::new("AGENT", Holds::Words, 1),
@@ -33,6 +38,8 @@ const COLUMNS: [Column; 14] = [
     Column::new("ESTIMATED", Holds::Numbers, 7),
     Column::new("TRIGGER", Holds::Numbers, 0),
     Column::new("HEADROOM", Holds::Numbers, 5),
+    Column::optional("IF IDLE", Holds::Numbers, 10),
+    Column::optional("CACHE", Holds::Numbers, 11),
     Column::new("USED", Holds::Numbers, 9),
     Column::new("COST", Holds::Numbers, 0),
     Column::new("ID", Holds::Words, 6),
@@ -103,9 +110,9 @@ fn write_table<const N: usize>(
 }
 
 /// The columns, or the cells of a row, without those of totals.
-fn without_totals<T>(all: [T; 14]) -> [T; 12] {
-    let [a, b, c, d, e, f, g, h, i, j, _, _, id, title] = all;
-    [a, b, c, d, e, f, g, h, i, j, id, title]
+fn without_totals<T>(all: [T; 16]) -> [T; 14] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, _, _, id, title] = all;
+    [a, b, c, d, e, f, g, h, i, j, k, l, id, title]
 }
 
 fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> io::Result<()> {
@@ -210,13 +217,13 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
 }
 
 /// A session's cells. The title of a sub-agent is indented.
-fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]> {
+fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]> {
     let fleet = &sessions.fleet;
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
-    let live = fleet.live(row.key, sessions.now).map(live_sign);
+    let live = fleet.live(row.key, sessions.clock.now).map(live_sign);
     let active = fleet.activity_of(row.key);
-    let age = active.map(|at| age(sessions.now.duration_since(at).as_secs()));
+    let age = active.map(|at| age(sessions.clock.now.duration_since(at).as_secs()));
     let about_if = |is_provisional| if is_provisional { ABOUT } else { "" };
     let about = about_if(!session.is_final(&context));
     let about_end = about_if(!session.is_final(&context) || limits.is_end_provisional());
@@ -261,6 +268,8 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
             |percent| format!("{about_end}{percent}%{of}"),
         ),
         or_none(headroom),
+        or_none(if_idle(session, &sessions.clock)),
+        or_none(cache(session, &sessions.clock)),
         tokens_or_none(spending.spent.all()),
         cost(&spending),
         id.chars().take(id_chars).collect(),
@@ -268,8 +277,21 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 14]
     ])
 }
 
+/// When a session compacts if nobody types.
+fn if_idle(session: &Session, clock: &Clock) -> Option<String> {
+    let others = triggers::other(session, clock.now).into_iter();
+    let mut idle = others.filter(|next| next.kind == TriggerKind::Idle);
+    Some(format!("at {}", clock.time(idle.next()?.at?)))
+}
+
+/// How long the provider keeps its prompt. What is cold is not said of sessions that are over.
+fn cache(session: &Session, clock: &Clock) -> Option<String> {
+    let state = session.prompt_cache()?.state(clock.now);
+    matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
+}
+
 /// What the signs in the rows mean.
-fn signs(rows: &[[String; 14]]) -> Vec<&'static str> {
+fn signs(rows: &[[String; 16]]) -> Vec<&'static str> {
     let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
     let live = |live| has(0, live_sign(live));
     let all = [

@@ -1,7 +1,7 @@
 //! The models table for people.
 
 use crate::text::page::Page;
-use model::window::{Policy, Prices, Rules, Thinking};
+use model::window::{CacheRow, OtherTrigger, Policy, Prices, Rules, Thinking};
 use render::number::tokens;
 use render::text::inert;
 use std::io;
@@ -89,6 +89,8 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
         }
         source(out, &row.source)?;
     }
+    write_caches(out, &rules.cache)?;
+    write_triggers(out, &rules.trigger)?;
     if !rules.tokenizer.is_empty() {
         writeln!(
             out,
@@ -106,6 +108,45 @@ pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
             tokenizer.spread * 100.0
         )?;
         source(out, &tokenizer.source)?;
+    }
+    Ok(())
+}
+
+fn write_caches(out: &mut Page<'_>, rows: &[CacheRow]) -> io::Result<()> {
+    if !rows.is_empty() {
+        writeln!(
+            out,
+            "\nprompt caches: how long a prompt is kept; the first matching row applies"
+        )?;
+    }
+    for row in rows {
+        let most = row.most.map(|most| format!(", at most {most}"));
+        writeln!(
+            out,
+            "\n  {} · {} seconds{}",
+            inert(&row.ids.join(", ")),
+            row.seconds,
+            most.unwrap_or_default()
+        )?;
+        source(out, &row.source)?;
+    }
+    Ok(())
+}
+
+fn write_triggers(out: &mut Page<'_>, rows: &[OtherTrigger]) -> io::Result<()> {
+    if !rows.is_empty() {
+        writeln!(out, "\nother triggers: what else than the size compacts")?;
+    }
+    for row in rows {
+        let switch = if row.usual { "" } else { " · if it is set" };
+        writeln!(
+            out,
+            "\n  {} · {}{}{switch}",
+            inert(&row.agent),
+            row.kind.name(),
+            only("since version", row.from.as_slice())
+        )?;
+        source(out, &row.source)?;
     }
     Ok(())
 }

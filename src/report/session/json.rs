@@ -12,10 +12,12 @@ use model::estimators::Estimator;
 use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
 use model::hooked::HookedCompaction;
+use model::prompt_cache::{ColdReturn, Lost, NextPrompt, Prompt, PromptCache, cold_returns};
 use model::recurring::RecurringPart;
 use model::repeats::{Repeats, repeats};
 use model::session::{ItemList, ItemRef, PastReset, RequestList, RequestRef, Session, SizedItem};
 use model::tools::{Server, Tool, servers, tools};
+use model::triggers::Next;
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
@@ -43,6 +45,12 @@ part! { Report<'a>(
     context: ContextPart = ContextPart::new(session, context, &session.limits()),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<CachePart> = session
+        .prompt_cache()
+        .map(|cache| CachePart::new(&cache, &session.next_prompt(), report.clock.now)),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<ClientPart<'a>> = session
         .said()
@@ -149,6 +157,7 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
 // What is left until the next compaction.
 part! { ComingPart(
     forecast: &Result<Forecast, NoForecast>,
+    next: &[Next],
     context: &Context,
     limits: Limits,
 ) {
@@ -167,6 +176,50 @@ part! { ComingPart(
         .as_ref()
         .ok()
         .and_then(|f| f.minutes.as_ref().map(|minutes| Band::new(minutes, 10.0))),
+    // All that can compact it next, the nearest first: `trigger` is the first of its kind.
+    next: Vec<NextPart> = next.iter().map(NextPart::new).collect(),
+}}
+
+part! { NextPart(next: &Next) {
+    kind: &'static str = next.kind.name(),
+    // Whether it is sure once its size or time is reached: nobody knows from here whether somebody types.
+    sure: bool = next.is_sure,
+    tokens: Option<u64> = next.tokens,
+    left: Option<u64> = next.left,
+    at: Option<Timestamp> = next.at,
+    // Of a summary that is ready: the size at which it was made. Of results that may be left out: their tokens.
+    size: Option<u64> = next.size,
+    model: Option<String> = next.model.clone(),
+    source: &'static str = next.source.name(),
+    setting: Option<&'static str> = Some(next.setting).filter(|setting| !setting.is_empty()),
+}}
+
+// The prompt cache of the newest request.
+part! { CachePart(cache: &PromptCache, next: &NextPrompt, now: Timestamp) {
+    state: &'static str = cache.state(now).word(),
+    until: Option<Timestamp> = cache.state(now).until(),
+    since: Option<Timestamp> = cache.state(now).since(),
+    because: Option<&'static str> = cache.state(now).lost().map(Lost::name),
+    sent_at: Timestamp = cache.sent,
+    seconds: u32 = cache.life.seconds,
+    source: &'static str = cache.life.source.name(),
+    // The next request's prompt as it is now, without its answer.
+    warm: PromptPart = PromptPart::new(&next.warm),
+    cold: PromptPart = PromptPart::new(&next.cold),
+}}
+
+// `written`: tokens that are read anew.
+part! { PromptPart(prompt: &Prompt) {
+    written: u64 = prompt.written,
+    cost_usd: Option<f64> = prompt.usd.map(dollars),
+}}
+
+// A request after a pause in which its prompt was lost from the cache.
+part! { ColdPart(cold: &ColdReturn) {
+    request: usize = cold.request,
+    pause_seconds: u64 = cold.pause,
+    tokens: u64 = cold.tokens,
+    cost_usd: Option<f64> = cold.usd.map(dollars),
 }}
 
 part! { CompactionPart<'a>(
@@ -176,7 +229,7 @@ part! { CompactionPart<'a>(
     limits: Limits,
 ) {
     #[serde(flatten)]
-    coming: ComingPart = ComingPart::new(&report.forecast, context, limits),
+    coming: ComingPart = ComingPart::new(&report.forecast, &report.next, context, limits),
     past: Vec<PastPart<'a>> = compactions(session)
         .iter()
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))

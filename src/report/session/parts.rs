@@ -2,7 +2,8 @@
 //! number is the same wherever it is asked for. None contains text of the log but names: those of tools, models and
 //! settings.
 
-use super::json::{Band, ComingPart, ContextPart, ItemPart, PastPart, by_role};
+use super::json::{Band, CachePart, ComingPart, ContextPart, ItemPart, PastPart, by_role};
+use jiff::Timestamp;
 use model::carried::Carried;
 use model::compaction::compactions;
 use model::context::Context;
@@ -10,6 +11,7 @@ use model::forecast::{Forecast, NoForecast};
 
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
+use model::triggers::Next;
 use model::window::Limits;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -27,10 +29,17 @@ pub fn roles(context: &Context) -> Map<String, Value> {
 /// The trigger and what is left before it: `compaction` of a report, without the past ones.
 pub fn coming(
     forecast: &Result<Forecast, NoForecast>,
+    next: &[Next],
     context: &Context,
     limits: Limits,
 ) -> Map<String, Value> {
-    object(&ComingPart::new(forecast, context, limits))
+    object(&ComingPart::new(forecast, next, context, limits))
+}
+
+/// The prompt cache, and what the next request costs: `cache` of a report; null where nothing is known of it.
+pub fn cache(session: &Session, now: Timestamp) -> Value {
+    let cache = session.prompt_cache();
+    value(&cache.map(|cache| CachePart::new(&cache, &session.next_prompt(), now)))
 }
 
 /// How many requests are left: `requests_left` of `compaction`.

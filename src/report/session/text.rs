@@ -109,10 +109,13 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
             parts.join(", ")
         )?;
     }
-    match words::forecast(report) {
-        Some(forecast) => writeln!(out, "{forecast}"),
-        None => Ok(()),
+    if let Some(forecast) = words::forecast(report) {
+        writeln!(out, "{forecast}")?;
     }
+    for line in words::beside_size(report) {
+        writeln!(out, "{}", inert(&line))?;
+    }
+    Ok(())
 }
 
 /// How full the context is, on one line of the same shape for all sessions: in percent of the trigger, as on the screens.

@@ -5,11 +5,13 @@ use crate::handout::Line;
 use model::Source;
 use model::context::Context;
 use model::forecast::NoForecast;
+use model::prompt_cache::cold_returns;
 use model::session::Session;
+use model::triggers::changed_rule;
 use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
-use render::number::{counted, tokens};
-use render::unknown;
+use render::number::{counted, tokens, usd};
+use render::{triggers, unknown};
 
 /// The window and the trigger, each with its source, and the headroom.
 pub(super) fn limits(context: &Context, limits: &Limits) -> String {
@@ -39,6 +41,46 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
     };
     let (count, ours) = (tokens(own.tokens), tokens(own.ours));
     Some(format!("the agent's own number is {count}; {ours} {how}"))
+}
+
+/// What else can compact it next, how its rule changed, and what its prompt cache does.
+pub(super) fn beside_size(report: &Report<'_>) -> Vec<String> {
+    let (session, clock) = (report.session, &report.clock);
+    let mut lines = triggers::sentences(&report.next, clock);
+    if let Some((last, trigger)) = changed_rule(session) {
+        lines.push(format!(
+            "compacted at {} before (line {}), now at {} (window {})",
+            tokens(last.before),
+            last.place.line,
+            tokens(trigger),
+            tokens(session.limits().window)
+        ));
+    }
+    if let Some(cache) = session.prompt_cache() {
+        let state = cache.state(clock.now);
+        let next = triggers::next_prompt(&session.next_prompt(), state);
+        let source = cache.life.source.name();
+        lines.push(format!(
+            "{} ({source}): {next}",
+            triggers::cache(state, clock)
+        ));
+    }
+    let cold = cold_returns(session);
+    if !cold.is_empty() {
+        let all = cold
+            .iter()
+            .fold(0, |sum: u64, one| sum.saturating_add(one.tokens));
+        let cost: Option<f64> = cold.iter().map(|one| one.usd).sum();
+        let cost = cost.map_or_else(String::new, |cost| {
+            format!(", {} more than warm", usd(cost))
+        });
+        lines.push(format!(
+            "came back to a cold cache {}: {} tokens read anew{cost}",
+            counted(cold.len() as u64, "time"),
+            tokens(all)
+        ));
+    }
+    lines
 }
 
 /// When it will compact; `None`: the sentence on the limits says that there is no trigger.

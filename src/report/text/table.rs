@@ -2,6 +2,7 @@
 //! left out: no number is shortened.
 
 use super::page::Page;
+use render::NONE;
 use render::text::{left, right, width};
 use std::io;
 
@@ -16,6 +17,8 @@ pub(crate) struct Column {
     holds: Holds,
     /// Of the columns that do not fit, the one with the highest number is left out first. 0: it stays.
     rank: u8,
+    /// Whether it is left out where no cell has a value.
+    is_optional: bool,
 }
 
 impl Column {
@@ -24,6 +27,15 @@ impl Column {
             heading,
             holds,
             rank,
+            is_optional: false,
+        }
+    }
+
+    /// The same, left out where no cell has a value.
+    pub(crate) const fn optional(heading: &'static str, holds: Holds, rank: u8) -> Column {
+        Column {
+            is_optional: true,
+            ..Column::new(heading, holds, rank)
         }
     }
 }
@@ -77,6 +89,10 @@ impl<const N: usize> Table<N> {
     /// The width of each column; `None`: it is left out.
     fn widths(&self, most: Option<usize>) -> [Option<usize>; N] {
         let mut widths: [Option<usize>; N] = std::array::from_fn(|at| {
+            let is_empty = self.rows.iter().all(|row| row[at] == NONE);
+            if self.columns[at].is_optional && is_empty {
+                return None;
+            }
             let cells = self.rows.iter().map(|row| width(&row[at]));
             cells.max().max(Some(width(self.columns[at].heading)))
         });

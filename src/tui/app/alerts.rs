@@ -13,6 +13,8 @@ use model::fleet::{FileId, SessionKey};
 use model::forecast::Forecast;
 use model::session::{ItemRef, Session};
 use model::threshold::Threshold;
+use model::triggers;
+use model::window::TriggerKind;
 use render::item::words;
 use render::number;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -54,6 +56,8 @@ pub struct Alert {
     pub percent: u64,
     /// Requests left before the trigger, the forecast's median.
     pub requests_left: Option<u64>,
+    /// Minutes until it compacts if nobody types.
+    pub minutes_left: Option<u64>,
 }
 
 /// What raised an alert.
@@ -63,6 +67,8 @@ pub enum Cause {
     Share,
     /// Few requests are left.
     RequestsLeft,
+    /// Nobody types, and few minutes are left.
+    Idle,
     /// An item is large.
     Item {
         /// Its tokens.
@@ -90,6 +96,7 @@ impl Cause {
         match self {
             Cause::Share => "share",
             Cause::RequestsLeft => "requests",
+            Cause::Idle => "idle",
             Cause::Item { .. } => "item",
         }
     }
@@ -111,6 +118,8 @@ struct Reported {
     shares: usize,
     /// Whether few requests were left, and not clearly more since.
     few_left: bool,
+    /// When it compacts if nobody types, as was reported.
+    idle: Option<Timestamp>,
     /// Its large items that were reported.
     items: HashSet<ItemId>,
     /// The record of its last compaction or clear, by [`model::event::Place::id`].
@@ -138,6 +147,7 @@ impl Reported {
         wanted: &Alerts,
         session: &Session,
         summary: &Summary,
+        now: Timestamp,
     ) -> Vec<(Cause, String)> {
         // The most urgent last: the line on screen shows the newest.
         let size = wanted.item;
@@ -147,6 +157,13 @@ impl Reported {
             && self.runs_short(few, requests_left(&forecast))
         {
             news.push((Cause::RequestsLeft, forecast.to_string()));
+        }
+        if let (Some(few), Some(at)) = (wanted.minutes_left, idle_at(session, now))
+            && minutes(at, now) <= few
+            && self.idle.replace(at) != Some(at)
+        {
+            let left = number::counted(minutes(at, now), "minute");
+            news.push((Cause::Idle, format!("compacts in {left} if nobody types")));
         }
         if self.grows_past(&wanted.shares, share(summary)) {
             let of = summary.limits.end_name();
@@ -221,6 +238,19 @@ fn share(summary: &Summary) -> f64 {
     }
 }
 
+/// When a session compacts if nobody types.
+fn idle_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
+    let all = triggers::other(session, now).into_iter();
+    all.filter(|next| next.kind == TriggerKind::Idle)
+        .find_map(|next| next.at)
+}
+
+/// Whole minutes until then, rounded up.
+fn minutes(until: Timestamp, now: Timestamp) -> u64 {
+    let seconds = until.as_second().saturating_sub(now.as_second());
+    seconds.max(0).unsigned_abs().div_ceil(60)
+}
+
 fn requests_left(forecast: &Forecast) -> u64 {
     let [_, median, _] = forecast.requests.rounded();
     median
@@ -250,6 +280,11 @@ impl App {
                 self.check(key);
             }
         }
+        // What is idle does not change.
+        if self.watch.wanted.minutes_left.is_some() {
+            let active: Vec<SessionKey> = self.shown.active.iter().map(|(key, _)| *key).collect();
+            active.into_iter().for_each(|key| self.check(key));
+        }
     }
 
     fn check(&mut self, key: SessionKey) {
@@ -265,7 +300,7 @@ impl App {
         if reported.compacts(session) {
             self.notices.remove_alerts(key);
         }
-        let news = reported.news(&watch.wanted, session, summary);
+        let news = reported.news(&watch.wanted, session, summary, self.now);
         if news.is_empty() || !self.is_live(key) {
             return;
         }
@@ -307,6 +342,7 @@ impl App {
             window: summary.limits.window,
             percent: summary.percent().unwrap_or_default(),
             requests_left: forecast.as_ref().map(requests_left),
+            minutes_left: idle_at(session, self.now).map(|at| minutes(at, self.now)),
         })
     }
 }

@@ -5,8 +5,12 @@ use super::layout::Fold;
 use super::{App, Nearness, Summary, summary};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::fleet::{Fleet, Row};
+use model::forecast::{Forecast, NoForecast};
+use model::prompt_cache::CacheState;
 use model::session::{Coverage, Session};
-use render::{self, NONE, OF_WINDOW, number, sparkline, text};
+use model::triggers::next;
+use model::window::TriggerKind;
+use render::{self, NONE, OF_WINDOW, number, sparkline, text, triggers};
 
 /// A column of the list of sessions.
 #[derive(Debug)]
@@ -278,7 +282,7 @@ pub static COLUMNS: &[Column] = &[
         step: 11,
         sort: Sort::Highest(|summary, _| summary.compactions as u64),
         widths: [0, 0, 5],
-        from: 120,
+        from: 132,
         cell: |entry| {
             let is_whole = entry.session.coverage == Coverage::Whole;
             quiet(match (entry.summary.compactions, is_whole) {
@@ -292,7 +296,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "next",
         heading: "NEXT",
-        help: "requests until the next compaction: median and 80% band",
+        help: "requests until the next compaction: median and 80% band; or when it compacts if nobody types",
         step: 3,
         sort: Sort::Lowest(|summary, session| match summary.forecast_then(session) {
             Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
@@ -301,6 +305,7 @@ pub static COLUMNS: &[Column] = &[
         widths: [0, NEXT_COLUMNS, NEXT_COLUMNS],
         from: 100,
         cell: |entry| match entry.summary.forecast(entry.session, entry.app.now) {
+            forecast if let Some(at) = entry.idle_first(&forecast) => plain(at),
             Err(_) => quiet(NONE),
             Ok(forecast) if forecast.is_now() => plain("now"),
             Ok(forecast) => {
@@ -311,6 +316,33 @@ pub static COLUMNS: &[Column] = &[
                 } else {
                     band.split(' ').next().unwrap_or_default()
                 })
+            }
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "cache",
+        heading: "CACHE",
+        help: "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
+        step: 12,
+        sort: Sort::Highest(|_, session| {
+            let cache = session.prompt_cache();
+            let sent = cache.map_or(0, |cache| {
+                cache.sent.as_second() + i64::from(cache.life.seconds)
+            });
+            sent.max(0).unsigned_abs()
+        }),
+        widths: [0, 6, 6],
+        from: 120,
+        cell: |entry| {
+            let Some(cache) = entry.session.prompt_cache() else {
+                return quiet(NONE);
+            };
+            let state = cache.state(entry.app.now);
+            let cell = triggers::cache_cell(state, &entry.app.clock());
+            match state {
+                CacheState::Warm(_) => plain(cell),
+                CacheState::Open(_) | CacheState::Cold(..) => quiet(cell),
             }
         },
         ..PLAIN
@@ -349,6 +381,16 @@ pub static COLUMNS: &[Column] = &[
 ];
 
 impl Entry<'_> {
+    /// When it compacts if nobody types, where that is what comes first.
+    fn idle_first(&self, forecast: &Result<Forecast, NoForecast>) -> Option<String> {
+        let app = self.app;
+        let all = next(self.session, forecast, app.now);
+        let first = all.iter().find(|next| next.compacts())?;
+        let is_idle = first.kind == TriggerKind::Idle;
+        let at = first.at.filter(|_| is_idle)?;
+        Some(format!("at {}", app.clock().time(at)))
+    }
+
     /// The text, with the end of the session's id after it if its row reads like another one.
     fn told_apart(&self, text: &str) -> String {
         let Some(id) = self.app.telling_id(self.row.key) else {

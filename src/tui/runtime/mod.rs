@@ -29,6 +29,7 @@ use events::message;
 use files::paths::Env;
 use ingest::Delivery;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 pub use logs::Logs;
 use model::alerts::Alerts;
 use model::fleet::{FileId, Fleet};
@@ -88,6 +89,8 @@ pub struct Start {
     pub problems: Vec<(PathBuf, String)>,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
+    /// The zone of the user's clock.
+    pub zone: TimeZone,
     /// What is read of the logs. Bounded, so that the ingest waits for the screens.
     pub updates: Receiver<Delivery>,
     /// The logs that the updates are about.
@@ -211,6 +214,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         let mut app = App::new(Fleet::new(start.rules), (start.now)());
         app.looked_in = start.looked_in;
         app.banner = start.banner;
+        app.zone = start.zone;
         app.keymap = start.keymap;
         if let Some(size) = start.oversized {
             app.set_usual_oversized(size);

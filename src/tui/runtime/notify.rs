@@ -216,7 +216,7 @@ fn facts(alert: &Alert) -> Facts {
     let text = |text: &Option<String>| text.as_deref().map(inert);
     let (item_tokens, item_tool) = match &alert.cause {
         Cause::Item { tokens, tool } => (Some(number(*tokens)), text(tool)),
-        Cause::Share | Cause::RequestsLeft => (None, None),
+        Cause::Share | Cause::RequestsLeft | Cause::Idle => (None, None),
     };
     let log = alert.log.as_deref();
     vec![
@@ -236,6 +236,7 @@ fn facts(alert: &Alert) -> Facts {
         ("CTXGAUGE_WINDOW", Some(number(alert.window))),
         ("CTXGAUGE_PERCENT", Some(number(alert.percent))),
         ("CTXGAUGE_REQUESTS_LEFT", alert.requests_left.map(number)),
+        ("CTXGAUGE_MINUTES_LEFT", alert.minutes_left.map(number)),
         ("CTXGAUGE_ITEM_TOKENS", item_tokens),
         ("CTXGAUGE_ITEM_TOOL", item_tool),
     ]
@@ -271,6 +272,7 @@ mod tests {
             window: 200_000,
             percent: 45,
             requests_left: None,
+            minutes_left: None,
         }
     }
 

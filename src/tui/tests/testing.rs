@@ -60,6 +60,17 @@ name = "codex"
 share = 0.95
 keeps = "user messages"
 source = "test"
+
+[[cache]]
+ids = ["claude-*"]
+seconds = 3_600
+
+[[trigger]]
+agent = "claude-code"
+kind = "idle"
+usual = true
+share = 0.9
+size = 100_000
 "#;
 
 /// The time at which all tests look.

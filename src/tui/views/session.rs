@@ -20,7 +20,7 @@ mod numbers;
 mod status;
 
 use crate::app::{self, App, Nearness, Stage};
-use crate::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
+use crate::paint::{Area, Hit, Piece, Tone, joined, joined_width, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
 use chart::Chart;
@@ -30,7 +30,7 @@ use model::fleet::SessionKey;
 use model::running::Running;
 use model::session::Session;
 use model::window::Limits;
-use render::{self, number, text};
+use render::{self, number, text, triggers};
 
 /// The columns under which the numbers are shortened.
 const NARROW_COLUMNS: usize = 60;
@@ -124,14 +124,22 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// Whether the prompt is in the provider's cache: `cache 54m`. In a replay that is another one.
+fn cache(app: &App, session: &Session) -> Piece {
+    let cache = session.prompt_cache().filter(|_| !app.ui.replay.is_on());
+    let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
+    quiet(cell.map_or_else(String::new, |cell| format!("cache {cell}  ")))
+}
+
 fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mut Canvas<'_>) {
     let age = render::or_none(app.age(key).map(number::age));
     let running = app.fleet.running(key).and_then(Running::word);
-    let right = match (app.is_live(key), running) {
+    let [live, age] = match (app.is_live(key), running) {
         (true, Some(word)) => [super::live(app, key), plain(format!("{word}  {age} "))],
         (true, None) => [super::live(app, key), plain(format!("{age} "))],
         (false, _) => [piece("", Tone::Live), plain(format!("{age} "))],
     };
+    let right = [cache(app, session), live, age];
     let end = area.right().saturating_sub(width(&right) as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 

@@ -35,6 +35,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         user: User::default(),
         cache: None,
         now: Timestamp::now,
+        zone: jiff::tz::TimeZone::UTC,
         patience: Patience::default(),
         progress: Progress::default(),
         redactor: None,

@@ -2,6 +2,7 @@
 //! block that overrides the environment. That of a running agent cannot be seen; ours is taken for
 //! it, since both come from the same profile more often than not.
 
+pub(super) mod others;
 mod windows;
 
 use format::settings::{Layers, Settings, SettingsFile};
@@ -31,6 +32,7 @@ pub(super) const SETTINGS: Settings = Settings {
         WITHOUT_1M_ENV,
         OFF_ENV[0],
         OFF_ENV[1],
+        others::IDLE_SIZE_ENV,
     ],
     read,
 };
@@ -77,6 +79,7 @@ fn read(files: &[&[u8]]) -> Overrides {
             Some(_) => COMPACT_WINDOW_ENV,
             None => "",
         },
+        others: others::read(&layers),
         models,
         output: layers.tokens(&env(OUTPUT_ENV)),
         percent: layers.find(&env(PERCENT_ENV), percent),

@@ -43,6 +43,8 @@ record! {
         pub(super) shape_hash: Text<'a> = "shapeHash",
         pub(super) shape: Shape<'a>,
         pub(super) params: Params<'a>,
+        pub(super) cache_control: Vec<CacheControl<'a>> = "cacheControl",
+        pub(super) entrypoint: Text<'a>,
         pub(super) cut: Option<Cut<'a>>,
         pub(super) withheld: Vec<Text<'a>>,
         pub(super) request_ref: Text<'a> = "requestRef",
@@ -120,6 +122,11 @@ record! {
     pub(super) struct Params<'a> {
         model: Text<'a>,
         betas: Vec<Text<'a>>,
+    }
+
+    /// A place of a request up to which its prompt is kept in the cache.
+    pub(super) struct CacheControl<'a> {
+        ttl: Text<'a> = "value" / "ttl",
     }
 
     /// What comes before the messages of a request.
@@ -271,6 +278,34 @@ impl ResponseUsage<'_> {
         self.output_tokens.0
     }
 }
+
+impl Record<'_> {
+    /// How long the provider keeps the prompt of a request in its cache, in minutes; `None`: it does not.
+    pub(super) fn cache_minutes(&self) -> Option<u8> {
+        let is_hour = |mark: &CacheControl<'_>| mark.ttl.get() == Some("1h");
+        let minutes = |mark: &CacheControl<'_>| if is_hour(mark) { 60 } else { 5 };
+        self.cache_control.iter().map(minutes).max()
+    }
+
+    /// Whether somebody is at the client who may type, by how it was started; `None`: the record does not say.
+    pub(super) fn attended(&self) -> Option<bool> {
+        let started = self.entrypoint.get()?;
+        Some(ATTENDED.iter().any(|name| started.starts_with(name)))
+    }
+}
+
+/// How a client is started at which somebody may type, or what such names begin with (bundle of 2.1.332).
+const ATTENDED: [&str; 9] = [
+    "cli",
+    "claude-vscode",
+    "claude-desktop",
+    "claude-in-slack",
+    "claude-in-teams",
+    "claude-coworker",
+    "local-agent",
+    "remote",
+    "ssh-remote",
+];
 
 impl Params<'_> {
     /// The model with the suffix by which it was chosen: a response names it without.

@@ -199,6 +199,10 @@ impl CodexDecoder {
         let meta = Meta {
             model: context.model.boxed(),
             cwd: context.cwd.boxed(),
+            model_hash: context
+                .comp_hash
+                .boxed()
+                .filter(|hash| hash.len() <= LONGEST_HASH),
             ..Meta::default()
         };
         self.emit_changes(meta, out)
@@ -263,6 +267,9 @@ impl CodexDecoder {
         self.emit_changes(Meta::of_window(window.0), out);
     }
 }
+
+/// The most bytes of a hash that is compared.
+const LONGEST_HASH: usize = 64;
 
 /// The events that concern the context. All others repeat the history, for the screen.
 const EVENTS: [&str; 7] = [

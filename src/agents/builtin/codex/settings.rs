@@ -8,7 +8,7 @@
 //! after the answer that ends a turn (measured with 0.169: of a window of 57,000 and 50, not at 27,349, at 29,785).
 
 use format::settings::{self, Layers, Settings, SettingsFile};
-use model::window::{ModelWindow, Overrides};
+use model::window::{ModelWindow, OtherSettings, Overrides};
 use serde_json::Value;
 
 const CONFIG: &str = "config.toml";
@@ -41,7 +41,9 @@ fn read(files: &[&[u8]]) -> Overrides {
         .find_map(|path| config.find(&path, Value::as_u64))
         .filter(|percent| (1..=100).contains(percent));
     let raw = tokens("model_context_window");
-    let models = models(&Layers::json(files), raw);
+    let cache = Layers::json(files);
+    let others = others(&config, names, &cache);
+    let models = models(&cache, raw);
     let window = raw.filter(|_| models.is_empty());
     let limit = tokens("model_auto_compact_token_limit");
     Overrides {
@@ -49,6 +51,7 @@ fn read(files: &[&[u8]]) -> Overrides {
         limit,
         from_first_prompt: scope.as_deref() == Some("body_after_prefix"),
         turn_end_share: turn_end.map(|percent| percent as f64 / 100.0),
+        others,
         models,
         window_from: window.map_or("", |_| CONFIG),
         trigger_from: if limit.is_some() || turn_end.is_some() {
@@ -57,6 +60,41 @@ fn read(files: &[&[u8]]) -> Overrides {
             ""
         },
         ..Overrides::default()
+    }
+}
+
+/// What is set of compactions for other reasons than the size: in the background from a share of the raw window on, and
+/// before a turn whose model has another `comp_hash` than that of the turn before.
+fn others<N: Iterator<Item = String>>(
+    config: &Layers,
+    names: impl Fn(&str) -> N,
+    cache: &Layers,
+) -> OtherSettings {
+    let percent = names("model_async_compact_threshold_percent")
+        .find_map(|path| config.find(&path, Value::as_u64))
+        .filter(|percent| (1..=100).contains(percent));
+    let is_on = config.find("/features/async_compaction", |set| {
+        set.as_bool().or_else(|| set.get("enabled")?.as_bool())
+    });
+    let provider = names("model_provider")
+        .find_map(|path| config.find(&path, |name| name.as_str().map(str::to_owned)));
+    // Only this provider compacts for its clients.
+    let is_remote = provider.is_none_or(|name| name == "openai");
+    let background = is_on.map(|is_on| is_on && is_remote);
+    let listed = cache.find("/models", |models| models.as_array().cloned());
+    let hash = |model: &Value| {
+        let text = |name: &str| Some(model.get(name)?.as_str()?.to_owned());
+        Some((text("slug")?.replace('*', ""), text("comp_hash")?))
+    };
+    OtherSettings {
+        background,
+        // A share of what is used of the raw window.
+        background_share: percent.map(|percent| percent as f64 / USED as f64),
+        model: names("model")
+            .find_map(|path| config.find(&path, |name| name.as_str().map(str::to_owned))),
+        hashes: listed.iter().flatten().filter_map(hash).collect(),
+        from: background.map_or("", |_| CONFIG),
+        ..OtherSettings::default()
     }
 }
 

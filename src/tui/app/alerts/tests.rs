@@ -3,6 +3,7 @@ use crate::app::Msg;
 use crate::tests::testing::{Log, app, now};
 use model::event::Lane;
 use model::fleet::Update;
+use model::running::Running;
 use model::session::Coverage;
 use proptest::prelude::*;
 
@@ -13,6 +14,7 @@ fn wanted(shares: &[f64], requests_left: Option<u64>, item: Option<u64>) -> Aler
     Alerts {
         shares: shares.to_vec(),
         requests_left,
+        minutes_left: None,
         item: item.map(Threshold::Tokens),
         notify: vec![Channel::Screen],
         command: Vec::new(),
@@ -168,6 +170,37 @@ fn few_requests_left_are_reported() {
         let median = line.strip_prefix("shop: compacts in about ").unwrap();
         assert!(median.starts_with(['4', '5']), "{line}");
     }
+}
+
+#[test]
+fn the_last_minutes_of_an_idle_session_are_reported_once() {
+    let mut app = screens(Alerts {
+        minutes_left: Some(5),
+        ..wanted(&[], None, None)
+    });
+    // The prompt is kept for an hour; the session compacts six minutes before that is over.
+    let log = log(48 * 60)
+        .user(100, "sort them")
+        .answer(120_000, 10, "Bash", "a");
+    for update in log.into_updates() {
+        app.update(Msg::Update(update));
+    }
+    app.update(Msg::Update(Update::Running {
+        file: FileId(9),
+        running: Some(Running::Idle),
+        at: now(),
+    }));
+    read_through(&mut app);
+    let mut raised = Vec::new();
+    for minute in 0..8 {
+        app.prepare(now() + jiff::SignedDuration::from_mins(minute));
+        raised.extend(app.take_alerts());
+    }
+    let [alert] = &raised[..] else {
+        panic!("{raised:?}");
+    };
+    assert_eq!(alert.message, "shop: compacts in 5 minutes if nobody types");
+    assert_eq!((alert.cause.name(), alert.minutes_left), ("idle", Some(5)));
 }
 
 #[test]

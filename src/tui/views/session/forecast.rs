@@ -8,8 +8,12 @@ use crate::views::groups;
 use model::Role;
 use model::context::Context;
 use model::forecast::is_idle;
+use model::prompt_cache::CacheState;
 use model::session::Session;
-use render::{number, text};
+use model::triggers::{self, Next};
+use model::window::TriggerKind;
+use render::clock::Clock;
+use render::{number, text, triggers as words};
 
 pub(super) fn forecast(
     app: &App,
@@ -19,11 +23,14 @@ pub(super) fn forecast(
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
+    let beside = (!replayed).then(|| Beside::of(app, session, page));
     let mut parts: Vec<Pieces> = replayed
         .then(|| hindsight(page))
         .flatten()
         .into_iter()
         .collect();
+    let first = beside.as_ref().filter(|beside| beside.is_first);
+    parts.extend(first.and_then(Beside::when));
     parts.push(match groups::without_marked(page) {
         Some(without) => without,
         None => {
@@ -36,7 +43,72 @@ pub(super) fn forecast(
             }
         }
     });
+    if let Some(beside) = &beside {
+        parts.extend(beside.when().filter(|_| !beside.is_first));
+        parts.extend(beside.cache(session));
+        parts.extend(beside.others());
+    }
     joined(parts, columns)
+}
+
+/// What else than the size can compact the session next, and its prompt cache.
+struct Beside {
+    all: Vec<Next>,
+    /// Whether it comes before the size.
+    is_first: bool,
+    clock: Clock,
+}
+
+impl Beside {
+    fn of(app: &App, session: &Session, page: &Page) -> Beside {
+        let mut forecast = page.forecast;
+        if let Ok(forecast) = &mut forecast
+            && is_idle(session, Some(app.now))
+        {
+            forecast.minutes = None;
+        }
+        let all = triggers::next(session, &forecast, app.now);
+        let first = all.iter().find(|next| next.compacts());
+        Beside {
+            is_first: first.is_some_and(|next| next.at.is_some()),
+            clock: app.clock(),
+            all,
+        }
+    }
+
+    /// `at 14:52 if nobody types`
+    fn when(&self) -> Option<Pieces> {
+        let when = words::beside_size(&self.all, &self.clock)?;
+        let or = if self.is_first { "compacts" } else { "or" };
+        Some(vec![strong(format!("{or} {when}"))])
+    }
+
+    /// `cache warm until 14:58, next request $0.24, cold $2.31`
+    fn cache(&self, session: &Session) -> Option<Pieces> {
+        let state = session.prompt_cache()?.state(self.clock.now);
+        let cost = words::next_prompt(&session.next_prompt(), state);
+        let tone = match state {
+            CacheState::Cold(..) => Tone::Warn,
+            CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
+        };
+        Some(vec![
+            piece(words::cache(state, &self.clock), tone),
+            quiet(format!(", {cost}")),
+        ])
+    }
+
+    /// A sentence on each of the others.
+    fn others(&self) -> Vec<Pieces> {
+        let others = self
+            .all
+            .iter()
+            .filter(|next| next.kind != TriggerKind::Idle);
+        let others: Vec<Next> = others.cloned().collect();
+        let sentences = words::sentences(&others, &self.clock).into_iter();
+        sentences
+            .map(|sentence| vec![quiet(text::inert(&sentence).into_owned())])
+            .collect()
+    }
 }
 
 /// As many of a sentence's clauses as fit; `None`: the first does not.

@@ -1,0 +1,387 @@
+//! The provider's prompt cache: whether it still has the newest prompt, and what the next request costs.
+//!
+//! A provider reads the part of a prompt that it has seen a short time ago for a tenth of its price. That time counts from the
+//! start of the newest request, and each request renews it. Another model has a cache of its own; after a compaction nothing but
+//! the prefix is the same.
+
+use super::cache_clock::{Steadiness, was_warm};
+use super::event::Surcharges;
+use super::history::{RequestIx, RequestRef};
+use super::session::Session;
+use super::spent::Spent;
+use super::state::State;
+use jiff::{SignedDuration, Timestamp};
+use strum::IntoStaticStr;
+
+/// The seconds for which writing to a cache has a price of its own.
+const HOUR: u32 = 3_600;
+
+/// How long a prompt is kept, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Life {
+    /// At least.
+    pub seconds: u32,
+    /// At most.
+    pub most: u32,
+    /// How that is known.
+    pub source: LifeSource,
+}
+
+/// How the life of a prompt is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum LifeSource {
+    /// It is in the log.
+    Log,
+    /// The agent's client said it.
+    Client,
+    /// The provider promises it.
+    #[strum(serialize = "model table")]
+    ModelTable,
+}
+
+/// Whether the provider still has the newest prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheState {
+    /// It has, until then.
+    Warm(Timestamp),
+    /// It may have: it need not keep it any more, and will not have it after this time.
+    Open(Timestamp),
+    /// It has not, since then.
+    Cold(Timestamp, Lost),
+}
+
+/// Why a prompt is not in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Lost {
+    /// Its time is over.
+    Expired,
+    /// The context was compacted or cleared.
+    Compacted,
+    /// Another model answers next.
+    ModelChange,
+}
+
+impl CacheState {
+    /// One word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            CacheState::Warm(_) => "warm",
+            CacheState::Open(_) => "unknown",
+            CacheState::Cold(..) => "cold",
+        }
+    }
+
+    /// Until when the provider has the prompt; of [`CacheState::Open`]: until when it may.
+    pub fn until(self) -> Option<Timestamp> {
+        match self {
+            CacheState::Warm(until) | CacheState::Open(until) => Some(until),
+            CacheState::Cold(..) => None,
+        }
+    }
+
+    /// Since when it has it no more.
+    pub fn since(self) -> Option<Timestamp> {
+        match self {
+            CacheState::Cold(since, _) => Some(since),
+            CacheState::Warm(_) | CacheState::Open(_) => None,
+        }
+    }
+
+    /// Why it has it no more.
+    pub fn lost(self) -> Option<Lost> {
+        match self {
+            CacheState::Cold(_, why) => Some(why),
+            CacheState::Warm(_) | CacheState::Open(_) => None,
+        }
+    }
+}
+
+impl Lost {
+    /// The reason, as reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl LifeSource {
+    /// The source's name, as screens and reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// The cache of a session's newest prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptCache {
+    /// When the newest request was sent.
+    pub sent: Timestamp,
+    /// How long its prompt is kept.
+    pub life: Life,
+    /// Since when, and why, the next prompt is another one.
+    lost: Option<(Timestamp, Lost)>,
+    /// Whether the provider has kept prompts as it promises.
+    is_steady: bool,
+}
+
+impl PromptCache {
+    /// Whether the provider has the prompt at this time. A time before the request is one by a clock that was set back.
+    pub fn state(&self, now: Timestamp) -> CacheState {
+        let [until, gone] = [self.life.seconds, self.life.most].map(|life| after(self.sent, life));
+        match self.lost {
+            Some((since, why)) => CacheState::Cold(since, why),
+            None if now < until && self.is_steady => CacheState::Warm(until),
+            None if now < gone => CacheState::Open(gone),
+            None => CacheState::Cold(gone, Lost::Expired),
+        }
+    }
+}
+
+/// So many seconds later.
+fn after(at: Timestamp, seconds: u32) -> Timestamp {
+    at.saturating_add(SignedDuration::from_secs(seconds.into()))
+        .unwrap_or(at)
+}
+
+impl State {
+    /// How long the prompts of a model are kept; `logged`: by the log, in minutes.
+    fn cache_life(&self, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
+        if let Some(minutes) = logged.filter(|minutes| *minutes > 0) {
+            let seconds = u32::from(minutes) * 60;
+            return Some(Life {
+                seconds,
+                most: seconds,
+                source: LifeSource::Log,
+            });
+        }
+        self.rules().cache_of(model?).map(|row| Life {
+            seconds: row.seconds,
+            most: row.most(),
+            source: LifeSource::ModelTable,
+        })
+    }
+}
+
+impl Session {
+    /// The cache of the newest prompt; `None`: nothing was answered yet, or nothing is known of how long it is kept.
+    pub fn prompt_cache(&self) -> Option<PromptCache> {
+        let clock = self.cache_clock();
+        let (sent, logged) = clock.newest().filter(|_| clock.has_cache())?;
+        let model = self.model();
+        let life = self.cache_life(model, logged);
+        let said = self.said();
+        let by_client = said.and_then(|said| {
+            let until = said.cache_until?;
+            let seconds = u32::try_from(until.duration_since(sent).as_secs()).ok()?;
+            Some(Life {
+                seconds,
+                most: seconds,
+                source: LifeSource::Client,
+            })
+        });
+        // What the client said may be of an earlier request.
+        let life = match (life, by_client) {
+            (Some(life), Some(said)) if life.seconds >= said.seconds => life,
+            (_, Some(said)) => said,
+            (life, None) => life?,
+        };
+        let reset = self.newest_reset().filter(|(_, is_answered)| !is_answered);
+        let reset = reset.map(|(reset, _)| (reset.at.unwrap_or(sent), Lost::Compacted));
+        let changed = said
+            .filter(|said| said.changed_to(model, Some(sent)).is_some())
+            .and_then(|said| Some((said.since?, Lost::ModelChange)));
+        Some(PromptCache {
+            sent,
+            life,
+            lost: reset.or(changed),
+            is_steady: clock.is_steady(),
+        })
+    }
+
+    /// What the next request costs for its prompt as it is now.
+    pub fn next_prompt(&self) -> NextPrompt {
+        let used = self.context().used;
+        let cached = self
+            .newest_prompts(1)
+            .last()
+            .copied()
+            .unwrap_or(0)
+            .min(used);
+        let is_kept_an_hour = self
+            .prompt_cache()
+            .is_some_and(|cache| cache.life.seconds == HOUR);
+        let usd = |read: u64| {
+            let row = self.rules().price_of(self.model()?)?;
+            let written = used - read;
+            let mut spent = Spent {
+                cache_read: read,
+                ..Spent::default()
+            };
+            match row.prices(used).cache_write {
+                Some(_) => spent.cache_write = written,
+                None => spent.input = written,
+            }
+            if is_kept_an_hour {
+                spent.cache_write_hour = spent.cache_write;
+            }
+            row.usd(&spent, Surcharges::NONE)
+        };
+        NextPrompt {
+            warm: Prompt {
+                written: used - cached,
+                usd: usd(cached),
+            },
+            cold: Prompt {
+                written: used,
+                usd: usd(0),
+            },
+        }
+    }
+}
+
+/// The next prompt, with and without the cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NextPrompt {
+    /// The provider has the prompt before it.
+    pub warm: Prompt,
+    /// It has nothing of it.
+    pub cold: Prompt,
+}
+
+/// What a prompt costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prompt {
+    /// Tokens that are read anew.
+    pub written: u64,
+    /// US dollars by list price, without the answer; `None`: not known.
+    pub usd: Option<f64>,
+}
+
+/// A request after a pause in which its prompt was lost from the cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ColdReturn {
+    /// The request.
+    pub request: RequestIx,
+    /// How long nothing was sent before it, in seconds.
+    pub pause: u64,
+    /// Tokens of the prompt before it that were read anew.
+    pub tokens: u64,
+    /// What that cost more than from the cache, in US dollars by list price; `None`: not known.
+    pub usd: Option<f64>,
+}
+
+/// The state of the cache before a request, predicted from the requests before that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachePoint {
+    /// The request.
+    pub request: RequestIx,
+    /// Whether its prompt was predicted to be in the cache; `None`: it could be either.
+    pub predicted: Option<bool>,
+    /// Whether it was.
+    pub was_warm: bool,
+}
+
+/// A request whose prompt goes on with that of the request before it, with the same model.
+struct Continued<'s> {
+    request: RequestRef<'s>,
+    ix: RequestIx,
+    before: RequestRef<'s>,
+    /// How long nothing was sent before it, in seconds.
+    pause: u64,
+    /// How long the prompt before it was kept.
+    life: Life,
+}
+
+impl Continued<'_> {
+    /// Whether the prompt before it was read from the cache.
+    fn was_warm(&self) -> bool {
+        was_warm(
+            self.before.prompt(),
+            self.request.prompt(),
+            self.request.cached,
+        )
+    }
+}
+
+fn sent(request: &RequestRef<'_>) -> Option<Timestamp> {
+    let before = SignedDuration::from_secs(request.sent_before.into());
+    request.at?.checked_sub(before).ok()
+}
+
+/// The requests whose cache can be predicted from those before them.
+fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
+    let requests = session.requests();
+    let resets = session.resets();
+    (1..requests.len()).filter_map(move |ix| {
+        let (before, request) = (requests.at(ix - 1), requests.at(ix));
+        let is_reset = resets.iter().any(|reset| reset.request == ix);
+        if is_reset || before.model() != request.model() {
+            return None;
+        }
+        let logged = Some(before.cache_minutes);
+        let life = session.cache_life(before.model().map(|id| &**id), logged)?;
+        let pause = sent(&request)?.duration_since(sent(&before)?).as_secs();
+        Some(Continued {
+            pause: u64::try_from(pause).ok()?,
+            request,
+            ix,
+            before,
+            life,
+        })
+    })
+}
+
+/// The requests of a session that came after its prompt was lost from the cache.
+pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
+    let cold = continued(session).filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
+    cold.map(|it| {
+        let same = it.before.prompt().min(it.request.prompt());
+        let tokens = same.saturating_sub(it.request.cached);
+        ColdReturn {
+            request: it.ix,
+            pause: it.pause,
+            tokens,
+            usd: more(session, &it, tokens),
+        }
+    })
+    .collect()
+}
+
+/// What tokens of a prompt cost more than from the cache.
+fn more(session: &Session, of: &Continued<'_>, tokens: u64) -> Option<f64> {
+    let row = session.rules().price_of(of.request.model()?)?;
+    let prices = row.prices(of.request.prompt());
+    let write = match (of.life.seconds, prices.cache_write_hour, prices.cache_write) {
+        (HOUR, Some(hour), _) => hour,
+        (_, _, Some(write)) => write,
+        _ => prices.input?,
+    };
+    Some(tokens as f64 * (write - prices.cached_read).max(0.0) / 1e6)
+}
+
+/// Predicts the state of the cache for each request from those before it, where the log shows what it was: a session of which
+/// nothing was ever cached shows nothing.
+pub fn backtest(session: &Session) -> Vec<CachePoint> {
+    if !session.requests().iter().any(|request| request.cached > 0) {
+        return Vec::new();
+    }
+    let mut steadiness = Steadiness::default();
+    let points = continued(session).map(|it| {
+        let is_steady = steadiness.is_steady();
+        steadiness.add(it.pause, it.was_warm());
+        CachePoint {
+            request: it.ix,
+            predicted: match it.pause {
+                pause if pause < it.life.seconds.into() && is_steady => Some(true),
+                pause if pause >= it.life.most.into() => Some(false),
+                _ => None,
+            },
+            was_warm: it.was_warm(),
+        }
+    });
+    points.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! All that can compact a session next: by its size, by the clock, by another model, and what it prepares or leaves out.
+//!
+//! Whether somebody types, and what a server decides, cannot be known: such a trigger is one that may fire.
+
+use super::forecast::{Forecast, NoForecast};
+use super::session::Session;
+use super::window::other::of_model;
+use super::window::{Compaction, OtherSettings, OtherTrigger, Seen, TriggerKind, TriggerSource};
+use super::{Kind, Role};
+use crate::context::Context;
+use crate::history::PastReset;
+use crate::prompt_cache::CacheState;
+use crate::window::Limits;
+use jiff::{SignedDuration, Timestamp};
+
+/// Something that can compact a session next, or take something out of its context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Next {
+    /// What it is.
+    pub kind: TriggerKind,
+    /// The size at which it fires, in the agent's own count.
+    pub tokens: Option<u64>,
+    /// Tokens until then.
+    pub left: Option<u64>,
+    /// When it fires; of [`TriggerKind::Clearing`]: a prompt after this time.
+    pub at: Option<Timestamp>,
+    /// Whether it fires for sure, once its size or time is reached.
+    pub is_sure: bool,
+    /// Of [`TriggerKind::Background`]: the summary is ready, and was made at this size. Of [`TriggerKind::Clearing`]: the tokens
+    /// that leave.
+    pub size: Option<u64>,
+    /// Of [`TriggerKind::ModelChange`]: the next model.
+    pub model: Option<String>,
+    /// How it is known.
+    pub source: TriggerSource,
+    /// The file or variable of the settings that it is from; empty: none, or the usual one.
+    pub setting: &'static str,
+}
+
+impl Next {
+    fn new(kind: TriggerKind, source: TriggerSource) -> Next {
+        Next {
+            kind,
+            tokens: None,
+            left: None,
+            at: None,
+            is_sure: true,
+            size: None,
+            model: None,
+            source,
+            setting: "",
+        }
+    }
+
+    /// Whether it ends in a compaction by itself.
+    pub fn compacts(&self) -> bool {
+        !matches!(self.kind, TriggerKind::Background | TriggerKind::Clearing)
+    }
+
+    /// How far away it is, in minutes from `now`, to compare; `None`: that depends on what is done.
+    fn minutes(&self, forecast: &Result<Forecast, NoForecast>, now: Timestamp) -> Option<f64> {
+        match (self.kind, self.at, self.left) {
+            (TriggerKind::ModelChange, ..) | (_, _, Some(0)) => Some(0.0),
+            (_, Some(at), _) => Some(at.duration_since(now).as_secs_f64() / 60.0),
+            (TriggerKind::Size | TriggerKind::TurnEnd, ..) => {
+                let forecast = forecast.as_ref().ok()?;
+                Some(forecast.minutes?.p50)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a session is looked at for.
+struct Asked<'s> {
+    session: &'s Session,
+    context: Context,
+    limits: Limits,
+    set: &'s OtherSettings,
+    now: Timestamp,
+}
+
+/// All that can compact a session next, the nearest first.
+pub fn next(
+    session: &Session,
+    forecast: &Result<Forecast, NoForecast>,
+    now: Timestamp,
+) -> Vec<Next> {
+    let (context, limits) = (session.context(), session.limits());
+    let mut all: Vec<Next> = by_size(&context, &limits).into_iter().collect();
+    all.extend(others(session, context, limits, now));
+    let minutes = |next: &Next| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
+    // Of equal ones, those that compact come first, the size before all others.
+    all.sort_by(|a, b| {
+        let by_time = minutes(a).total_cmp(&minutes(b));
+        by_time.then(b.compacts().cmp(&a.compacts()))
+    });
+    all
+}
+
+/// What else than its size can compact a session next.
+pub fn other(session: &Session, now: Timestamp) -> Vec<Next> {
+    others(session, session.context(), session.limits(), now)
+}
+
+fn others(session: &Session, context: Context, limits: Limits, now: Timestamp) -> Vec<Next> {
+    let set = session.overrides();
+    let has_own_rule = limits.trigger_source == TriggerSource::Config;
+    if set.compaction == Compaction::Off || has_own_rule || limits.ends {
+        return Vec::new();
+    }
+    let asked = Asked {
+        session,
+        context,
+        limits,
+        set: &set.others,
+        now,
+    };
+    let rows = session.rules().others(&Seen {
+        version: session.meta.version.as_deref(),
+        ..Seen::new(session.agent, session.model(), set)
+    });
+    rows.into_iter()
+        .filter_map(|row| asked.other(row))
+        .collect()
+}
+
+fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
+    let trigger = limits.trigger.filter(|_| !limits.ends)?;
+    let kind = if limits.at_turn_end {
+        TriggerKind::TurnEnd
+    } else {
+        TriggerKind::Size
+    };
+    Some(Next {
+        tokens: Some(trigger),
+        left: Some(context.headroom(trigger)),
+        setting: limits.trigger_setting,
+        ..Next::new(kind, limits.trigger_source)
+    })
+}
+
+impl Asked<'_> {
+    fn other(&self, row: &OtherTrigger) -> Option<Next> {
+        match row.kind {
+            TriggerKind::Size | TriggerKind::TurnEnd => None,
+            TriggerKind::Idle => self.idle(row),
+            TriggerKind::Background => self.background(row),
+            TriggerKind::ModelChange => self.model_change(row),
+            TriggerKind::Clearing => self.clearing(row),
+        }
+    }
+
+    fn of(&self, kind: TriggerKind, set: bool) -> Next {
+        let source = if set {
+            TriggerSource::Settings
+        } else {
+            TriggerSource::Policy
+        };
+        Next {
+            setting: if set { self.set.from } else { "" },
+            ..Next::new(kind, source)
+        }
+    }
+
+    /// While nobody types, at a time of day.
+    fn idle(&self, row: &OtherTrigger) -> Option<Next> {
+        let size = self.set.idle_size.unwrap_or(row.size).max(row.least);
+        let cache = self.session.prompt_cache()?;
+        let is_kept = row
+            .cache_seconds
+            .is_none_or(|seconds| seconds == cache.life.seconds);
+        let is_attended = self.session.meta.attended != Some(false);
+        let is_on = self.set.idle.unwrap_or(row.usual);
+        let is_warm = matches!(cache.state(self.now), CacheState::Warm(_));
+        if !(is_on && is_kept && is_attended && is_warm) || self.context.counted() < size {
+            return None;
+        }
+        let pause = f64::from(cache.life.seconds) * row.share.clamp(0.0, 1.0);
+        let pause = SignedDuration::try_from_secs_f64(pause).ok()?;
+        let at = cache.sent.checked_add(pause).ok()?;
+        // A timer that is late is not served.
+        (at > self.now).then(|| Next {
+            at: Some(at),
+            is_sure: false,
+            setting: self.set.idle_from,
+            ..self.of(TriggerKind::Idle, self.set.idle_size.is_some())
+        })
+    }
+
+    /// From a size on, a summary is made; it takes the place of the history at the trigger.
+    fn background(&self, row: &OtherTrigger) -> Option<Next> {
+        let is_set = self.set.background.is_some() || self.set.background_share.is_some();
+        let size = self.set.ready.map(|ready| ready.before);
+        let next = Next {
+            is_sure: false,
+            size,
+            ..self.of(TriggerKind::Background, is_set)
+        };
+        if size.is_some() {
+            return Some(next);
+        }
+        let usual = (row.share > 0.0).then_some(row.share);
+        let share = self.set.background_share.or(usual)?;
+        if !self.set.background.unwrap_or(row.usual) {
+            return None;
+        }
+        let window = self.limits.window.saturating_sub(row.reserve);
+        let tokens = (window as f64 * share).round() as u64;
+        let tokens = tokens.min(self.limits.end());
+        Some(Next {
+            tokens: Some(tokens),
+            left: Some(tokens.saturating_sub(self.context.counted())),
+            ..next
+        })
+    }
+
+    /// Before the next turn, where its model has another hash.
+    fn model_change(&self, row: &OtherTrigger) -> Option<Next> {
+        let last = self.session.meta.model_hash.as_deref()?;
+        let model = self.set.model.as_deref().or(self.session.model())?;
+        let next = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model))?;
+        (next != last && self.context.used > 0).then(|| Next {
+            is_sure: false,
+            model: Some(model.to_owned()),
+            ..self.of(TriggerKind::ModelChange, true)
+        })
+    }
+
+    /// After a pause, all results but the newest are left out of the next prompt.
+    fn clearing(&self, row: &OtherTrigger) -> Option<Next> {
+        if !self.set.clearing.unwrap_or(row.usual) {
+            return None;
+        }
+        let items = self.session.items();
+        let is_result = |ix: usize| {
+            let item = items.at(ix);
+            let is_named = item
+                .tool()
+                .is_some_and(|tool| row.tools.iter().any(|t| t == tool));
+            item.role() == Role::Tool && item.kind() == Kind::ToolResult && is_named
+        };
+        let in_context = self.session.in_context();
+        let results: Vec<u64> = in_context
+            .filter(|(ix, ..)| is_result(*ix))
+            .map(|(_, tokens, _)| tokens)
+            .collect();
+        let old = results.len().checked_sub(row.kept)?;
+        let tokens = results[..old].iter().copied().fold(0, u64::saturating_add);
+        if results.len() < row.results || tokens < row.least {
+            return None;
+        }
+        let sent = self.session.prompt_cache()?.sent;
+        let at = sent
+            .checked_add(SignedDuration::from_secs(row.pause.into()))
+            .ok()?;
+        Some(Next {
+            at: Some(at),
+            is_sure: false,
+            size: Some(tokens),
+            ..self.of(TriggerKind::Clearing, true)
+        })
+    }
+}
+
+/// How the rule of a session's agent changed between its last compaction by size and now: the size at which it compacted
+/// then, and the one at which it does now. `None`: it has not, or nothing is known of either.
+pub fn changed_rule(session: &Session) -> Option<(&PastReset, u64)> {
+    let trigger = session.limits().trigger?;
+    let resets = session.resets().iter().rev();
+    let mut compactions = resets.filter(|reset| reset.is_automatic());
+    let last = compactions.next()?;
+    let at = last.size();
+    let (less, more) = (at.min(trigger), at.max(trigger));
+    (more as f64 > less as f64 * LIKE).then_some((last, trigger))
+}
+
+/// Sizes that differ by no more than this factor follow from one rule: each compaction starts up to a step too late.
+const LIKE: f64 = 1.15;
+
+#[cfg(test)]
+mod tests;

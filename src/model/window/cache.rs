@@ -1,0 +1,37 @@
+//! How long providers keep a prompt in their caches, by what they promise.
+
+use super::Rules;
+use super::pattern::ModelId;
+use serde::{Deserialize, Serialize};
+
+/// How long the prompts of the models whose ids match are kept, counted from the start of the newest request that had them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheRow {
+    /// Patterns of exact model ids; `*` matches any text.
+    pub ids: Vec<String>,
+    /// They are kept for this long, in seconds.
+    pub seconds: u32,
+    /// They are gone after this long, in seconds; none: after `seconds`. In between, nobody but the provider can say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
+    /// The source of these numbers; optional in the user's own table.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl CacheRow {
+    /// How long prompts are kept at most, in seconds.
+    pub fn most(&self) -> u32 {
+        self.most.unwrap_or(0).max(self.seconds)
+    }
+}
+
+impl Rules {
+    /// How long the prompts of a model are kept; `None`: its provider promises nothing that is known.
+    pub fn cache_of(&self, model: &str) -> Option<&CacheRow> {
+        let model = ModelId::new(model);
+        let mut rows = self.cache.iter();
+        rows.find(|row| row.ids.iter().any(|pattern| model.matches(pattern)))
+    }
+}

@@ -1,0 +1,146 @@
+//! What else than the size makes an agent compact, by agent and version, and what its settings say of that.
+
+use super::{Rules, Seen};
+use crate::version;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+/// What makes an agent compact, or take something out of its context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum TriggerKind {
+    /// The size of the context.
+    Size,
+    /// The size of the context when a turn has ended.
+    TurnEnd,
+    /// Nobody types until the prompt cache is about to go cold.
+    Idle,
+    /// From a size on, it makes a summary that later takes the place of the history: beside the running turn, and nothing
+    /// stops.
+    Background,
+    /// Another model, or another version of it, answers next.
+    ModelChange,
+    /// After a pause, old tool results are left out of the next prompt.
+    Clearing,
+}
+
+impl TriggerKind {
+    /// Its name, as reports write it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What else than the size makes an agent compact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherTrigger {
+    /// The agent's id.
+    pub agent: String,
+    /// What it is.
+    pub kind: TriggerKind,
+    /// The first version that has it; none: any.
+    pub from: Option<String>,
+    /// Whether the agent does it unless settings say otherwise.
+    #[serde(default)]
+    pub usual: bool,
+    /// The smallest context, in tokens; a setting may change it.
+    #[serde(default)]
+    pub size: u64,
+    /// No setting makes `size` smaller than this, in tokens.
+    #[serde(default)]
+    pub least: u64,
+    /// Of `idle`: the share of the cache's life after which it comes. Of `background`: the share of the window, without
+    /// `reserve`, from which on the summary is made.
+    #[serde(default)]
+    pub share: f64,
+    /// Tokens of the window that do not count, for `background`.
+    #[serde(default)]
+    pub reserve: u64,
+    /// Only with caches that keep a prompt for so many seconds; none: any.
+    pub cache_seconds: Option<u32>,
+    /// The pause after which results are left out, in seconds.
+    #[serde(default)]
+    pub pause: u32,
+    /// Tools whose results are left out.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// How many of their results there are at least.
+    #[serde(default)]
+    pub results: usize,
+    /// How many of the newest of them stay.
+    #[serde(default)]
+    pub kept: usize,
+    /// What the agent compares, by model, the first that matches: for `model-change`.
+    #[serde(default)]
+    pub hashes: Vec<(String, String)>,
+    /// The source of these numbers; optional in the user's own table.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// What an agent's settings say of compactions for other reasons than the size. `None`: as usual.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OtherSettings {
+    /// Whether it compacts while nobody types.
+    pub idle: Option<bool>,
+    /// The smallest context for that, in tokens.
+    pub idle_size: Option<u64>,
+    /// The file or variable that it is from, to be shown.
+    pub idle_from: &'static str,
+    /// Whether it makes summaries beforehand.
+    pub background: Option<bool>,
+    /// The share of the window from which on it does: 0 to 1.
+    pub background_share: Option<f64>,
+    /// A summary that was made beforehand.
+    pub ready: Option<ReadySummary>,
+    /// Whether it leaves tool results out after a pause.
+    pub clearing: Option<bool>,
+    /// The model that it is to begin with.
+    pub model: Option<String>,
+    /// What it compares, by model.
+    pub hashes: Vec<(String, String)>,
+    /// The file that all others are from, to be shown; empty: the usual settings, or none.
+    pub from: &'static str,
+}
+
+/// A summary that was made beforehand, and waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadySummary {
+    /// When it was made; `None`: not known.
+    pub at: Option<Timestamp>,
+    /// The size of the context then, in tokens.
+    pub before: u64,
+}
+
+impl Rules {
+    /// What else than the size makes the agent of a session compact, one row of each kind.
+    pub(crate) fn others(&self, seen: &Seen<'_>) -> Vec<&OtherTrigger> {
+        let mut kinds: Vec<TriggerKind> = Vec::new();
+        let is_there = |row: &&OtherTrigger| {
+            let from = row.from.as_deref();
+            let is_since = from.is_none_or(|from| {
+                let is_older = |version| version::is_newer(from, version);
+                !seen.version.is_some_and(is_older)
+            });
+            row.agent == seen.agent && is_since
+        };
+        let mut is_first = |row: &&OtherTrigger| {
+            let is_first = !kinds.contains(&row.kind);
+            kinds.push(row.kind);
+            is_first
+        };
+        let rows = self.trigger.iter().filter(is_there);
+        rows.filter(|row| is_first(row)).collect()
+    }
+}
+
+/// The first value whose pattern a model matches.
+pub(crate) fn of_model<'v>(rows: &'v [(String, String)], model: &str) -> Option<&'v str> {
+    let row = rows
+        .iter()
+        .find(|(pattern, _)| super::matches_model(pattern, model));
+    row.map(|(_, value)| value.as_str())
+}

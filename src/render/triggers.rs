@@ -1,0 +1,100 @@
+//! What compacts a session next, and what its prompt cache does, in words.
+
+use super::clock::Clock;
+use super::number::{short, tokens, usd};
+use model::prompt_cache::{CacheState, Lost, NextPrompt};
+use model::triggers::Next;
+use model::window::TriggerKind;
+
+/// What a trigger does and when, after `compacts`: `at 14:52 if nobody types`. `None`: it does not compact by itself.
+pub fn when(next: &Next, clock: &Clock) -> Option<String> {
+    Some(match next.kind {
+        TriggerKind::Size => format!("at {}", short(next.tokens?)),
+        TriggerKind::TurnEnd => format!("at {} at the end of a turn", short(next.tokens?)),
+        TriggerKind::Idle => format!("at {} if nobody types", clock.time(next.at?)),
+        TriggerKind::ModelChange => "before the next turn if its model is used".to_owned(),
+        TriggerKind::Background | TriggerKind::Clearing => return None,
+    })
+}
+
+/// The first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
+pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
+    let is_other = |next: &&Next| !matches!(next.kind, TriggerKind::Size | TriggerKind::TurnEnd);
+    let mut others = all.iter().filter(is_other);
+    others.find_map(|next| when(next, clock))
+}
+
+/// A sentence on each trigger but the size, with its source.
+pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
+    all.iter()
+        .filter_map(|next| sentence(next, clock))
+        .collect()
+}
+
+fn sentence(next: &Next, clock: &Clock) -> Option<String> {
+    let words = match (next.kind, next.size) {
+        (TriggerKind::Size | TriggerKind::TurnEnd, _) => return None,
+        (TriggerKind::Idle, _) => format!("compacts {}", when(next, clock)?),
+        (TriggerKind::ModelChange, _) => format!(
+            "may compact before the next turn: {} has another hash than the last turn",
+            next.model.as_deref().unwrap_or("its model")
+        ),
+        (TriggerKind::Background, Some(size)) => format!(
+            "a summary made at {} is ready: it takes the place of what came before it, and the rest stays",
+            short(size)
+        ),
+        (TriggerKind::Background, None) => {
+            format!(
+                "begins a summary in the background at {}",
+                short(next.tokens?)
+            )
+        }
+        (TriggerKind::Clearing, size) => format!(
+            "old tool results, about {}, may be left out of a prompt after {}",
+            short(size?),
+            clock.time(next.at?)
+        ),
+    };
+    let source = next.source.name();
+    let from = match next.setting {
+        "" => source.to_owned(),
+        setting => format!("{source}, {setting}"),
+    };
+    Some(format!("{words} ({from})"))
+}
+
+/// Whether the prompt is in the cache: `cache warm until 14:58`.
+pub fn cache(state: CacheState, clock: &Clock) -> String {
+    match state {
+        CacheState::Warm(until) => format!("cache warm until {}", clock.time(until)),
+        CacheState::Open(_) => "cache warm or cold".to_owned(),
+        CacheState::Cold(since, Lost::Expired) => format!("cache cold since {}", clock.time(since)),
+        CacheState::Cold(_, Lost::Compacted) => "cache cold after the compaction".to_owned(),
+        CacheState::Cold(_, Lost::ModelChange) => "cache cold: another model".to_owned(),
+    }
+}
+
+/// The same in a column: the minutes that are left, `cold`, or `?` where it may be either.
+pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
+    match state {
+        CacheState::Warm(until) => clock.until(until),
+        CacheState::Open(_) => "?".to_owned(),
+        CacheState::Cold(..) => "cold".to_owned(),
+    }
+}
+
+/// What the next request costs: `next request $0.24, cold $2.31`.
+pub fn next_prompt(next: &NextPrompt, state: CacheState) -> String {
+    let cost = |prompt: &model::prompt_cache::Prompt| match prompt.usd {
+        Some(cost) => usd(cost),
+        None => format!("{} tokens read anew", tokens(prompt.written)),
+    };
+    match state {
+        CacheState::Cold(..) => format!("next request {}", cost(&next.cold)),
+        _ => format!(
+            "next request {}, cold {}",
+            cost(&next.warm),
+            cost(&next.cold)
+        ),
+    }
+}

@@ -1,0 +1,75 @@
+//! How often the state of the prompt cache was predicted as the next request then showed it.
+
+use crate::text::page::Page;
+use model::prompt_cache::CachePoint;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io;
+
+/// Predictions of the state of prompt caches, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CacheTally {
+    /// Predicted warm, and read from the cache.
+    pub warm: u64,
+    /// Predicted cold, and read anew.
+    pub cold: u64,
+    /// Predicted warm, and read anew: the prompt changed, or the provider had dropped it.
+    pub lost: u64,
+    /// Predicted cold, and read from the cache.
+    pub kept: u64,
+    /// It could have been either.
+    pub open: u64,
+}
+
+impl CacheTally {
+    /// Counts a prediction.
+    pub(super) fn add(&mut self, point: &CachePoint) {
+        let count = match (point.predicted, point.was_warm) {
+            (None, _) => &mut self.open,
+            (Some(true), true) => &mut self.warm,
+            (Some(true), false) => &mut self.lost,
+            (Some(false), true) => &mut self.kept,
+            (Some(false), false) => &mut self.cold,
+        };
+        *count += 1;
+    }
+
+    /// The share of the predictions that were right; `None`: there were none.
+    pub fn right(&self) -> Option<f64> {
+        let right = self.warm + self.cold;
+        let all = right + self.lost + self.kept;
+        (all > 0).then(|| right as f64 / all as f64)
+    }
+}
+
+pub(super) fn write(
+    out: &mut Page<'_>,
+    caches: &BTreeMap<&'static str, CacheTally>,
+) -> io::Result<()> {
+    if caches.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nprompt caches: predicted before a request, and read from the cache or not"
+    )?;
+    out.row("  agent              warm   lost   cold   kept   either    right")?;
+    for (agent, tally) in caches {
+        let CacheTally {
+            warm,
+            cold,
+            lost,
+            kept,
+            open,
+        } = tally;
+        let right = tally.right().map(|share| format!("{:.1} %", share * 100.0));
+        let right = render::or_none(right);
+        out.row(format_args!(
+            "  {agent:<15} {warm:>7} {lost:>6} {cold:>6} {kept:>6} {open:>8} {right:>8}"
+        ))?;
+    }
+    writeln!(
+        out,
+        "  lost: predicted warm, but read anew; kept: predicted cold, but in the cache"
+    )
+}
