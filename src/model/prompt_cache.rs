@@ -304,24 +304,30 @@ impl Continued<'_> {
     }
 }
 
-fn sent(request: &RequestRef<'_>) -> Option<Timestamp> {
-    let before = SignedDuration::from_secs(request.sent_before.into());
-    request.at?.checked_sub(before).ok()
-}
-
 /// The requests whose cache can be predicted from those before them.
 fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
     let requests = session.requests();
-    let resets = session.resets();
+    let mut next_reset = session.resets().iter().peekable();
+    // Mostly the same as of the request before.
+    let mut known = None;
     (1..requests.len()).filter_map(move |ix| {
         let (before, request) = (requests.at(ix - 1), requests.at(ix));
-        let is_reset = resets.iter().any(|reset| reset.request == ix);
-        if is_reset || before.model() != request.model() {
+        while next_reset.next_if(|reset| reset.request < ix).is_some() {}
+        let is_reset = next_reset.peek().is_some_and(|reset| reset.request == ix);
+        let (model, next_model) = (before.model(), request.model());
+        if is_reset || model != next_model {
             return None;
         }
-        let logged = Some(before.cache_minutes);
-        let life = session.cache_life(before.model().map(|id| &**id), logged)?;
-        let pause = sent(&request)?.duration_since(sent(&before)?).as_secs();
+        let (since, minutes) = before.sent();
+        let pause = request.sent().0?.duration_since(since?).as_secs();
+        let life = match &known {
+            Some((of, logged, life)) if (*of, *logged) == (model, minutes) => *life,
+            _ => {
+                let life = session.cache_life(model.map(|id| &**id), Some(minutes));
+                known = Some((model, minutes, life));
+                life
+            }
+        }?;
         Some(Continued {
             pause: u64::try_from(pause).ok()?,
             request,
@@ -337,7 +343,7 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
     let cold = continued(session).filter(|it| it.pause >= it.life.seconds.into() && !it.was_warm());
     cold.map(|it| {
         let same = it.before.prompt().min(it.request.prompt());
-        let tokens = same.saturating_sub(it.request.cached);
+        let tokens = same.saturating_sub(it.request.cached());
         ColdReturn {
             request: it.ix,
             pause: it.pause,
@@ -363,7 +369,11 @@ fn more(session: &Session, of: &Continued<'_>, tokens: u64) -> Option<f64> {
 /// Predicts the state of the cache for each request from those before it, where the log shows what it was: a session of which
 /// nothing was ever cached shows nothing.
 pub fn backtest(session: &Session) -> Vec<CachePoint> {
-    if !session.requests().iter().any(|request| request.cached > 0) {
+    if !session
+        .requests()
+        .iter()
+        .any(|request| request.cached() > 0)
+    {
         return Vec::new();
     }
     let mut steadiness = Steadiness::default();

@@ -6,7 +6,7 @@ use crate::expected::Expected;
 use crate::names::Names;
 use crate::rows::{Form, Numbers, Row, RowRef, Rows};
 use crate::small::MaybeTime;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use strum::EnumCount;
@@ -345,6 +345,29 @@ impl<'a> RowRef<'a, Request> {
     /// All input, cached or not.
     pub fn prompt(&self) -> u64 {
         self.read(|request| request.prompt, RequestBlock::prompt)
+    }
+
+    /// The part of it that came from a cache.
+    pub fn cached(&self) -> u64 {
+        self.read(|request| request.cached, RequestBlock::cached)
+    }
+
+    /// When it was sent, as far as the log shows it, and for how many minutes its prompt is kept in a cache; 0: not known.
+    pub(crate) fn sent(&self) -> (Option<Timestamp>, u8) {
+        let (at, before, minutes) = self.read(
+            |request| (request.at, request.sent_before, request.cache_minutes),
+            |block, at| {
+                let number = |column| block.number(column, at);
+                let before = number(Column::SentBefore) as u16;
+                (
+                    block.time(at).get(),
+                    before,
+                    number(Column::CacheMinutes) as u8,
+                )
+            },
+        );
+        let before = SignedDuration::from_secs(before.into());
+        (at.and_then(|at| at.checked_sub(before).ok()), minutes)
     }
 
     /// Its identity in the log.

@@ -6,8 +6,6 @@ use super::words;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
-use model::Role;
-use model::Source;
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
 use model::estimators::Estimator;
@@ -15,6 +13,7 @@ use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
 use model::tools::{servers, tools};
 use model::window::Limits;
+use model::{Gone, Role, Source};
 use render::item::{label, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
@@ -293,8 +292,11 @@ fn write_resets(
             done.freed
                 .map(|(freed, _)| format!("freed {}", tokens(freed))),
             kept,
-            done.summary
-                .map(|(_, size, _)| format!("summary {}", tokens(size))),
+            match (done.summary, reset.gone) {
+                (Some((_, size, _)), _) => Some(format!("summary {}", tokens(size))),
+                (None, Gone::Compaction) => Some("no summary".to_owned()),
+                (None, _) => None,
+            },
             done.difference
                 .map(|_| format!("counted here {}", tokens(reset.ours))),
         ]

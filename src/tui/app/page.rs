@@ -6,6 +6,7 @@ use model::calls::Calls;
 use model::children::{Child, children};
 use model::fleet::{Fleet, SessionKey};
 use model::forecast::{Forecast, NoForecast, forecast_at, forecast_without};
+use model::prompt_cache::cold_returns;
 use model::repeats::{Repeats, repeats};
 use model::replay::{Snapshot, Step, Timeline};
 use model::session::SizedItem;
@@ -27,6 +28,8 @@ pub struct Page {
     pub sizes: Vec<u64>,
     /// The steps before which compactions took place.
     pub resets: Vec<usize>,
+    /// The steps that came back to a cold prompt cache.
+    pub cold: Vec<usize>,
     /// Its state at the moment on screen.
     pub state: Snapshot,
     /// The forecast at that moment.
@@ -121,6 +124,10 @@ impl Page {
             pace,
             sizes,
             resets,
+            cold: match pace {
+                Pace::Requests => cold_returns(session).iter().map(|it| it.request).collect(),
+                Pace::Records => Vec::new(),
+            },
             state: session.snapshot(),
             turns: session.turns,
             agents,

@@ -21,6 +21,8 @@ pub struct History<'a> {
     pub known: u64,
     /// The requests before which a compaction took place.
     pub resets: &'a [usize],
+    /// The requests that came back to a cold prompt cache.
+    pub cold: &'a [usize],
     /// The window, in tokens.
     pub window: u64,
     /// The size at which the agent compacts.
@@ -129,6 +131,7 @@ impl App {
             now: state.context.used,
             known: state.context.known,
             resets: &page.resets,
+            cold: &page.cold,
             window: state.limits.window,
             trigger: state
                 .limits
@@ -164,6 +167,7 @@ mod tests {
             now: 150_000,
             known: 140_000,
             resets: &[],
+            cold: &[],
             window: 200_000,
             trigger: None,
             ahead: Some([2.0, 3.0, 5.0]),

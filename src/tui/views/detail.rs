@@ -6,7 +6,9 @@ use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet
 use crate::widgets::canvas::Canvas;
 use model::fleet::SessionKey;
 use model::session::Session;
-use render::{item, number, sparkline, text};
+use model::triggers;
+use model::window::TriggerKind;
+use render::{item, number, sparkline, text, triggers as words};
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {
@@ -82,7 +84,15 @@ fn identity(
 
 /// The forecast, where the list has no column for it: `next 9 (6–14)`. Empty without one.
 fn next(app: &App, session: &Session, summary: &Summary) -> Pieces {
-    match summary.forecast(session, app.now) {
+    let forecast = summary.forecast(session, app.now);
+    let first = triggers::next(session, &forecast, app.now)
+        .into_iter()
+        .next();
+    let when = first.filter(|next| next.kind == TriggerKind::Idle);
+    if let Some(when) = when.and_then(|next| words::when(&next, &app.clock())) {
+        return vec![plain(format!("compacts {when}"))];
+    }
+    match forecast {
         Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
             groups::next_requests(&forecast, summary.nearness())
         }

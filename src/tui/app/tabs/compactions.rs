@@ -49,6 +49,8 @@ enum What {
     KeptItem(SizedItem),
     /// The summary that every request now carries.
     Summary(SizedItem),
+    /// It kept none.
+    NoSummary,
     /// Our size before less the agent's, in tokens.
     Difference(i64),
     /// An empty row.
@@ -105,7 +107,7 @@ fn details(
         .chain(left.into_iter().map(What::LeftItem))
         .chain([What::Kept])
         .chain(kept.into_iter().map(What::KeptItem))
-        .chain(done.summary.map(What::Summary))
+        .chain(Some(done.summary.map_or(What::NoSummary, What::Summary)))
         .chain(done.difference.map(What::Difference))
         .chain([What::Gap]);
     parts.map(move |what| Detail {
@@ -142,6 +144,10 @@ impl Row for Detail {
             What::LeftItem(item) | What::KeptItem(item) => line("", listed_item(view, item)),
             What::Kept => self.kept(view),
             What::Summary(summary) => line("summary", summary_item(view, summary)),
+            What::NoSummary => match reset.gone {
+                Gone::Compaction => line("summary", [quiet("none")]),
+                _ => Pieces::new(),
+            },
             What::Difference(tokens) => difference(view, reset, tokens),
             What::Gap => Pieces::new(),
         }

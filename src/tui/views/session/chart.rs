@@ -155,6 +155,11 @@ impl Chart<'_> {
 
     /// The compactions, and the cursor of a replay.
     fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let cold = self.history.cold.iter();
+        for request in cold.filter(|request| **request < scale.requests) {
+            let x = field.x + scale.column_of(*request) as u16;
+            canvas.put((x, field.y), '∘', Tone::Warn);
+        }
         let resets = self.history.resets.iter();
         for reset in resets.filter(|reset| **reset < scale.requests) {
             let x = field.x + scale.column_of(*reset) as u16;
@@ -198,6 +203,7 @@ mod tests {
                 now: 150_000,
                 known: 140_000,
                 resets: &[6],
+                cold: &[3],
                 window: 200_000,
                 trigger: Some(167_000),
                 ahead: Some([2.0, 3.0, 5.0]),
@@ -227,6 +233,7 @@ mod tests {
             now: u64,
             known: u64,
             resets in prop::collection::vec(0usize..400, 0..5),
+            cold in prop::collection::vec(0usize..400, 0..5),
             window: u64,
             trigger: Option<u64>,
             ahead: Option<[f64; 3]>,
@@ -236,7 +243,7 @@ mod tests {
             size in (0u16..200, 0u16..30),
         ) {
             let pace = if records { Pace::Records } else { Pace::Requests };
-            let history = History { sizes: &sizes, pace, now, known, resets: &resets, window, trigger, ahead, at, is_replayed };
+            let history = History { sizes: &sizes, pace, now, known, resets: &resets, cold: &cold, window, trigger, ahead, at, is_replayed };
             drawn(&Chart { history }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }
