@@ -228,6 +228,42 @@ proptest! {
     }
 }
 
+#[test]
+fn the_last_piece_of_a_log_says_what_a_report_says() {
+    let searched = Searched {
+        report: u64::MAX,
+        output: u64::MAX,
+        before: 0,
+    };
+    let reach = Reach {
+        first: 1,
+        searched,
+        small: 0,
+        ..Reach::ALL
+    };
+    // Its newest records may repeat the system prompt and all tools.
+    let logs = LINE_LOGS
+        .iter()
+        .filter(|log| log.format.id == "claude-code");
+    for whole in logs {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(whole, dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes).unwrap();
+        let list = backwards::tail(
+            &source::file(&log.location()),
+            &log,
+            &ByLength,
+            &RULES,
+            reach,
+        );
+        let (list, _) = list.unwrap().finish();
+        let report = read_once(&log, &*COUNTER, &RULES).unwrap();
+        if let (Some(list), Some(report)) = (main_session(&list), main_session(&report)) {
+            says_no_more(list, report, whole);
+        }
+    }
+}
+
 /// What a list says without a sign is what a report says.
 fn says_no_more(list: &Session, report: &Session, log: &LogFile) {
     let path = log.facts.path.display();

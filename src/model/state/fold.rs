@@ -4,7 +4,7 @@ use super::State;
 use crate::Gone;
 use crate::chain::BranchChange;
 use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
-use crate::history::ItemIx;
+use crate::history::{Coverage, ItemIx};
 use crate::past::Mark;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -100,6 +100,12 @@ impl State {
                 let corrected = if is_corrected { &replaced[..] } else { &[] };
                 self.ledger.reveal(&new, corrected);
             }
+            return;
+        }
+        // What precedes a conversation is part of each prompt: of the newest one too, where the record that showed it
+        // first was not read. Claude Code writes all tools after a response.
+        let is_partly_read = self.coverage != Coverage::Whole;
+        if part == Part::Front && is_partly_read && self.ledger.anchor().is_some() {
             return;
         }
         self.begins_midway |= self.chain.is_empty() && matches!(parent, Parent::Key(_));
