@@ -49,6 +49,7 @@ impl CodexDecoder {
         };
         let piece = item::piece(item, context, out)?;
         let mut node = Node {
+            key: key_of_call(item, &piece.items),
             part: piece.part,
             items: piece.items,
             ..Node::default()
@@ -89,45 +90,55 @@ impl CodexDecoder {
 
     pub(super) fn compacted(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
-        let mut kept = vec![prefix_key()];
-        if compacted.replacement_history.is_none() {
-            kept.append(&mut self.opening.clone());
-            kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
-        }
-        let kept = Kept::Nodes(kept);
+        let message = compacted.message.or_empty();
         let history = compacted.replacement_history.as_deref();
-        let cause = if history.is_some_and(is_of_a_running_turn) {
-            Cause::Background
-        } else {
-            self.cause()
-        };
-        out.reset(Reset::new(Gone::Compaction, cause, kept));
+        let mut kept = vec![prefix_key()];
+        let mut nodes = Vec::new();
+        let mut cause = self.cause();
+        match history {
+            Some(history) => {
+                let stays = came_beside(history);
+                nodes = self.rebuild(history, stays, message, out);
+                if stays < history.len() {
+                    kept.extend(nodes.iter().filter_map(|node| node.key));
+                    cause = Cause::Background;
+                }
+            }
+            None => {
+                kept.extend(&self.opening);
+                kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
+                if !message.is_empty() {
+                    let summary = out.text(Role::Container, Kind::Summary, message);
+                    nodes.push(Node::new(None, Part::Injected, vec![summary]));
+                }
+            }
+        }
+        out.reset(Reset::new(Gone::Compaction, cause, Kept::Nodes(kept)));
         let settings = &compacted.resume_metadata.previous_turn_settings;
         self.compacted_for = settings.comp_hash.boxed();
         self.compacts();
-        let message = compacted.message.or_empty();
-        match &compacted.replacement_history {
-            Some(history) => self.rebuild(history, message, out),
-            None if !message.is_empty() => {
-                let summary = out.text(Role::Container, Kind::Summary, message);
-                out.node(Node::new(None, Part::Injected, vec![summary]));
-            }
-            None => {}
-        }
+        nodes.into_iter().for_each(|node| out.node(node));
         Some(())
     }
 
     /// The history is another one from here on.
     pub(super) fn compacts(&mut self) {
-        self.is_compacting = false;
+        (self.is_compacting, self.unclear) = (false, None);
         self.turns.rebuilt();
         self.open.end();
     }
 
-    /// Reads the history as a compaction leaves it.
-    fn rebuild(&mut self, history: &[Item<'_>], message: &str, out: &mut Sink<'_>) {
+    /// Reads the history as a compaction leaves it. What was in it before has the same node, from item `stays` on.
+    fn rebuild(
+        &mut self,
+        history: &[Item<'_>],
+        stays: usize,
+        message: &str,
+        out: &mut Sink<'_>,
+    ) -> Vec<Node> {
         self.user_messages.clear();
         self.opening.clear();
+        let mut nodes = Vec::new();
         for (nth, item) in history.iter().enumerate() {
             let context = ItemContext {
                 tool: None,
@@ -141,17 +152,19 @@ impl CodexDecoder {
             };
             // A line is longer than the number of its items, so no other node has this number.
             let number = out.place().id().saturating_add(nth as u64);
-            let key = Key::of_number("codex", number);
+            let of_call = key_of_call(item, &piece.items).filter(|_| nth >= stays);
+            let key = of_call.unwrap_or(Key::of_number("codex", number));
             if piece.is_users {
                 self.user_messages.push((key, bytes(&piece.items)));
             }
-            out.node(Node {
+            nodes.push(Node {
                 key: Some(key),
                 part: piece.part,
                 items: piece.items,
                 ..Node::default()
             });
         }
+        nodes
     }
 
     /// The newest of the user's messages, as many as fit.
@@ -176,12 +189,23 @@ impl CodexDecoder {
     }
 }
 
-/// Whether a new history has results of tools after its summary: what came while the summary was being made (0.171, with
-/// `async_compaction`).
-fn is_of_a_running_turn(history: &[Item<'_>]) -> bool {
-    let kinds = history.iter().map(|item| item.kind.or_empty());
-    let after = kinds.skip_while(|kind| *kind != "compaction");
-    after.into_iter().any(|kind| kind.ends_with("_output"))
+/// Which item of a new history is the first of those that came while its summary was being made (0.171, with
+/// `async_compaction`): the summary, if results of tools follow it. Otherwise there are none.
+fn came_beside(history: &[Item<'_>]) -> usize {
+    let is_summary = |item: &Item<'_>| item.kind.get() == Some("compaction");
+    let summary = history.iter().position(is_summary);
+    let is_result = |item: &Item<'_>| item.kind.or_empty().ends_with("_output");
+    let summary = summary.filter(|at| history[*at..].iter().any(is_result));
+    summary.unwrap_or(history.len())
+}
+
+/// The key of the node of a call or of a result, where the call's id is unique to the session. A call may have several
+/// results.
+fn key_of_call(item: &Item<'_>, items: &[NewItem]) -> Option<Key> {
+    let call = item.call_id.get().filter(|id| id.len() >= UNIQUE_NAME)?;
+    let content = items.first().map_or(0, |item| item.hash).to_le_bytes();
+    let parts = [b"codex call", call.as_bytes(), &content];
+    Some(Key::of_parts(&parts))
 }
 
 fn bytes(items: &[NewItem]) -> u64 {

@@ -11,8 +11,9 @@ use super::wire::{
     Began, EventLine, EventMsg, Item, ItemLine, Line, Ordinal, TokenUsage, TurnContext,
 };
 use format::Decoder;
+use jiff::Timestamp;
 use kit::lenient::{self, Lost, Raw, Text, Window, Written};
-use model::event::{Cause, Event, Key, Meta, Sink};
+use model::event::{Cause, Event, Key, Meta, Place, Sink, Usage};
 use std::collections::HashMap;
 
 /// Decodes one rollout.
@@ -26,6 +27,8 @@ pub(super) struct CodexDecoder {
     pub(super) recorded: Option<(Key, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
+    /// What a `token_count` reported of such a response, with its place and time, until the next line.
+    pub(super) unclear: Option<(Place, Option<Timestamp>, Usage)>,
     /// The `comp_hash` of the turn before the newest compaction, until the next turn has its own.
     pub(super) compacted_for: Option<Box<str>>,
     /// Whether a summary was written that is not yet the history.
@@ -54,6 +57,9 @@ pub(super) struct CodexDecoder {
 impl Decoder for CodexDecoder {
     fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
         let opening = Opening::of(text.as_bytes()).unwrap_or_default();
+        if opening.kind != b"compacted" {
+            self.emit_unclear(out);
+        }
         let is_read = match opening.kind {
             b"event_msg" if is_irrelevant(opening.subtype) && is_one_record(text.as_bytes()) => {
                 let [time, kind] = [opening.time, opening.subtype].map(kit::text);

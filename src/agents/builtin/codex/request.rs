@@ -11,7 +11,7 @@ use super::reader::CodexDecoder;
 use super::usage::{Cost, Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
 use kit::lenient::{self, Raw, Text};
-use model::event::{Key, Sink, Usage};
+use model::event::{Event, Key, Lane, Sink, Usage};
 
 /// The first part of a request's key.
 const AGENT: &[u8] = b"codex";
@@ -127,8 +127,15 @@ impl CodexDecoder {
             return None;
         }
         let counted = self.open.counted();
+        let billed = billed.with_surcharges(self.price.of_response(tier));
+        let cost = Cost::new(billed, self.is_copied());
         let request = match (counted, unshown) {
-            (Counted::Items(request), _) | (_, Some((request, _))) => request,
+            (Counted::Items(request), _) => request,
+            // It may have written the summary of a compaction, which is on the next line then.
+            (_, Some((request, _))) => {
+                self.unclear = Some((out.place(), out.time(), self.usage(request, last, cost)));
+                return Some(());
+            }
             // A call of which no line shows the output, such as one that wrote a summary; or its items follow.
             (_, None) => {
                 let (thread, numbers) = (self.thread.of_line(), [self.spent(), last.bytes()]);
@@ -142,10 +149,17 @@ impl CodexDecoder {
                 request
             }
         };
-        let billed = billed.with_surcharges(self.price.of_response(tier));
-        let cost = Cost::new(billed, self.is_copied());
         self.emit_usage(request, last, cost, out);
         Some(())
+    }
+
+    /// Passes on the report of a response of which no line shows the output: it wrote no summary.
+    pub(super) fn emit_unclear(&mut self, out: &mut Sink<'_>) {
+        if let Some((place, at, usage)) = self.unclear.take() {
+            let now = out.place();
+            out.push(Lane::Main, place, at, Event::Usage(Box::new(usage)));
+            out.begin(now);
+        }
     }
 
     /// Whether the model has written nothing yet.
@@ -154,9 +168,13 @@ impl CodexDecoder {
     }
 
     fn emit_usage(&mut self, request: Key, usage: TokenUsage, cost: Cost, out: &mut Sink<'_>) {
+        out.usage(self.usage(request, usage, cost));
+    }
+
+    fn usage(&self, request: Key, usage: TokenUsage, cost: Cost) -> Usage {
         let (prompt, output) = (usage.input.or_zero(), usage.output.0);
         let reasoning = usage.reasoning.0;
-        out.usage(Usage {
+        Usage {
             model: self.meta.model.clone(),
             cached: usage.cached.or_zero().min(prompt),
             output,
@@ -164,7 +182,7 @@ impl CodexDecoder {
             billed: cost.billed,
             is_inherited: cost.is_inherited,
             ..Usage::reported(request, prompt)
-        });
+        }
     }
 
     /// Whether the line that is being read was copied from the parent's history: it was billed there.

@@ -16,6 +16,9 @@ impl CodexDecoder {
     /// Reads a line for what concerns usage.
     pub(super) fn spend(&mut self, line: &[u8], out: &mut Sink<'_>) {
         let opening = Opening::of(line).unwrap_or_default();
+        if opening.kind != b"compacted" {
+            self.emit_unclear(out);
+        }
         match (opening.kind, opening.subtype) {
             (b"event_msg", b"token_count") if self.count(&text(line), out).is_some() => {}
             _ if !is_one_record(line) => self.read_line(&damage::line(line).0, out),
