@@ -1,6 +1,7 @@
 //! What a session notes for later ones, and expects by earlier ones.
 
 use super::earlier::{Beginning, Origin, Price, hash};
+use super::history::Coverage;
 use super::state::State;
 
 /// The number of settled deltas from which a price is first noted; each next time it takes twice as many.
@@ -16,24 +17,30 @@ impl State {
         }
     }
 
-    /// Notes what it began with, if its only request so far shows that: its log was read from its beginning, and
-    /// nothing was said before.
+    /// Notes what it began with, if its only request so far shows that.
     pub(super) fn note_beginning(&self) {
-        let (earlier, items) = (&self.rules().earlier, self.items());
-        let Some(first) = self
-            .requests()
-            .first()
-            .filter(|_| self.requests().len() == 1)
-        else {
-            return;
-        };
-        if !earlier.is_kept() || !self.is_read_from_its_beginning() {
-            return;
+        let earlier = &self.rules().earlier;
+        if earlier.is_kept()
+            && let Some(tokens) = self.beginning()
+        {
+            let beginning = Beginning {
+                tokens,
+                ..self.like_its_beginning()
+            };
+            earlier.note_beginning(&beginning);
         }
-        let held = items
-            .iter()
-            .enumerate()
-            .filter(|(_, item)| self.ledger().in_prompt(item, 0));
+    }
+
+    /// Tokens of the first prompt that are not part of the conversation, if its only request so far shows that: its log
+    /// was read from its beginning, and nothing was said before.
+    pub fn beginning(&self) -> Option<u64> {
+        let only = self.requests().first();
+        let first = only.filter(|_| self.requests().len() == 1)?;
+        if !self.is_read_from_its_beginning() {
+            return None;
+        }
+        let items = self.items().iter().enumerate();
+        let held = items.filter(|(_, item)| self.ledger().in_prompt(item, 0));
         let (mut said, mut is_first) = (0_u64, true);
         for (ix, item) in held {
             is_first &= item.output_of().is_none();
@@ -41,24 +48,20 @@ impl State {
                 said = said.saturating_add(self.tokens(ix).0);
             }
         }
-        if let Some(tokens) = first.prompt().checked_sub(said).filter(|_| is_first) {
-            let beginning = self.like_its_beginning();
-            let beginning = Beginning {
-                tokens,
-                model: first.model().map(|model| (**model).into()),
-                ..beginning
-            };
-            earlier.note_beginning(&beginning);
-        }
+        first.prompt().checked_sub(said).filter(|_| is_first)
     }
 
-    /// What it is expected to begin with, in tokens, as the user's sessions before it.
+    /// What it is expected to begin with, in tokens: as it began, where only its end was read; else as the user's sessions
+    /// before it.
     pub(super) fn expected_beginning(&self) -> Option<u64> {
         let earlier = &self.rules().earlier;
-        if !earlier.is_kept() {
-            return None;
+        if self.began_with.is_some() || !earlier.is_kept() {
+            return self.began_with;
         }
-        earlier.beginning_like(&self.like_its_beginning())
+        let like = self.like_its_beginning();
+        let is_partly_read = self.coverage != Coverage::Whole;
+        let own = is_partly_read.then(|| earlier.beginning_of(&like.origin));
+        own.flatten().or_else(|| earlier.beginning_like(&like))
     }
 
     fn like_its_beginning(&self) -> Beginning {

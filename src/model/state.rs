@@ -103,6 +103,8 @@ pub struct State {
     begins_again: bool,
     /// Which facts were named since the part of the log that was not read.
     named: Named,
+    /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.
+    pub(crate) began_with: Option<u64>,
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,

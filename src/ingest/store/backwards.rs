@@ -1,5 +1,6 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
+use super::beginning;
 use super::line_cursor::LineCursor;
 use crate::lanes::{Lanes, Searched, decode};
 use crate::lines::marks::Marks;
@@ -170,6 +171,9 @@ pub fn tail(
                 decoder = log.decoder();
             } else if !reach.is_final || lines.offset() < len {
                 position.read_up_to(&mut file, stamp, start, &lines)?;
+            }
+            if start > 0 && !several {
+                beginning::read_if_missing(&mut lanes, log, &mut file, measure, rules)?;
             }
             let cursor = LineCursor::new(source, position, decoder);
             return Ok(Reading::new(lanes, Box::new(cursor)));
@@ -528,6 +532,24 @@ mod tests {
             };
             assert_eq!(entries.len(), 2);
         }
+    }
+
+    #[test]
+    fn a_log_that_ends_with_a_compaction_begins_as_it_did() {
+        let mut text = "{\"cwd\":\"/p\"}\n".to_owned() + &say(2_000) + "{\"toy\":21000}\n";
+        for n in 1..=20 {
+            text += &say(40_000);
+            text += &format!("{{\"toy\":{}}}\n", 21_000 + n * 8_000);
+        }
+        text += "{\"reset\":1}\n";
+        text += &say(500);
+        let case = Case::new(&text);
+        let (sessions, _) = case.tail();
+        let (tail, whole) = (main(&sessions).context(), main(&case.whole()).context());
+        assert_eq!(main(&sessions).coverage, Coverage::Tail);
+        assert!(whole.used > 20_000, "{whole:?}");
+        assert_eq!((tail.known, tail.used), (0, whole.used));
+        assert!(tail.high < whole.used * 3 / 2, "{tail:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! and cursors are interpreted by the store that made them.
 
 pub mod backwards;
+mod beginning;
 pub mod document;
 mod line_cursor;
 pub mod lines;

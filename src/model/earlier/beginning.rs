@@ -41,6 +41,14 @@ impl Earlier {
         self.add(|facts| &mut facts.beginnings, beginning);
     }
 
+    /// What this session began with, in tokens, if that was noted.
+    pub(crate) fn beginning_of(&self, session: &Origin) -> Option<u64> {
+        let known = self.known()?;
+        let mut noted = known.facts.beginnings.iter();
+        let own = noted.find(|known| known.origin.is_same_session(session));
+        own.map(|own| own.tokens)
+    }
+
     /// What a session is expected to begin with, in tokens: as the newest of those before it that are most like it.
     pub(crate) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;

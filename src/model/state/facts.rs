@@ -25,6 +25,11 @@ impl State {
         self.named = Named::default();
     }
 
+    /// Sets what it [began](State::beginning) with: its log is read from a later record on.
+    pub fn set_beginning(&mut self, tokens: u64) {
+        self.began_with = Some(tokens);
+    }
+
     /// The log names the model.
     pub(crate) fn name_model(&mut self) {
         self.named.model = true;

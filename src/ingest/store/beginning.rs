@@ -1,0 +1,64 @@
+//! What a session began with, where its log is read from a later record on: after a compaction, its next prompt begins with
+//! as much.
+
+use crate::lanes::{Lanes, decode};
+use crate::lines::{Lines, OnLine};
+use crate::log::LogFile;
+use crate::source::Bytes;
+use model::event::{Lane, Measure, Sink};
+use model::session::Coverage;
+use model::window::Rules;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// How far the first usage report is looked for, in bytes: some agents write all tools before it.
+const SEARCHED: u64 = 1 << 20;
+
+/// Reads a log up to its first usage report, if its main session was compacted and no prompt shows yet what it has of its
+/// beginning.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub(super) fn read_if_missing(
+    lanes: &mut Lanes,
+    log: &LogFile,
+    file: &mut Bytes,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<()> {
+    let main = lanes.lane(Lane::Main);
+    if main.anchor().is_none()
+        && !main.resets().is_empty()
+        && let Some(tokens) = read(log, file, measure, rules)?
+    {
+        lanes.lane(Lane::Main).set_beginning(tokens);
+    }
+    Ok(())
+}
+
+/// What the first prompt of a log has besides the conversation, in tokens.
+fn read(
+    log: &LogFile,
+    file: &mut Bytes,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Option<u64>> {
+    let mut decoder = log.decoder();
+    let mut out = Sink::new(measure);
+    let mut lanes = Lanes::new(&log.facts, rules, Coverage::Whole).finally();
+    file.seek(SeekFrom::Start(0))?;
+    let deliver: &mut OnLine<'_> = &mut |place, line| {
+        decode(decoder.decoder.as_mut(), place, line, &mut out);
+        lanes.apply(out.entries.drain(..));
+        if lanes.have_room().is_err() || !lanes.lane(Lane::Main).requests().is_empty() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    };
+    Lines::at(0, 1, SEARCHED).read_all(&mut file.take(SEARCHED), deliver)?;
+    let main = lanes.lane(Lane::Main);
+    main.settle();
+    Ok(main.beginning())
+}
