@@ -34,6 +34,8 @@ struct Known {
     noted: Facts,
     /// Whether what is noted counts at once.
     is_live: bool,
+    /// Whether all facts of a kind are kept.
+    keeps_all: bool,
     /// Whether some are new since they were last taken.
     has_new: bool,
 }
@@ -69,6 +71,21 @@ impl Earlier {
         }
     }
 
+    /// The same, but all facts are kept: sessions of any time are replayed, each with what was known before it.
+    pub fn of_all_times(facts: Facts) -> Earlier {
+        Earlier(Some(Arc::new(Mutex::new(Known {
+            facts,
+            keeps_all: true,
+            ..Known::default()
+        }))))
+    }
+
+    /// What was noted since.
+    pub fn noted(&self) -> Facts {
+        self.known()
+            .map_or_else(Facts::default, |known| known.noted.clone())
+    }
+
     /// Whether there are new facts since they were last taken.
     pub fn has_new(&self) -> bool {
         self.known().is_some_and(|known| known.has_new)
@@ -81,10 +98,10 @@ impl Earlier {
             known.has_new = false;
             for facts in [&known.facts, &known.noted] {
                 for fact in &facts.beginnings {
-                    add(&mut all.beginnings, fact);
+                    add(&mut all.beginnings, fact, FACTS_PER_KIND);
                 }
                 for fact in &facts.prices {
-                    add(&mut all.prices, fact);
+                    add(&mut all.prices, fact, FACTS_PER_KIND);
                 }
             }
         }
@@ -106,7 +123,12 @@ impl Earlier {
         if let Some(mut known) = self.known()
             && !of(&mut known.facts).contains(fact)
         {
-            let is_new = add(of(known.notes()), fact);
+            let most = if known.keeps_all {
+                usize::MAX
+            } else {
+                FACTS_PER_KIND
+            };
+            let is_new = add(of(known.notes()), fact, most);
             known.has_new |= is_new;
         }
     }
@@ -114,7 +136,7 @@ impl Earlier {
 
 /// The session that has shown a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Origin {
+pub struct Origin {
     /// The agent's id.
     pub(super) agent: Box<str>,
     /// A hash of the session's id.
@@ -124,6 +146,11 @@ pub(super) struct Origin {
 }
 
 impl Origin {
+    /// When the session began, in seconds since 1970.
+    pub fn began(&self) -> i64 {
+        self.at
+    }
+
     fn is_same_session(&self, other: &Origin) -> bool {
         (&self.agent, self.session) == (&other.agent, other.session)
     }
@@ -142,21 +169,30 @@ trait Fact: Clone + PartialEq {
     /// Whether it takes the place of another one: the same session has shown both.
     fn replaces(&self, other: &Self) -> bool;
 
+    /// Whether it is from more of the same session than another one: which log of two is read first does not matter.
+    fn is_of_more_than(&self, _other: &Self) -> bool {
+        false
+    }
+
     /// Whether they are of the same kind, of which the newest are kept.
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// Adds a fact; older ones like it make room. Returns whether it is new.
-fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
-    if all.contains(new) {
+/// Adds a fact; older ones make room, if there are more than `most` like it. Returns whether it is new.
+fn add<F: Fact>(all: &mut Vec<F>, new: &F, most: usize) -> bool {
+    let is_better = |known: &F| known == new || new.replaces(known) && known.is_of_more_than(new);
+    if all.iter().any(is_better) {
         return false;
     }
     all.retain(|other| !new.replaces(other));
     all.push(new.clone());
-    all.sort_by_key(|fact| fact.origin().at);
+    all.sort_by_key(|fact| (fact.origin().at, fact.origin().session));
+    if most == usize::MAX {
+        return true;
+    }
     let mut alike = all.iter().filter(|other| other.is_like(new)).count();
     all.retain(|other| {
-        let leaves = alike > FACTS_PER_KIND && other.is_like(new);
+        let leaves = alike > most && other.is_like(new);
         alike -= usize::from(leaves);
         !leaves
     });

@@ -2,14 +2,15 @@
 
 use super::earlier::{Beginning, Origin, Price, hash};
 use super::history::Coverage;
+use super::small::short;
 use super::state::State;
 
 /// The number of settled deltas from which a price is first noted; each next time it takes twice as many.
-const FIRST_NOTED_DELTAS: usize = 8;
+const FIRST_NOTED_DELTAS: usize = 4;
 
 impl State {
     /// The origin of the facts that this session notes or asks for.
-    fn origin(&self) -> Origin {
+    pub fn origin(&self) -> Origin {
         Origin {
             agent: self.agent.into(),
             session: self.meta.id.as_deref().map_or(0, hash),
@@ -86,12 +87,15 @@ impl State {
         if deltas < FIRST_NOTED_DELTAS || !deltas.is_power_of_two() {
             return;
         }
-        let price = Price {
-            origin: self.origin(),
-            model: (**model).into(),
-            scale: calibrations.current().likely_scale(),
-        };
-        earlier.note_price(&price);
+        if let Some(scale) = calibrations.current().shown_scale() {
+            let price = Price {
+                origin: self.origin(),
+                model: (**model).into(),
+                scale,
+                reports: short(deltas),
+            };
+            earlier.note_price(&price);
+        }
     }
 
     /// What a token of a model is expected to cost, as a multiple of the models table's price.

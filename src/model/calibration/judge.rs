@@ -1,7 +1,7 @@
 //! What the deltas of a session show beyond the price of a token: what becomes of thinking, and whether the
 //! tokenizer is the one that the models table has.
 
-use super::verdict::{Fit, Point};
+use super::verdict::{Fit, Point, share_nearer};
 use super::{Calibration, Settled};
 use crate::thinking::Thinking;
 
@@ -62,16 +62,18 @@ impl Calibration {
         self.thinking != thinking || is_other_scale
     }
 
-    /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table
-    /// unless another is far more likely. Within a session the prices of items are learned at the same time; the next
-    /// session begins without them.
-    pub(crate) fn likely_scale(&self) -> f64 {
-        let (usual, free) = self.fits(self.thinking);
-        let differs = (free.scale / self.usual).ln().abs() > SCALE_CHANGE;
-        if differs && free.likelihood - usual.likelihood > DECISIVE_SCALE_MARGIN {
-            free.scale
+    /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table, 1,
+    /// unless another is far more likely and nearly all deltas are nearer to it. `None`: they are too few to decide.
+    pub(crate) fn shown_scale(&self) -> Option<f64> {
+        let points = self.points(self.thinking);
+        let table = Fit::with(1.0, &points);
+        let free = Fit::free(&points, self.prior.spread, 1.0).unwrap_or(table);
+        let gain = free.likelihood - table.likelihood;
+        if gain > DECISIVE_SCALE_MARGIN && share_nearer(&points, free.scale) >= NEARER {
+            Some(free.scale)
         } else {
-            self.usual
+            let fits = gain <= 0.0 || self.seen.len() >= DECIDING_DELTAS;
+            fits.then_some(1.0)
         }
     }
 
@@ -129,6 +131,10 @@ const DOUBT_MARGIN: f64 = 1.0;
 const TABLE_PENALTY: f64 = 2.5;
 const UNLISTED_PENALTY: f64 = 1.5;
 const HIDDEN_PENALTY: f64 = 1.0;
+/// The least share of deltas that are nearer to a price than to that of the table.
+const NEARER: f64 = 0.8;
+/// So many deltas that do not show another price show that the table is right.
+const DECIDING_DELTAS: usize = 8;
 /// A scale this far from its prior, as a share of the prior's 90 % error, shows another tokenizer.
 const SCALE_DISTANCE: f64 = 0.5;
 /// The change of the scale, as a logarithm, above which deltas are settled again.

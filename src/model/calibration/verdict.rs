@@ -71,6 +71,15 @@ fn median(values: &mut [(f64, f64)]) -> Option<f64> {
     median.map(|(value, _)| *value)
 }
 
+/// The share of deltas, by weight, that are nearer to this scale than to 1.
+pub(super) fn share_nearer(points: &[Point], scale: f64) -> f64 {
+    let ratios: Vec<(f64, f64)> = points.iter().filter_map(Point::ratio).collect();
+    let is_nearer = |ratio: f64| (ratio / scale).ln().abs() < ratio.ln().abs();
+    let nearer = ratios.iter().filter(|(ratio, _)| is_nearer(*ratio));
+    let all: f64 = ratios.iter().map(|(_, weight)| weight).sum();
+    nearer.map(|(_, weight)| weight).sum::<f64>() / all.max(f64::MIN_POSITIVE)
+}
+
 impl Point {
     /// The scale that it shows, and how well.
     fn ratio(&self) -> Option<(f64, f64)> {

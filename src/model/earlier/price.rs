@@ -1,6 +1,6 @@
 //! What a model's tokens cost in the user's sessions, where that is not what the models table has.
 
-use super::{Earlier, Fact, Origin};
+use super::{Earlier, FACTS_PER_KIND, Fact, Origin};
 use serde::{Deserialize, Serialize};
 
 /// What the reports of one session have shown.
@@ -11,6 +11,9 @@ pub struct Price {
     pub model: Box<str>,
     /// What a token cost, as a multiple of the models table's price; 1 where the reports did not show another.
     pub scale: f64,
+    /// How many reports have shown it.
+    #[serde(default)]
+    pub reports: u32,
 }
 
 /// The largest believed price, as a factor; its inverse is the smallest.
@@ -25,6 +28,10 @@ impl Fact for Price {
         self.origin.is_same_session(&other.origin) && self.model == other.model
     }
 
+    fn is_of_more_than(&self, other: &Price) -> bool {
+        self.reports > other.reports
+    }
+
     fn is_like(&self, other: &Price) -> bool {
         (&self.origin.agent, &self.model) == (&other.origin.agent, &other.model)
     }
@@ -36,13 +43,21 @@ impl Earlier {
         self.add(|facts| &mut facts.prices, price);
     }
 
+    /// Whether a session before this one has shown the price of a model's tokens.
+    pub fn has_price_before(&self, asked: &Origin) -> bool {
+        let is_before = |price: &Price| price.origin.is_before(asked);
+        self.known()
+            .is_some_and(|known| known.facts.prices.iter().any(is_before))
+    }
+
     /// The middle one of what a model's tokens cost in the newest sessions before one.
     pub(crate) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
         let known = self.known()?;
         let prices = known.facts.prices.iter();
         let of_model =
             prices.filter(|known| &*known.model == model && known.origin.is_before(asked));
-        let mut scales: Vec<f64> = of_model.map(|price| price.scale).collect();
+        let newest = of_model.rev().take(FACTS_PER_KIND);
+        let mut scales: Vec<f64> = newest.map(|price| price.scale).collect();
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
         middle.filter(|scale| (1.0 / MOST_PRICE_FACTOR..=MOST_PRICE_FACTOR).contains(scale))

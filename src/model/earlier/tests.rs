@@ -149,7 +149,7 @@ fn few_of_a_kind_are_kept_and_each_session_once() {
     assert!(known.has_new());
     let tokens = |all: &[Beginning]| all.iter().map(|one| one.tokens).collect::<Vec<_>>();
     let all = known.take_new(of_beginnings(vec![beginning(30, 7, 30)]));
-    assert_eq!(tokens(&all.beginnings), [20, 30, 7, 88]);
+    assert_eq!(tokens(&all.beginnings), [20, 7, 30, 88]);
     assert!(!known.has_new());
 }
 
@@ -210,6 +210,7 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
             origin: origin(session, at),
             model: "m".into(),
             scale,
+            reports: 8,
         };
         known.add(|facts| &mut facts.prices, &price);
     }
@@ -221,6 +222,53 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
     let other = of_other_agent(origin(9, 99));
     assert_eq!(known.scale_before(&other, "m"), None);
     assert_eq!(known.scale_before(&origin(9, 99), "n"), None);
+}
+
+#[test]
+fn a_price_is_noted_once_the_reports_decide() {
+    // Each result costs this many tokens for 100 local ones.
+    let shown = |prices: &[u64]| {
+        let known = Earlier::of_all_times(Facts::default());
+        let (log, _) = prices.iter().enumerate().fold(
+            (session(&known, 1).report(1_500), 1_500),
+            |(log, prompt), (n, price)| {
+                let log = log.item(&n.to_string(), Role::Tool, Kind::ToolResult, 400);
+                let prompt = prompt + 4 * price;
+                (log.report(prompt), prompt)
+            },
+        );
+        drop(log);
+        known
+            .noted()
+            .prices
+            .first()
+            .map(|price| (price.scale * 100.0).round())
+    };
+    assert_eq!(shown(&[150; 3]), None, "too few");
+    assert_eq!(shown(&[150; 4]), Some(150.0));
+    assert_eq!(shown(&[100; 4]), Some(100.0));
+    // They are off by as much in both directions.
+    assert_eq!(shown(&[98, 140, 100, 125, 101, 132, 96, 150]), Some(100.0));
+}
+
+#[test]
+fn a_longer_copy_of_a_session_counts() {
+    let known = Earlier::of_all_times(Facts::default());
+    for (reports, scale) in [(4, 1.2), (16, 1.3), (8, 1.4)] {
+        known.note_price(&Price {
+            origin: origin(1, 10),
+            model: "m".into(),
+            scale,
+            reports,
+        });
+    }
+    assert_eq!(known.noted().prices.len(), 1);
+    assert_eq!(known.noted().prices[0].scale, 1.3);
+    assert!(!known.has_price_before(&origin(2, 20)), "only later");
+    let known = Earlier::of_all_times(known.noted());
+    assert!(known.has_price_before(&origin(2, 20)));
+    assert!(!known.has_price_before(&origin(2, 5)));
+    assert!(!known.has_price_before(&origin(1, 20)));
 }
 
 #[test]
