@@ -100,6 +100,11 @@ impl Lanes {
         self.lanes.values().any(Session::has_misfolded)
     }
 
+    /// The sessions so far.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.lanes.values()
+    }
+
     /// How much of the log they cover.
     pub(crate) fn coverage(&self) -> Coverage {
         self.coverage

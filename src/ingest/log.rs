@@ -10,7 +10,7 @@ use super::text::Pieces;
 use format::Format;
 use model::event::{Entry, Measure, Unmeasured};
 use model::fleet::{FileFacts, FileId};
-use model::session::Coverage;
+use model::session::{Coverage, Session};
 use model::text::TextRequest;
 use model::window::Rules;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -377,6 +377,11 @@ impl Reading {
         let Reading { lanes, cursor } = self;
         let lanes = lanes.leaving_previews();
         Reading { lanes, cursor }
+    }
+
+    /// Whether each session read so far has enough.
+    pub(crate) fn has_enough(&self, is_enough: &dyn Fn(&Session) -> bool) -> bool {
+        self.lanes.sessions().all(is_enough)
     }
 
     /// How much of the log this reading covers.

@@ -4,6 +4,7 @@ use super::lanes::Sessions;
 use super::lines::Progress;
 use super::log::{LogFile, OnEntry, Reading, Recent};
 use model::event::{ByLength, Entry, Measure};
+use model::session::Session;
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -40,6 +41,34 @@ pub fn read_for_report(
     };
     read_through(begin, measure)
 }
+
+/// The beginning of a log, until each session in it has enough.
+///
+/// # Errors
+///
+/// If the log cannot be read.
+pub fn read_until(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+    is_enough: impl Fn(&Session) -> bool,
+) -> io::Result<Sessions> {
+    let mut reading = Reading::once(log, rules);
+    loop {
+        let mut records = 0;
+        let mut pause = || {
+            records += 1;
+            records >= RECORDS_AT_ONCE
+        };
+        match reading.step(measure, &mut pause)? {
+            Progress::More if !reading.has_enough(&is_enough) => {}
+            _ => return Ok(reading.finish().0),
+        }
+    }
+}
+
+/// So many records are read before it is asked whether they are enough.
+const RECORDS_AT_ONCE: usize = 64;
 
 fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<Sessions> {
     let mut tries = 0;

@@ -2,11 +2,13 @@
 //! prompt before its report with each estimator, and compares the errors.
 
 mod caches;
+mod first;
 mod summary;
 mod text;
 mod worst;
 
 pub use caches::CacheTally;
+pub use first::{FirstErrors, Off, Pair};
 pub use summary::{Decisions, Errors, Summary, Width};
 pub(crate) use text::{share, signed_share};
 pub use worst::{ChangedItem, Miss};
@@ -15,9 +17,10 @@ use super::in_order::in_order;
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::{Result, bail};
+use first::{First, Firsts};
 use ingest::log::LogFile;
 use ingest::reader::read_whole;
-use model::earlier::Earlier;
+use model::earlier::{Earlier, Facts};
 use model::estimators::{self, Decision, Estimator, Prediction};
 use model::event::{Key, Lane};
 use model::forecast::{BacktestSummary, Point, backtest};
@@ -55,6 +58,8 @@ pub struct Audit {
     pub forecast: Option<BacktestSummary>,
     /// The predicted state of prompt caches compared with what was read from them, by agent.
     pub caches: BTreeMap<&'static str, CacheTally>,
+    /// The first predictions of each session, with what earlier sessions have shown and without.
+    pub first: FirstErrors,
     /// The estimator that `worst` is about.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -101,7 +106,8 @@ pub fn run(
         most_misses: worst,
         ..Results::default()
     };
-    let rules = unbiased(&context.rules);
+    let earlier = Earlier::of_all_times(Facts::default());
+    let rules = with(earlier.clone(), &context.rules);
     let counter = Counter::with_cl100k();
     let mut unread = Vec::new();
     let reading = context.progress.begin(&found.files);
@@ -116,7 +122,10 @@ pub fn run(
     })?;
     drop(reading);
     print_problems(&unread, err)?;
-    let audit = results.into_audit(found.files.len());
+    let shown = Earlier::of_all_times(earlier.noted());
+    let firsts = std::mem::take(&mut results.firsts);
+    let first = firsts.compare(&counter, &with(shown, &rules));
+    let audit = results.into_audit(found.files.len(), first);
     style.print(&audit, out)?;
     context.check(&found.problems)
 }
@@ -164,8 +173,13 @@ pub(crate) fn of_session(
 
 /// These rules without what later sessions have shown, which a replay must not use.
 fn unbiased(rules: &Rules) -> Arc<Rules> {
+    with(Earlier::default(), rules)
+}
+
+/// These rules with what these sessions have shown.
+fn with(earlier: Earlier, rules: &Rules) -> Arc<Rules> {
     Arc::new(Rules {
-        earlier: Earlier::default(),
+        earlier,
         ..rules.clone()
     })
 }
@@ -178,6 +192,7 @@ struct Replayed {
     decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
     caches: Vec<(Key, CachePoint)>,
+    first: First,
     worst: Vec<Miss>,
 }
 
@@ -217,6 +232,7 @@ fn replay_one(
             requests: predicted.collect(),
             decisions: decided.collect(),
             points: backtest(session),
+            first: First::of(*lane, session),
             worst,
         }
     });
@@ -238,6 +254,7 @@ struct Results {
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     caches: BTreeMap<&'static str, CacheTally>,
+    firsts: Firsts,
     worst: Vec<Miss>,
 }
 
@@ -271,6 +288,7 @@ impl Results {
                     self.points.push(point);
                 }
             }
+            self.firsts.add(log, session.first);
             let worst = session.worst.into_iter();
             self.worst
                 .extend(worst.filter(|miss| new.contains(&miss.request)));
@@ -280,7 +298,7 @@ impl Results {
         self.worst.truncate(self.most_misses);
     }
 
-    fn into_audit(mut self, logs: usize) -> Audit {
+    fn into_audit(mut self, logs: usize, first: FirstErrors) -> Audit {
         // A fork may compact after a request that another log had first.
         self.tallies.retain(|_, tally| tally.requests() > 0);
         let groups = self.tallies.keys();
@@ -298,6 +316,7 @@ impl Results {
             models: self.summaries(models, |(_, model, _), name| model == name),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             caches: self.caches,
+            first,
             estimator: self.estimator,
             worst: self.worst,
         }

@@ -39,6 +39,11 @@ fn audit(arguments: &[&str], path: &Path) -> Value {
 /// A conversation of so many steps: the model says something and calls a tool, the tool gives back
 /// more or less. The provider counts a third more than the words, and frames each message.
 fn made_up(session: &str, steps: u64) -> String {
+    made_up_at(session, steps, 1)
+}
+
+/// The same of a provider that counts `times` as many tokens.
+fn made_up_at(session: &str, steps: u64, times: u64) -> String {
     let mut lines = Vec::new();
     let mut parent = Value::Null;
     let mut push = |kind: &str, message: Value, request: Option<u64>| {
@@ -78,7 +83,7 @@ fn made_up(session: &str, steps: u64) -> String {
             { "type": "tool_result", "tool_use_id": format!("t{step}"), "content": words(size, step) },
         ]});
         push("user", result, None);
-        prompt += output + size * 4 / 3 + 20;
+        prompt += output + size * 4 / 3 * times + 20;
     }
     lines.join("\n") + "\n"
 }
@@ -236,6 +241,39 @@ fn a_request_that_several_logs_repeat_counts_once() {
         both,
         audit(&[], folder.path()),
         "the same logs, the same numbers"
+    );
+}
+
+#[test]
+fn first_predictions_are_better_with_what_earlier_sessions_have_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    // The provider counts twice the words.
+    let dear = |session: &str, day: u32| {
+        made_up_at(session, 14, 2)
+            .replace("2026-09-20T", &format!("2026-09-{day}T"))
+            .replace("req_", &format!("req_{session}_"))
+            .replace("\"id\":\"m", &format!("\"id\":\"{session}_"))
+    };
+    write(folder.path(), "z.jsonl", &dear("5e55", 20));
+    let first = audit(&[], folder.path())["first"].clone();
+    assert_eq!(first["requests"], 10);
+    assert_eq!(first["alone"], first["taught"], "there was none before");
+    write(folder.path(), "a.jsonl", &dear("5e56", 21));
+    let first = audit(&[], folder.path())["first"].clone();
+    assert_eq!(first["requests"], 20);
+    let mean = |which: &str| first[which]["mean"].as_f64().unwrap();
+    assert!(mean("taught") < mean("alone") * 0.7, "{first}");
+    assert_eq!(
+        first["models"]["claude-opus-4-8"],
+        first["agents"]["claude-code"]
+    );
+    let text = run(&["audit"], &[folder.path()]);
+    let mut table = text
+        .lines()
+        .skip_while(|line| !line.contains("first ten predictions"));
+    assert!(
+        table.any(|line| line.contains("claude-opus-4-8") && line.contains(" 20 ")),
+        "{text}"
     );
 }
 

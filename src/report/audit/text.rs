@@ -1,14 +1,14 @@
 //! The audit for people: a table of estimators for each group of sessions.
 
 use super::caches;
-use super::{Audit, ChangedItem, Decisions, Miss, Summary};
+use super::{Audit, ChangedItem, Decisions, FirstErrors, Miss, Pair, Summary};
 use crate::text::page::Page;
 use model::estimators::Estimator;
 use model::forecast::{BacktestSummary, Fit};
 use render::number::tokens;
 use render::text::inert;
 use render::{NONE, or_none};
-use std::io;
+use std::{io, iter};
 
 /// Explains the columns of the tables.
 const LEGEND: &str = "\
@@ -38,6 +38,7 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     for ((agent, model), summary) in &audit.groups {
         write_group(out, &format!("{agent} · {}", inert(model)), summary)?;
     }
+    write_first(out, &audit.first)?;
     if let Some(backtest) = &audit.forecast {
         write_forecast(out, backtest)?;
     }
@@ -132,6 +133,39 @@ fn write_group(out: &mut Page<'_>, name: &str, summary: &Summary) -> io::Result<
         "  {covered} of the reports are inside the 90 % interval of ±{width}\n  \
          (p95 ±{p95}); {unexplained} of all growth is unexplained"
     )
+}
+
+/// The first predictions of each session; a model has a row where earlier sessions have changed some.
+fn write_first(out: &mut Page<'_>, first: &FirstErrors) -> io::Result<()> {
+    if first.all.requests == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nthe first ten predictions of each session, alone and with what a token cost in\nearlier sessions: error, %"
+    )?;
+    out.row(format_args!(
+        "  {:<27} {:>6} {:>13}{:>22}\n  {:<27} {:>6} {:>7}{:>7}{:>7} {:>7}{:>7}{:>7}",
+        "", "", "alone", "taught", "", "n", "mean", "p50", "p90", "mean", "p50", "p90"
+    ))?;
+    let changed = first.models.iter().filter(|(_, pair)| pair.differs());
+    let models = changed.map(|(model, pair)| (inert(model), pair));
+    for (
+        name,
+        Pair {
+            requests,
+            alone,
+            taught,
+        },
+    ) in iter::once(("all".into(), &first.all)).chain(models)
+    {
+        let [a, b, c] = [alone.mean, alone.p50, alone.p90].map(digits);
+        let [d, e, f] = [taught.mean, taught.p50, taught.p90].map(digits);
+        out.row(format_args!(
+            "  {name:<27} {requests:>6} {a:>7}{b:>7}{c:>7} {d:>7}{e:>7}{f:>7}"
+        ))?;
+    }
+    Ok(())
 }
 
 fn write_forecast(out: &mut Page<'_>, backtest: &BacktestSummary) -> io::Result<()> {

@@ -1,0 +1,200 @@
+//! The first predictions of each session, with what earlier sessions have shown of its model's tokens and without.
+
+use super::summary::quantile;
+use ingest::log::LogFile;
+use ingest::reader::read_until;
+use model::earlier::Origin;
+use model::event::{Key, Lane};
+use model::session::Session;
+use model::window::Rules;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+use tokens::Counter;
+
+/// So many predictions of a session are its first ones.
+const FIRST: usize = 10;
+
+/// The first predictions of a session.
+pub(super) struct First {
+    lane: Lane,
+    origin: Origin,
+    predictions: Vec<Prediction>,
+}
+
+struct Prediction {
+    request: Key,
+    model: String,
+    /// What was expected beyond what was reported, as a share of that: below 0, too little.
+    error: f64,
+}
+
+impl First {
+    pub(super) fn of(lane: Lane, session: &Session) -> First {
+        let requests = session.requests().iter();
+        let predictions = requests.filter_map(|request| {
+            let prompt = Some(request.prompt).filter(|prompt| *prompt > 0)? as f64;
+            let expected = request.predicted?.tokens as f64;
+            Some(Prediction {
+                request: request.key,
+                model: request.model.as_deref().unwrap_or("unknown").to_owned(),
+                error: (expected - prompt) / prompt,
+            })
+        });
+        First {
+            lane,
+            origin: session.origin(),
+            predictions: predictions.take(FIRST).collect(),
+        }
+    }
+
+    fn are_enough(session: &Session) -> bool {
+        let requests = session.requests().iter();
+        requests
+            .filter(|r| r.predicted.is_some())
+            .nth(FIRST)
+            .is_some()
+    }
+}
+
+/// The first predictions of all sessions.
+#[derive(Default)]
+pub(super) struct Firsts(Vec<(LogFile, First)>);
+
+impl Firsts {
+    pub(super) fn add(&mut self, log: &LogFile, first: First) {
+        if !first.predictions.is_empty() {
+            self.0.push((log.clone(), first));
+        }
+    }
+
+    /// Compares them with those of a second reading, in the order of time. `rules` have what all sessions have shown: each
+    /// uses what is from sessions before it.
+    pub(super) fn compare(mut self, counter: &Counter, rules: &Arc<Rules>) -> FirstErrors {
+        self.0.sort_by_key(|(_, first)| first.origin.began());
+        let mut seen: HashSet<(&'static str, Key)> = HashSet::new();
+        let mut pairs = Pairs::new();
+        for (log, first) in &self.0 {
+            let agent = log.format.id;
+            let taught = if rules.earlier.has_price_before(&first.origin) {
+                taught(log, first.lane, counter, rules).unwrap_or_default()
+            } else {
+                HashMap::new()
+            };
+            for alone in &first.predictions {
+                // Forks repeat the beginning of another session.
+                if seen.insert((agent, alone.request)) {
+                    let with = taught.get(&alone.request).unwrap_or(&alone.error);
+                    let group = pairs.entry((agent, alone.model.clone()));
+                    group.or_default().push([alone.error, *with]);
+                }
+            }
+        }
+        FirstErrors::of(&pairs)
+    }
+}
+
+/// Errors by agent and model, each without and with what earlier sessions have shown.
+type Pairs = BTreeMap<(&'static str, String), Vec<[f64; 2]>>;
+
+/// The errors of a session's first predictions by request, with what others have shown. Only the beginning of its log is
+/// read, as far as that is possible.
+fn taught(
+    log: &LogFile,
+    lane: Lane,
+    counter: &Counter,
+    rules: &Arc<Rules>,
+) -> io::Result<HashMap<Key, f64>> {
+    let sessions = read_until(log, counter, rules, First::are_enough)?;
+    let same = sessions.iter().find(|(other, _)| *other == lane);
+    let first = same.map(|(lane, session)| First::of(*lane, session));
+    let predictions = first.into_iter().flat_map(|first| first.predictions);
+    Ok(predictions.map(|it| (it.request, it.error)).collect())
+}
+
+/// How far the first predictions of each session were off.
+#[derive(Debug, Serialize)]
+pub struct FirstErrors {
+    /// All of them.
+    #[serde(flatten)]
+    pub all: Pair,
+    /// By agent.
+    pub agents: BTreeMap<&'static str, Pair>,
+    /// By model.
+    pub models: BTreeMap<String, Pair>,
+}
+
+/// Errors without and with what earlier sessions have shown.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Pair {
+    /// How many predictions there are, at most ten of each session.
+    pub requests: usize,
+    /// Without it.
+    pub alone: Off,
+    /// With it.
+    pub taught: Off,
+}
+
+/// Errors as shares of the reported prompt.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Off {
+    /// The mean of the errors' sizes.
+    pub mean: f64,
+    /// Percentiles of the errors' sizes.
+    pub p50: f64,
+    #[allow(missing_docs)]
+    pub p90: f64,
+    /// The mean error; negative: the predictions were too small.
+    pub bias: f64,
+}
+
+impl FirstErrors {
+    fn of(pairs: &Pairs) -> FirstErrors {
+        let of = |test: &dyn Fn(&(&'static str, String)) -> bool| {
+            let those = pairs.iter().filter(|(group, _)| test(group));
+            Pair::of(those.flat_map(|(_, pairs)| pairs).copied().collect())
+        };
+        let agents = pairs
+            .keys()
+            .map(|(agent, _)| (*agent, of(&|(other, _)| other == agent)));
+        let models = pairs
+            .keys()
+            .map(|(_, model)| (model.clone(), of(&|(_, other)| other == model)));
+        FirstErrors {
+            all: of(&|_| true),
+            agents: agents.collect(),
+            models: models.collect(),
+        }
+    }
+}
+
+impl Pair {
+    /// Whether earlier sessions have changed any prediction.
+    pub(super) fn differs(&self) -> bool {
+        (self.alone.mean, self.alone.bias) != (self.taught.mean, self.taught.bias)
+    }
+
+    fn of(pairs: Vec<[f64; 2]>) -> Pair {
+        let off = |which: usize| Off::of(pairs.iter().map(|pair| pair[which]).collect());
+        Pair {
+            requests: pairs.len(),
+            alone: off(0),
+            taught: off(1),
+        }
+    }
+}
+
+impl Off {
+    fn of(errors: Vec<f64>) -> Off {
+        let n = errors.len() as f64;
+        let mut sizes: Vec<f32> = errors.iter().map(|error| error.abs() as f32).collect();
+        sizes.sort_by(f32::total_cmp);
+        Off {
+            mean: errors.iter().map(|error| error.abs()).sum::<f64>() / n,
+            p50: quantile(&sizes, 0.5),
+            p90: quantile(&sizes, 0.9),
+            bias: errors.iter().sum::<f64>() / n,
+        }
+    }
+}
