@@ -12,17 +12,21 @@ FRAME = 4
 
 @dataclass
 class Part:
-    """A piece of a prompt: its role is system, schema, user, assistant, tool, reminder or summary."""
+    """A piece of a prompt: its role is system, schema, user, assistant, tool, reminder or summary.
+
+    `media` are the tokens of pictures and documents in it; `tokens` has them too.
+    """
 
     role: str
     text: str
     tool: str | None = None
     call: str | None = None
     tokens: int = -1
+    media: int = 0
 
     def __post_init__(self):
         if self.tokens < 0:
-            self.tokens = count(self.text)
+            self.tokens = count(self.text) + self.media
 
 
 @dataclass
@@ -45,6 +49,8 @@ class Prompt:
     stream: bool
     # Whether the client forbids calls of tools, as some do in a request for a summary.
     no_calls: bool = False
+    # The seconds for which the client has its prompt cached; None: the provider decides, and here it is for good.
+    cache_life: int | None = None
 
     @property
     def tokens(self):
@@ -74,6 +80,7 @@ class Answer:
     prompt: int
     cached: int
     thinking: int = 0
+    cache_life: int | None = None
 
     @property
     def output(self):
@@ -87,14 +94,27 @@ def flat(value):
 
 
 def text_of(content):
-    """Returns the text of any content: a text, a block, or a list of them."""
+    """Returns the text of any content: a text, a block, or a list of them. Pictures and documents have none."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
-        return content.get("text") or content.get("output") or flat(content)
+        return "" if data_of(content) else content.get("text") or content.get("output") or flat(content)
     return "\n".join(text_of(block) for block in content)
+
+
+def data_of(block):
+    """Returns the base64 of a picture or a document, in a block of any API, or None."""
+    kind, source, inline = block.get("type"), block.get("source"), block.get("inlineData")
+    if kind in ("image", "document") and isinstance(source, dict):
+        return source.get("data")
+    if kind in ("image_url", "input_image"):
+        url = block.get("image_url")
+        return url.get("url") if isinstance(url, dict) else url
+    if kind in ("file", "input_file"):
+        return (block.get("file") or block).get("file_data")
+    return inline.get("data") if isinstance(inline, dict) else None
 
 
 def blocks_of(content):

@@ -1,8 +1,10 @@
 """What the model does next: steps that a plan gives each session, one for a request.
 
-A step is `{"run": COMMAND}`, a call of the client's shell tool; `{"tool": NAME or NAMES, "args": {…}}`, a call of
-the first of these tools that the client has; `{"calls": [STEP, …]}`, several calls in one answer; or `{"say": TEXT}`,
-which ends the turn. `"with": TEXT` is said beside a call, `"think": N` are tokens of reasoning.
+A step is `{"run": COMMAND}`, a call of the client's shell tool; `{"agent": PROMPT}`, a call of its tool for sub-agents;
+`{"tool": NAME or NAMES, "args": {…}}`, a call of the first of these tools that the client has; `{"calls": [STEP, …]}`,
+several calls in one answer; or `{"say": TEXT}`, which ends the turn. `"with": TEXT` is said beside a call, `"think": N`
+are tokens of reasoning. `"faults": [FAULT, …]` go wrong before the step, one for a request, and `"usage": "none"` or
+`"zero"` is what the answer reports: see `provider/faults.py`.
 """
 
 import re
@@ -11,10 +13,22 @@ import threading
 from provider.kinds import shell_of
 from provider.prompt import Call
 
-# A word in each prompt that is typed, by which requests of two sessions are told apart.
-TAG = re.compile(r"\bLAB-[A-Z]+\b")
+# A word in each prompt that is typed, by which requests of two sessions are told apart. Sub-agents have tags too.
+TAG = re.compile(r"\bLAB-[A-Z]+(?:-[A-Z])?\b")
 TAG_OF_ONE = "LAB-MAIN"
+SUB = "LAB-SUB"
 END = {"say": "That is all."}
+
+# Tools that start a sub-agent, and what they are given beside the prompt, where their schemas have it.
+AGENTS = {
+    "Agent": {"subagent_type": "general-purpose"},
+    "agent": {"subagent_type": "general-purpose"},
+    "task": {"subagent_type": "general", "agent_type": "general-purpose"},
+    "invoke_agent": {"agent_name": "generalist"},
+    "spawn_agent": {"fork_turns": "none"},
+}
+# The tool by which a sub-agent of Gemini CLI ends.
+COMPLETE = "complete_task"
 
 
 class Steps:
@@ -30,10 +44,18 @@ class Steps:
             self._left[tag] = list(steps)
 
     def next(self, tag):
-        """Returns the next step of a session; past the last one, a step that ends the turn."""
+        """Returns the next step of a session; past the last one, a step that ends the turn.
+
+        As long as a step has faults it stays, and is returned with the next of them as its `fault`.
+        """
         with self._lock:
             left = self._left.get(tag)
-            return left.pop(0) if left else END
+            if not left:
+                return END
+            if faults := left[0].get("faults"):
+                left[0] = left[0] | {"faults": faults[1:]}
+                return left[0] | {"fault": faults[0]}
+            return left.pop(0)
 
     def planned(self):
         """Returns the names of the tools that are still to be called by name."""
@@ -42,37 +64,78 @@ class Steps:
         return {name for step in steps for one in step.get("calls", [step]) for name in _names(one)}
 
 
-def tag_of(prompt):
-    """Returns the tag of the session that a request belongs to."""
+def tag_of(prompt, inherits=False):
+    """Returns the tag of the session that a request belongs to.
+
+    A parent's prompt has the tags of its sub-agents too, where the client reports on them. A sub-agent's has its parent's
+    only where the API `inherits`.
+    """
     tags = [tag for part in prompt.parts if part.role == "user" for tag in TAG.findall(part.text)]
-    return tags[-1] if tags else TAG_OF_ONE
+    own = [tag for tag in tags if not tag.startswith(SUB)]
+    if tags and tags[-1].startswith(SUB) and (inherits or not own):
+        return tags[-1]
+    return own[-1] if own else TAG_OF_ONE
 
 
 def calls_of(step, prompt):
     """Returns the calls of a step, with the tools that this client has for them."""
-    found = []
-    for one in step.get("calls", [step]):
-        name = next((name for name in _names(one) if prompt.tool(name)), None)
-        if name:
-            found.append(Call(name, one.get("args", {}), prompt.tool(name)))
-        elif "run" in one and (shell := shell_of(prompt)):
-            tool = prompt.tool(shell)
-            found.append(Call(shell, arguments(tool.schema, one["run"]) | one.get("args", {}), tool))
-    return found
+    if "say" in step and (tool := prompt.tool(COMPLETE)):
+        return [Call(COMPLETE, {"result": _as(tool.schema.get("properties", {}).get("result", {}), step["say"])}, tool)]
+    calls = [_call(one, prompt) for one in step.get("calls", [step])]
+    return [call for call in calls if call]
+
+
+def _call(step, prompt):
+    own = step.get("args", {})
+    if "agent" in step:
+        name = next((name for name in AGENTS if prompt.tool(name)), None)
+        tool = name and prompt.tool(name)
+        return tool and Call(name, agent_arguments(tool, step["agent"]) | own, tool)
+    if "run" in step:
+        tool = prompt.tool(shell_of(prompt))
+        return tool and Call(tool.name, arguments(tool.schema, step["run"]) | own, tool)
+    tool = next((tool for tool in map(prompt.tool, _names(step)) if tool), None)
+    return tool and Call(tool.name, _known(tool.schema, own), tool)
 
 
 def arguments(schema, command):
     """Returns the arguments for a shell tool by its schema: the command, and something for each field it requires."""
     fields, given = schema.get("properties") or {}, {}
+    if not fields:
+        return {"command": command}
     for name in ("command", "cmd", "script"):
         if name in fields:
             is_list = fields[name].get("type") == "array"
             given[name] = ["bash", "-lc", command] if is_list else command
             break
-    for name in schema.get("required") or []:
-        if name not in given:
-            given[name] = _something(fields.get(name) or {})
-    return given
+    return _filled(schema, given)
+
+
+def agent_arguments(tool, prompt):
+    """Returns the arguments for a tool that starts a sub-agent with this prompt."""
+    tag = TAG.findall(prompt)[-1].lower().replace("-", "_")
+    given = AGENTS[tool.name] | {"description": f"reader {tag}", "task_name": tag, "prompt": prompt, "message": prompt}
+    return _filled(tool.schema, _known(tool.schema, given))
+
+
+def _known(schema, given):
+    """Returns the arguments that a schema has, of those for several clients."""
+    fields = schema.get("properties")
+    return {name: value for name, value in given.items() if not fields or name in fields}
+
+
+def _filled(schema, given):
+    """Returns arguments with something for each other field that a schema requires."""
+    fields = schema.get("properties") or {}
+    missing = [name for name in schema.get("required") or [] if name not in given]
+    return given | {name: _something(fields.get(name) or {}) for name in missing}
+
+
+def _as(schema, text):
+    """Returns a text in the form that a schema wants: itself, or an object with it in each required field."""
+    if schema.get("type") != "object":
+        return text
+    return {name: _as(field, text) for name, field in schema.get("properties", {}).items()}
 
 
 def _something(field):

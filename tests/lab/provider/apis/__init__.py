@@ -1,7 +1,8 @@
 """The APIs of models that clients speak: how each one's request is read, and its answer written.
 
 An API is a module with `read(body, path)`, which returns a Prompt; `whole(answer)`, the answer as one object; and
-`stream(answer, body)`, the same as events, each a name (or None) and its data.
+`stream(answer, body)`, the same as events, each a name (or None) and its data. `INHERITS` is true where a sub-agent's
+prompt may begin with its parent's.
 """
 
 from provider.apis import anthropic, chat, gemini, responses

@@ -3,10 +3,12 @@
 import json
 import re
 
+from provider.media import media_of
 from provider.prompt import FRAME, Part, Prompt, Tool, flat, fresh, text_of
 from provider.tokens import reasoning, reasoning_tokens
 
 NAME = "anthropic"
+INHERITS = False
 
 # Claude Code appends these to the results of tools.
 REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*", re.S)
@@ -21,13 +23,14 @@ def read(body, path):
     for message in body["messages"]:
         content = message["content"]
         for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
-            parts += _parts(block, message["role"], names)
+            parts += _parts(block, message["role"], names, body.get("model") or "")
         parts[-1].tokens += FRAME
     no_calls = (body.get("tool_choice") or {}).get("type") == "none"
-    return Prompt(body.get("model") or "", parts, tools, bool(body.get("stream")), no_calls)
+    life = 3600 if '"ttl": "1h"' in json.dumps(body) else 300
+    return Prompt(body.get("model") or "", parts, tools, bool(body.get("stream")), no_calls, life)
 
 
-def _parts(block, role, names):
+def _parts(block, role, names, model):
     kind = block.get("type")
     if kind == "text":
         return [Part(role if role in ("user", "assistant") else "system", block["text"])]
@@ -39,13 +42,19 @@ def _parts(block, role, names):
     if kind == "tool_result":
         text, call = text_of(block.get("content")), block["tool_use_id"]
         reminders = "".join(REMINDER.findall(text))
-        result = Part("tool", REMINDER.sub("", text), names.get(call), call)
+        media = media_of(NAME, block.get("content"), model)
+        result = Part("tool", REMINDER.sub("", text), names.get(call), call, media=media)
         return [result] + ([Part("reminder", reminders)] if reminders else [])
+    if media := media_of(NAME, block, model):
+        return [Part(role, "", media=media)]
     return [Part("user", flat(block)[:2000])]
 
 
 def whole(answer):
     fresh_tokens = answer.prompt - answer.cached
+    written = fresh_tokens // 2
+    lives = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0}
+    lives["ephemeral_1h_input_tokens" if answer.cache_life == 3600 else "ephemeral_5m_input_tokens"] = written
     content = []
     if answer.thinking:
         content.append({"type": "thinking", "thinking": "Thinking.", "signature": reasoning(answer.thinking)})
@@ -62,8 +71,9 @@ def whole(answer):
         "stop_reason": "tool_use" if answer.calls else "end_turn",
         "stop_sequence": None,
         "usage": {
-            "input_tokens": fresh_tokens - fresh_tokens // 2,
-            "cache_creation_input_tokens": fresh_tokens // 2,
+            "input_tokens": fresh_tokens - written,
+            "cache_creation_input_tokens": written,
+            "cache_creation": lives,
             "cache_read_input_tokens": answer.cached,
             "output_tokens": answer.output,
             "output_tokens_details": {"thinking_tokens": answer.thinking},

@@ -3,9 +3,11 @@
 import json
 import time
 
+from provider.media import media_of
 from provider.prompt import FRAME, Part, Prompt, Tool, blocks_of, flat, fresh, text_of
 
 NAME = "chat"
+INHERITS = False
 
 
 def read(body, path):
@@ -23,10 +25,11 @@ def _parts(message, names):
     role, content = message["role"], message.get("content")
     if role == "tool":
         call = message.get("tool_call_id")
-        result = Part("tool", text_of(content), names.get(call), call)
+        result = Part("tool", text_of(content), names.get(call), call, media=media_of(NAME, content))
         result.tokens += FRAME
         return [result]
-    parts = [Part("system" if role == "developer" else role, text_of([block])) for block in blocks_of(content)]
+    role = "system" if role == "developer" else role
+    parts = [Part(role, text_of([block]), media=media_of(NAME, block)) for block in blocks_of(content)]
     parts[0].tokens += FRAME
     if message.get("reasoning_content"):
         parts.append(Part("assistant", message["reasoning_content"]))

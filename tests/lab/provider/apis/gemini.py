@@ -1,8 +1,10 @@
 """Google's generateContent API."""
 
+from provider.media import media_of
 from provider.prompt import FRAME, Part, Prompt, Tool, flat, text_of
 
 NAME = "gemini"
+INHERITS = False
 
 
 def read(body, path):
@@ -27,6 +29,8 @@ def _part(part, role):
         return Part("assistant", call["name"] + flat(call.get("args")), call["name"], call.get("id"))
     if result := part.get("functionResponse"):
         return Part("tool", flat(result.get("response")), result["name"], result.get("id"))
+    if media := media_of(NAME, part):
+        return Part("user", "", media=media)
     return Part("assistant" if role == "model" else "user", part.get("text") or flat(part))
 
 

@@ -3,10 +3,15 @@
 import json
 import time
 
+from provider.media import media_of
 from provider.prompt import FRAME, Part, Prompt, Tool, blocks_of, flat, fresh, text_of
 from provider.tokens import reasoning, reasoning_tokens
 
 NAME = "responses"
+# A sub-agent may go on with its parent's conversation.
+INHERITS = True
+# Newer models of Codex call their shell from a script.
+SCRIPT = 'const it = await tools.exec_command({cmd: %s}); text(typeof it === "string" ? it : it.output ?? "");'
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
 
@@ -17,10 +22,11 @@ def read(body, path):
     items = body["input"]
     if not isinstance(items, list):
         items = [{"type": "message", "role": "user", "content": items}]
-    names = {}
-    for item in items:
-        parts += _parts(item, names)
-        if item.get("type") == "tool_search_output":
+    names, last_prompt = {}, max((at for at, item in enumerate(items) if item.get("role") == "user"), default=0)
+    for at, item in enumerate(items):
+        # The provider leaves out the reasoning of earlier turns.
+        parts += [] if item.get("type") == "reasoning" and at < last_prompt else _parts(item, names)
+        if item.get("type") in ("tool_search_output", "additional_tools"):
             declared += item.get("tools") or []
     no_calls = body.get("tool_choice") == "none"
     return Prompt(body.get("model") or "", parts, _tools(declared), bool(body.get("stream")), no_calls)
@@ -30,7 +36,8 @@ def _parts(item, names):
     kind, call = item.get("type", "message"), item.get("call_id")
     if kind == "message":
         role = "system" if item["role"] == "developer" else item["role"]
-        parts = [Part(role, text_of([block])) for block in blocks_of(item["content"])]
+        blocks = blocks_of(item["content"])
+        parts = [Part(role, text_of([block]), media=media_of(NAME, block)) for block in blocks]
         parts[0].tokens += FRAME
         return parts
     if kind == "agent_message":  # What one agent says to another: its text may be encrypted.
@@ -50,8 +57,11 @@ def _parts(item, names):
         return [Part("assistant", flat(item.get("arguments")), "tool_search", call)]
     if kind == "tool_search_output":
         return [Part("schema", flat(item.get("tools")), "tool_search", call)]
+    if kind == "additional_tools":
+        return [Part("schema", flat(tool), tool=tool.get("name")) for tool in item.get("tools") or []]
     if kind.endswith("_output"):
-        result = Part("tool", text_of(item.get("output")), names.get(call), call)
+        output = item.get("output")
+        result = Part("tool", text_of(output), names.get(call), call, media=media_of(NAME, output))
         result.tokens += FRAME
         return [result]
     return [Part("system", flat(item))]
@@ -60,12 +70,14 @@ def _parts(item, names):
 def _tools(declared):
     tools = []
     for tool in declared:
-        if tool.get("type") == "namespace":
-            tools += [Tool(one["name"], one.get("parameters") or {}, space=tool["name"]) for one in tool["tools"]]
-        else:
-            name = tool.get("name") or tool.get("type")
-            tools.append(Tool(name, tool.get("parameters") or {}, tool.get("type") or "function"))
+        space = tool["name"] if tool.get("type") == "namespace" else None
+        tools += [_tool(one, space) for one in (tool["tools"] if space else [tool])]
     return tools
+
+
+def _tool(tool, space):
+    kind = tool.get("type") or "function"
+    return Tool(tool.get("name") or kind, tool.get("parameters") or {}, kind, space)
 
 
 def whole(answer):
@@ -106,8 +118,9 @@ def _call(call):
                 "arguments": call.arguments, **shared}
     if call.tool and call.tool.kind == "custom":
         text = call.arguments.get("command") or call.arguments.get("cmd") or ""
+        text = SCRIPT % json.dumps(text) if call.name == "exec" else text
         return {"type": "custom_tool_call", "id": fresh("ctc_"), "name": call.name, "input": text, **shared}
-    space = {"namespace": call.tool.space} if call.tool and call.tool.space else {}
+    space = {"namespace": call.tool.space} if call.tool and call.tool.space not in (None, "functions") else {}
     arguments = json.dumps(call.arguments)
     return {"type": "function_call", "id": fresh("fc_"), "name": call.name, "arguments": arguments, **space, **shared}
 
