@@ -31,7 +31,7 @@ def asked_for(client, binary):
     plan = load("compact", client)
     with with_faces(client, binary, plan.options) as run:
         run.open()
-        before = run.ask("Read three pieces.", [*plan.turns[0]["steps"][:3], {"say": "Read."}]).after
+        before = run.ask("Read three pieces.", [*plan.turns[0].steps[:3], {"say": "Read."}]).after
         run.enter(client.compact)
         wait(lambda: run.provider.of(kind="compact"), 60, "a request for a summary")
         report = settled(lambda: run.report()["context"], lambda it: it["known"] == 0, 30)
@@ -57,7 +57,7 @@ def by_itself(client, binary):
     with with_faces(client, binary, plan.options) as run:
         run.open()
         for turn in plan.turns:
-            last = run.ask(turn["prompt"], turn["steps"])
+            last = run.ask(turn.prompt, turn.steps)
         # What happens in a turn is said at the next prompt.
         for prompt in ("Once more.", "And again."):
             run.ask(prompt, [{"say": "Yes."}])

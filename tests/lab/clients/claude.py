@@ -46,11 +46,10 @@ class Claude(Client):
         return [self.program(), "mcp", "add", "ctxgauge", "--", program, "mcp"]
 
     def headless(self, prompt, options, resume):
-        more = [*self._shared(options), *(["--continue"] if resume else [])]
-        return [self.program(), "-p", prompt, *more]
+        return [self.program(), "-p", prompt, *self._shared(options), *_how(resume)]
 
     def interactive(self, options, resume):
-        return [self.program(), *self._shared(options), *(["--continue"] if resume else [])]
+        return [self.program(), *self._shared(options), *_how(resume)]
 
     def _shared(self, options):
         return ["--dangerously-skip-permissions", "--model", options.model or self.model, *options.more]
@@ -60,3 +59,10 @@ class Claude(Client):
 
     def logs(self, home):
         return newest_last((home / ".claude/projects").glob("*/*.jsonl"))
+
+
+def _how(resume):
+    if resume is None:
+        return []
+    how = ["--resume", resume.session] if resume.session else ["--continue"]
+    return [*how, *(["--fork-session"] if resume.fork else [])]

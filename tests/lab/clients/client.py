@@ -8,21 +8,33 @@ from dataclasses import dataclass, field
 from rig.places import program, search_path
 
 
-
 @dataclass
 class Options:
     """How a session is set up: a client uses what it has a setting for.
 
-    `window` is the context window and `limit` the size at which the client compacts, both in tokens. `more` are
-    arguments for the command line, `settings` keys for the client's settings file.
+    `window` is the context window and `limit` the size at which the client compacts, both in tokens. `models` are other
+    models that the session may change to, with their windows. `more` are arguments for the command line, `settings` keys
+    for the client's settings file, `variables` those of its environment.
     """
 
     model: str | None = None
     window: int | None = None
     limit: int | None = None
+    models: dict = field(default_factory=dict)
     more: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     variables: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Resume:
+    """How a session goes on: the last one, or the one with this id; a fork of it is a session of its own."""
+
+    session: str | None = None
+    fork: bool = False
+
+
+LAST = Resume()
 
 
 class Client:
@@ -35,6 +47,10 @@ class Client:
     quit = ("C-c", "C-c")
     # The command that asks for a compaction.
     compact = "/compact"
+    # The command that begins a new session in the same terminal.
+    clear = "/clear"
+    # The key that interrupts a turn.
+    interrupt = "Escape"
     # Whether it can run a status line and hooks of ours.
     has_line = has_hooks = False
     # Folders of its home into which it copies itself: they are removed at the end of a run.
@@ -81,11 +97,11 @@ class Client:
         raise NotImplementedError
 
     def headless(self, prompt, options, resume):
-        """Returns the command that runs one turn; with `resume` it goes on with the last session."""
+        """Returns the command that runs one turn, of a new session or of the one that a `Resume` describes."""
         raise NotImplementedError
 
     def interactive(self, options, resume):
-        """Returns the command that opens it in a terminal; with `resume` it goes on with the last session."""
+        """Returns the command that opens it in a terminal, with a new session or the one that a `Resume` describes."""
         raise NotImplementedError
 
     def is_ready(self, screen):
@@ -99,6 +115,10 @@ class Client:
     def logs(self, home):
         """Returns its logs, the newest last."""
         raise NotImplementedError
+
+    def session_of(self, log):
+        """Returns the id by which the session of a log is resumed."""
+        return log.stem
 
     def version(self):
         """Returns the version that is installed, or None."""

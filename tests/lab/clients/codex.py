@@ -13,6 +13,7 @@ class Codex(Client):
     package = "@openai/codex"
     small = Options(window=80000)
     has_hooks = True
+    clear = "/new"
     model = "gpt-5.5"
     copies = (".codex/packages",)
 
@@ -45,11 +46,11 @@ class Codex(Client):
         return home / ".codex/hooks.json"
 
     def headless(self, prompt, options, resume):
-        how = ["resume", "--last"] if resume else []
+        how = [*_how(resume), *_model(options)]
         return [self.program(), "exec", "--skip-git-repo-check", *self._shared(options), *how, prompt]
 
     def interactive(self, options, resume):
-        return [self.program(), *(["resume", "--last"] if resume else []), *self._shared(options)]
+        return [self.program(), *_how(resume), *_model(options), *self._shared(options)]
 
     def _shared(self, options):
         return ["--dangerously-bypass-approvals-and-sandbox", *options.more]
@@ -66,6 +67,17 @@ class Codex(Client):
 
     def logs(self, home):
         return newest_last((home / ".codex/sessions").rglob("rollout-*.jsonl"))
+
+    def session_of(self, log):
+        return log.stem[-36:]
+
+
+def _how(resume):
+    return [] if resume is None else ["fork" if resume.fork else "resume", resume.session or "--last"]
+
+
+def _model(options):
+    return ["-m", options.model] if options.model else []
 
 
 def _toml(top, tables):

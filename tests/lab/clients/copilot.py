@@ -41,7 +41,7 @@ class Copilot(Client):
 
     def interactive(self, options, resume):
         free = ["--allow-all-tools", "--allow-all-paths", "--no-auto-update"]
-        return [self.program(), *free, *(["--continue"] if resume else []), *options.more]
+        return [self.program(), *free, *_how(resume), *options.more]
 
     def questions(self, screen):
         return ("Enter",) if "1. Yes" in screen else ()
@@ -51,3 +51,12 @@ class Copilot(Client):
 
     def logs(self, home):
         return newest_last((home / ".copilot/session-state").rglob("events.jsonl"))
+
+    def session_of(self, log):
+        return log.parent.name
+
+
+def _how(resume):
+    if resume is None:
+        return []
+    return [f"--resume={resume.session}"] if resume.session else ["--continue"]

@@ -16,12 +16,12 @@ class OpenCode(Client):
 
     def configure(self, home, work, url, options):
         name = options.model or self.model
-        limit = {"context": options.window or 200000, "output": 8000}
+        windows = {name: options.window or 200000} | options.models
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "name": "Lab",
             "options": {"baseURL": f"{url}/v1", "apiKey": "lab-key"},
-            "models": {name: {"name": "Lab", "tool_call": True, "limit": limit}},
+            "models": {model: _model(window) for model, window in windows.items()},
         }
         settings = {
             "autoupdate": False,
@@ -39,13 +39,23 @@ class OpenCode(Client):
         return home / ".config/opencode/opencode.json"
 
     def headless(self, prompt, options, resume):
-        return [self.program(), "run", *(["--continue"] if resume else []), *options.more, prompt]
+        return [self.program(), "run", *_how(options, resume), prompt]
 
     def interactive(self, options, resume):
-        return [self.program(), *(["--continue"] if resume else []), *options.more]
+        return [self.program(), *_how(options, resume)]
 
     def is_ready(self, screen):
         return "Ask anything" in screen
 
     def logs(self, home):
         return newest_last((home / ".local/share/opencode").glob("opencode*.db"))
+
+
+def _model(window):
+    return {"name": "Lab", "tool_call": True, "limit": {"context": window, "output": 8000}}
+
+
+def _how(options, resume):
+    how = [] if resume is None else ["--continue"]
+    how += ["--fork"] if resume and resume.fork else []
+    return how + (["-m", f"lab/{options.model}"] if options.model else []) + options.more

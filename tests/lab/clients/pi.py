@@ -16,8 +16,9 @@ class Pi(Client):
 
     def configure(self, home, work, url, options):
         name = options.model or self.model
-        model = {"id": name, "reasoning": False, "contextWindow": options.window or 200000, "maxTokens": 8000}
-        provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "lab-key", "models": [model]}
+        windows = {name: options.window or 200000} | options.models
+        models = [_model(model, window) for model, window in windows.items()]
+        provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "lab-key", "models": models}
         # It compacts at its window less this reserve.
         compaction = {"enabled": True, "reserveTokens": 16384, "keepRecentTokens": 8000}
         settings = {"defaultProvider": "lab", "defaultModel": name, "compaction": compaction}
@@ -34,10 +35,25 @@ class Pi(Client):
 
     def interactive(self, options, resume):
         model = ["--provider", "lab", "--model", options.model or self.model]
-        return [self.program(), *model, *(["--continue"] if resume else []), *options.more]
+        return [self.program(), *model, *_how(resume), *options.more]
 
     def is_ready(self, screen):
         return "lab-model" in screen
 
     def logs(self, home):
         return newest_last((home / ".pi/agent/sessions").glob("*/*.jsonl"))
+
+    def session_of(self, log):
+        return str(log)
+
+
+def _how(resume):
+    if resume is None:
+        return []
+    if resume.session:
+        return ["--fork" if resume.fork else "--session", resume.session]
+    return ["--continue"]
+
+
+def _model(name, window):
+    return {"id": name, "reasoning": False, "contextWindow": window, "maxTokens": 8000}

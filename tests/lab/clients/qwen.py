@@ -47,11 +47,18 @@ class Qwen(Client):
         return [*self.interactive(options, resume), "-p", prompt]
 
     def interactive(self, options, resume):
-        how = ["--continue"] if resume else []
-        return [self.program(), "--yolo", "--auth-type", "openai", *how, *options.more]
+        model = ["-m", options.model] if options.model else []
+        return [self.program(), "--yolo", "--auth-type", "openai", *model, *_how(resume), *options.more]
 
     def is_ready(self, screen):
         return "Type your message" in screen
 
     def logs(self, home):
         return newest_last((home / ".qwen").glob("projects/*/chats/*.jsonl"))
+
+
+def _how(resume):
+    if resume is None:
+        return []
+    how = ["--resume", resume.session] if resume.session else ["--continue"]
+    return [*how, *(["--fork-session"] if resume.fork else [])]

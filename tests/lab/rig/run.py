@@ -1,6 +1,5 @@
 """A run: a home and a project of its own, the provider, and a client that is typed at or called for one turn."""
 
-import json
 import os
 import random
 import shutil
@@ -9,10 +8,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from clients.client import Options
+from clients.client import LAST, Options
 from provider import Provider
 from provider.steps import TAG_OF_ONE
 from rig import places, recorder
+from rig.gauge import Gauge
 from rig.terminal import Terminal, wait
 
 TURN_SECONDS = 180
@@ -23,13 +23,13 @@ STEADY_LOOKS = 5
 class Run:
     """One client with one home. The end of its `with` ends the processes, and leaves the folder to be looked at."""
 
-    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160):
+    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160, name=None, bodies=False):
         self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
-        self.at = places.new_run(client.name)
+        self.at = places.new_run(name or client.name)
         self.home, self.work = self.at / "home", self.at / "work/project"
         self.home.mkdir()
         _project(self.work)
-        self.provider = Provider(self.at / "truth.jsonl", thinking, pace)
+        self.provider = Provider(self.at / "truth.jsonl", thinking, pace, bodies=self.at / "bodies" if bodies else None)
         recorder.write(self.at / "bin", self.at / "calls", self.binary)
         client.configure(self.home, self.work, self.provider.url, self.options)
         self.terminal, self._open, self._width = None, [], width
@@ -47,9 +47,9 @@ class Run:
         for below in self.client.copies:
             shutil.rmtree(self.home / below, ignore_errors=True)
 
-    def environment(self):
+    def environment(self, options=None):
         """Returns the client's environment; the recorder is its `ctxgauge`."""
-        variables = self.client.environment(self.home, self.provider.url, self.options)
+        variables = self.client.environment(self.home, self.provider.url, options or self.options)
         return variables | {"PATH": f"{self.at / 'bin'}:{variables['PATH']}"}
 
     # Turns without a terminal.
@@ -57,10 +57,19 @@ class Run:
     def headless(self, prompt, steps=(), resume=False, tag=TAG_OF_ONE, work=None):
         """Runs one turn. Returns the finished process."""
         self.provider.expect(steps, tag)
-        argv = [str(one) for one in self.client.headless(f"{tag} {prompt}", self.options, resume)]
-        return subprocess.run(
-            argv, cwd=work or self.work, env=self.environment(), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=TURN_SECONDS,
+        process = self.start(f"{tag} {prompt}", LAST if resume else None, self.options, work)
+        try:
+            output, errors = process.communicate(timeout=TURN_SECONDS)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    def start(self, prompt, resume, options, work=None):
+        """Starts one turn, in a process group of its own. Returns the process."""
+        argv = [str(one) for one in self.client.headless(prompt, options, resume)]
+        return subprocess.Popen(
+            argv, cwd=work or self.work, env=self.environment(options), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
 
     # Turns in a terminal.
@@ -69,7 +78,7 @@ class Run:
         """Opens the client in a terminal, answers what it asks at its start, and waits until a prompt can be typed."""
         if self.terminal is None:
             self.terminal = Terminal(self.at, self._width)
-        argv = self.client.interactive(options or self.options, resume)
+        argv = self.client.interactive(options or self.options, LAST if resume else None)
         self.terminal.open(name, argv, self.environment(), work or self.work)
         self._open.append(name)
         self.ready(name)
@@ -99,9 +108,10 @@ class Run:
         before = len(self.provider.of(tag))
         self.provider.expect(steps, tag)
         self.enter(f"{tag} {prompt}", name)
-        return wait(lambda: self._ended(tag, before), TURN_SECONDS, f"the end of the turn: {prompt}")
+        return wait(lambda: self.ended(tag, before), TURN_SECONDS, f"the end of the turn: {prompt}")
 
-    def _ended(self, tag, before):
+    def ended(self, tag, before):
+        """Returns the last request of a session, if that ends its turn and is not one of the first `before`."""
         new = self.provider.of(tag)[before:]
         return new[-1] if new and new[-1].ends_turn else None
 
@@ -125,19 +135,12 @@ class Run:
 
     def ctxgauge(self, *argv, work=None, variables=None, input=""):
         """Runs ctxgauge with the settings of this run, and none of this machine."""
-        environment = self.client.environment(self.home, self.provider.url, self.options) | (variables or {})
-        keep = {key: value for key, value in environment.items() if key in ("HOME", "PATH", "CODEX_HOME", "LANG")}
-        argv = [str(self.binary), *map(str, argv)]
-        return subprocess.run(argv, cwd=work or self.work, env=keep | (variables or {}) | {"TERM": "dumb"},
-                              input=input, capture_output=True, text=True, timeout=120)  # fmt: skip
+        return Gauge(self.binary, self.home, work or self.work, variables or {}).run(*argv, input=input)
 
     def report(self, *argv):
         """Returns the report of the newest log, or of the log that is named."""
         argv = argv or (wait(lambda: self.client.logs(self.home), 20, "a log")[-1],)
-        done = self.ctxgauge("report", *argv, "--json")
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip()[:300])
-        return json.loads(done.stdout)
+        return Gauge(self.binary, self.home, self.work).json("report", *argv)
 
     def calls(self, command):
         """Returns the client's calls of a command of ctxgauge."""

@@ -1,16 +1,30 @@
 import unittest
+from types import SimpleNamespace
 
 from clients import CLIENTS
-from rig.places import PLANS
-from rig.plan import load
+from rig import plan
 
 
 class Plans(unittest.TestCase):
     def test_each_turn_ends(self):
-        for path in PLANS.glob("*.json"):
-            for turn in load(path.stem, CLIENTS["claude"]).turns:
-                self.assertIn("say", turn["steps"][-1], f"{path}: {turn['prompt']}")
+        for name in plan.names():
+            for client in CLIENTS.values():
+                loaded = plan.load(name, client)
+                for turn in loaded.turns if loaded else []:
+                    self.assertTrue(turn.command or "say" in turn.steps[-1], f"{name}: {turn.prompt}")
 
     def test_a_client_has_its_own_options(self):
-        self.assertEqual(load("compact", CLIENTS["claude"]).options.limit, 100000)
-        self.assertIsNone(load("compact", CLIENTS["codex"]).options.limit)
+        self.assertEqual(plan.load("compact", CLIENTS["claude"]).options.limit, 100000)
+        self.assertIsNone(plan.load("compact", CLIENTS["codex"]).options.limit)
+
+    def test_a_plan_and_a_turn_may_leave_a_client_out(self):
+        self.assertIsNone(plan.load("upgrade", CLIENTS["codex"]))
+        forks = {name: [turn.begins for turn in plan.load("resume", CLIENTS[name]).turns] for name in ("claude", "gemini")}
+        self.assertEqual(forks["claude"].count("fork"), 1)
+        self.assertEqual(forks["gemini"].count("fork"), 0)
+
+    def test_a_turn_changes_what_it_names(self):
+        models = [turn.options.model for turn in plan.load("models", CLIENTS["opencode"]).turns]
+        self.assertEqual(models, [None, "lab-small", None, None])
+        windows = [turn.options.models for turn in plan.load("models", CLIENTS["opencode"]).turns]
+        self.assertEqual(windows, [{"lab-small": 64000}] * 4)
