@@ -1,0 +1,1 @@
+"""What ctxgauge says of runs, against what the provider counted."""

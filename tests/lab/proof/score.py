@@ -1,0 +1,102 @@
+"""The score of a session: its size, roles, results and compactions, against the provider's counts."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from proof.cut import cut_at
+from proof.results import results_of
+
+ROLES = ("container", "user", "assistant", "tool")
+# An error of a role is a share of the prompt: a small role may be off by its framing.
+ROLE_ERROR = 0.01
+
+
+@dataclass
+class Score:
+    """A session's numbers, each shown and true. `roles` are by role; of `compactions` a shown one is in the log."""
+
+    shown: object
+    used: tuple
+    roles: dict
+    results: list
+    compactions: tuple
+    triggers: list
+
+    @property
+    def worst_role(self):
+        """Returns the largest error of a role, as a share of the context."""
+        return max((abs(ours - truth) / self.used[1] for ours, truth in self.roles.values()), default=0.0)
+
+    @property
+    def worst_result(self):
+        return max((abs(result.error) for result in self.results), default=0.0)
+
+
+@dataclass
+class Trigger:
+    """What was shown just before an automatic compaction: the agent's own count, and the size at which it compacts."""
+
+    line: int
+    count: int
+    trigger: int | None
+
+    @property
+    def is_right(self):
+        return self.trigger is not None and self.count >= self.trigger
+
+
+def score(record, shown, gauge):
+    """Scores a session that shows a request."""
+    report, last = shown.report, shown.last
+    truth = roles_of(last, record.typed)
+    ours = {role: report["roles"].get(role, {}).get("tokens", 0) for role in (*ROLES, "system")}
+    ours["container"] += ours.pop("system")
+    log = Path(shown.listed["path"])
+    past = report["compaction"]["past"]
+    return Score(
+        shown,
+        (report["context"]["used"], last.after),
+        {role: (ours[role], truth[role]) for role in ROLES},
+        results_of(report, last, log),
+        (len(past), len(compactions(record.requests, shown.requests))),
+        [trigger for one in past if one["cause"] == "auto" and (trigger := _trigger(one, log, gauge))],
+    )
+
+
+def roles_of(request, typed):
+    """Returns the tokens by ctxgauge's roles, after the answer: of the user's texts only what was typed is the user's."""
+    tokens = Counter({"assistant": request.output})
+    for part in request.parts:
+        role, head = part.role, part.text.strip().strip('"')
+        if role == "user" and not part.media and not head.startswith(("LAB-", *(prompt[:30] for prompt in typed))):
+            role = "container"
+        tokens[role if role in ROLES else "container"] += part.tokens
+    return tokens
+
+
+def compactions(requests, shown):
+    """Returns the first request of a session after each compaction. One that came to nothing has none."""
+    asked = [request.number for request in requests if request.kind == "compact"]
+    main = [request for request in shown if request.kind == "main"]
+    return [then for before, then in zip(main, main[1:])
+            if any(before.number < one < then.number for one in asked) and _is_reduced(before, then)]  # fmt: skip
+
+
+def _is_reduced(before, then):
+    """Returns whether a prompt has lost what the one before it had. That of another model may be larger all the same."""
+    return then.prompt < before.after or bool(_calls(before) - _calls(then))
+
+
+def _calls(request):
+    return {part.call for part in request.parts if part.call}
+
+
+def _trigger(compaction, log, gauge):
+    """Returns what is shown of the log up to the record of a compaction."""
+    if log.suffix != ".jsonl":
+        return None
+    with cut_at(log, compaction["line"] - 1) as cut:
+        report = gauge.report(cut)
+    context = report["context"]
+    return Trigger(compaction["line"], context.get("own_count", context["used"]), report["compaction"]["trigger"])
