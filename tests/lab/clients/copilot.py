@@ -10,6 +10,7 @@ class Copilot(Client):
     package = "@github/copilot"
     small = Options(window=60000)
     has_line = has_hooks = True
+    copies = (".cache/copilot",)
     # It lists commands while one is typed.
     typing_pause = 2.0
     quit = ("C-c", "C-c")

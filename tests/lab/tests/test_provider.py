@@ -1,13 +1,18 @@
+import base64
 import json
 import unittest
+import urllib.error
 import urllib.request
 
 from provider import Provider
 from provider.apis import anthropic, api_of, chat, gemini, responses
+from provider.faults import without_usage
 from provider.kinds import kind_of
+from provider.media import media_of, picture
 from provider.prompt import Answer, Call
-from provider.steps import Steps, arguments, tag_of
+from provider.steps import Steps, arguments, calls_of, tag_of
 from provider.tokens import count, reasoning, reasoning_tokens
+from rig.project import png
 
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command", "is_background"]}
 CHAT = {
@@ -85,6 +90,57 @@ class Plans(unittest.TestCase):
         self.assertEqual(kind_of(chat.read(body, "")), "compact")
 
 
+    def test_a_step_stays_until_its_faults_are_over(self):
+        steps, step = Steps(), {"say": "a", "faults": [{"status": 429}, {"cut": True}]}
+        steps.expect([step])
+        taken = [steps.next("LAB-MAIN").get("fault") for _ in range(4)]
+        self.assertEqual(taken, [{"status": 429}, {"cut": True}, None, None])
+
+    def test_a_sub_agent_has_a_tag_of_its_own_and_its_parent_keeps_its_tag(self):
+        def tag(*texts, inherits=False):
+            messages = [{"role": "user", "content": text} for text in texts]
+            return tag_of(chat.read(CHAT | {"messages": messages}, ""), inherits)
+
+        self.assertEqual(tag("LAB-SUB-A read"), "LAB-SUB-A")
+        self.assertEqual(tag("LAB-MAIN go", "done: LAB-SUB-A read"), "LAB-MAIN")
+        self.assertEqual(tag("LAB-MAIN go", "LAB-SUB-A read", inherits=True), "LAB-SUB-A")
+
+    def test_a_sub_agent_is_started_by_the_tool_that_the_client_has(self):
+        schema = {"properties": {"prompt": {}, "subagent_type": {}, "why": {"type": "string"}}, "required": ["why"]}
+        tool = {"type": "function", "function": {"name": "task", "parameters": schema}}
+        (call,) = calls_of({"agent": "LAB-SUB-B read"}, chat.read(CHAT | {"tools": [tool]}, ""))
+        self.assertEqual(call.name, "task")
+        self.assertEqual(call.arguments, {"prompt": "LAB-SUB-B read", "subagent_type": "general", "why": "step"})
+
+    def test_a_sub_agent_that_has_a_tool_to_end_with_ends_with_it(self):
+        result = {"type": "object", "properties": {"response": {"type": "string"}}}
+        tool = {"type": "function", "function": {"name": "complete_task", "parameters": {"properties": {"result": result}}}}
+        (call,) = calls_of({"say": "Done."}, chat.read(CHAT | {"tools": [tool]}, ""))
+        self.assertEqual(call.arguments, {"result": {"response": "Done."}})
+
+
+class Media(unittest.TestCase):
+    def test_a_picture_costs_what_its_provider_says(self):
+        self.assertEqual(picture("anthropic", 200, 100), 8 * 4)
+        self.assertEqual(picture("anthropic", 1920, 1080, "claude-opus-4-6"), 1568)
+        self.assertEqual(picture("anthropic", 1920, 1080, "claude-opus-4-8"), 69 * 39)
+        self.assertEqual([picture("gemini", *size) for size in ((300, 300), (1000, 700))], [258, 516])
+        self.assertEqual(picture("chat", 3000, 2000), 1536)
+
+    def test_its_base64_is_no_text(self):
+        data = base64.b64encode(png(200, 100)).decode()
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        result = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "A picture."}, image]}
+        body = {"messages": [{"role": "user", "content": [result]}]}
+        tool = anthropic.read(body, "/v1/messages").parts[1]
+        self.assertEqual((tool.tokens, tool.media), (count("A picture.\n") + 32 + 4, 32))
+
+    def test_a_paper_costs_its_pages(self):
+        paper = base64.b64encode(b"%PDF-1.4 /Type /Pages /Type /Page /Type/Page ").decode()
+        block = {"type": "input_file", "file_data": "data:application/pdf;base64," + paper}
+        self.assertEqual(media_of("responses", block), 4000)
+
+
 class Server(unittest.TestCase):
     def setUp(self):
         self.provider = Provider()
@@ -110,3 +166,46 @@ class Server(unittest.TestCase):
         self.assertEqual(events[-1], "data: [DONE]")
         usage = json.loads(events[-2].removeprefix("data: "))["usage"]
         self.assertEqual(usage["prompt_tokens"], self.provider.requests[0].prompt)
+
+    def test_an_error_comes_before_the_answer(self):
+        self.provider.expect([{"say": "done", "faults": [{"status": 429}]}], "LAB-ONE")
+        with self.assertRaises(urllib.error.HTTPError) as failed:
+            self.post(CHAT)
+        failed.exception.close()
+        self.assertEqual(failed.exception.code, 429)
+        self.assertIn("done", self.post(CHAT))
+        self.assertEqual([one.is_reported for one in self.provider.of("LAB-ONE")], [False, True])
+
+    def test_a_stream_is_cut_in_the_middle(self):
+        self.provider.expect([{"say": "a long answer", "faults": [{"cut": True}]}], "LAB-ONE")
+        self.assertEqual(self.post(CHAT | {"stream": True}).count("data: "), 1)
+
+    def test_an_answer_may_be_without_its_usage(self):
+        self.provider.expect([{"say": "a", "usage": "none"}, {"say": "b", "usage": "zero"}], "LAB-ONE")
+        self.assertNotIn("usage", json.loads(self.post(CHAT)))
+        self.assertEqual(json.loads(self.post(CHAT))["usage"]["prompt_tokens"], 0)
+
+    def test_usage_is_left_out_wherever_it_is(self):
+        event = {"message": {"usage": {"input_tokens": 5, "cache": {"read": 3}}, "id": "a"}}
+        self.assertEqual(without_usage(event, "none"), {"message": {"id": "a"}})
+        zeros = {"input_tokens": 0, "cache": {"read": 0}}
+        self.assertEqual(without_usage(event, "zero"), {"message": {"usage": zeros, "id": "a"}})
+
+
+class Cache(unittest.TestCase):
+    def cached(self, clock, ttl):
+        provider = Provider(clock=clock)
+        self.addCleanup(provider.close)
+        control = {"cache_control": {"type": "ephemeral"} | ({"ttl": ttl} if ttl else {})}
+        system = [{"type": "text", "text": "Help with the store. " * 40} | control]
+        body = {"system": system, "messages": [{"role": "user", "content": "LAB-MAIN go"}]}
+        prompt = anthropic.read(body, "/v1/messages")
+        provider.answer(anthropic, prompt)
+        answer, _ = provider.answer(anthropic, prompt)
+        return answer.cached, anthropic.whole(answer)["usage"]["cache_creation"]
+
+    def test_a_prompt_is_cached_for_as_long_as_the_client_asks(self):
+        self.assertGreater(self.cached(1, None)[0], 0)
+        self.assertEqual(self.cached(1e12, None)[0], 0)
+        self.assertEqual(self.cached(1e12, None)[1]["ephemeral_1h_input_tokens"], 0)
+        self.assertGreater(self.cached(1e12, "1h")[1]["ephemeral_1h_input_tokens"], 0)
