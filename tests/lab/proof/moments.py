@@ -17,6 +17,8 @@ from proof.shown import sessions_of
 PHASES = ("first", "then", "after", "switch", "foretold")
 # An error within this much is not counted: a share, and the framing of a message.
 SLACK, FRAMING = 0.001, 20
+# The moments of a session that are looked at, of a long log.
+MOST_STATES = 120
 # A moment is wrong if its error is larger. Before the first answer nothing of the session's prefix is known.
 WRONG, WRONG_AT_FIRST = 0.03, 0.15
 
@@ -101,8 +103,8 @@ def _foretold(report):
 
 def _seen(record, gauge, session):
     requests = session.requests
-    for place, states in enumerate(_states(record, session), 1):
-        with states as log:
+    for place, state in _states(record, session):
+        with state as log:
             try:
                 report = gauge.report(log, None if log.suffix == ".jsonl" else session.listed["id"])
             except RuntimeError:
@@ -114,13 +116,15 @@ def _seen(record, gauge, session):
 
 
 def _states(record, session):
-    """Yields the states of a session's log, each as a context manager that puts it beside the log."""
+    """Yields the states of a session's log: the number of each, and a context manager that puts it beside the log."""
     log = Path(session.listed["path"])
     if log.suffix == ".jsonl":
         lines = log.read_bytes().count(b"\n")
-        yield from (cut_at(log, line) for line in range(1, lines + 1))
+        every = -(-lines // MOST_STATES)
+        yield from ((line, cut_at(log, line)) for line in range(1, lines + 1, every))
     else:
-        yield from (_copied(copy, log) for copy in sorted((record.at / "moments").glob(f"*-{log.name}")))
+        copies = sorted((record.at / "moments").glob(f"*-{log.name}"))
+        yield from ((number, _copied(copy, log)) for number, copy in enumerate(copies, 1))
 
 
 @contextmanager

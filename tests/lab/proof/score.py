@@ -8,8 +8,6 @@ from proof.cut import cut_at
 from proof.results import results_of
 
 ROLES = ("container", "user", "assistant", "tool")
-# An error of a role is a share of the prompt: a small role may be off by its framing.
-ROLE_ERROR = 0.01
 
 
 @dataclass
@@ -66,9 +64,12 @@ def score(record, shown, gauge):
 
 def roles_of(request, typed):
     """Returns the tokens by ctxgauge's roles, after the answer: of the user's texts only what was typed is the user's."""
-    tokens = Counter({"assistant": request.output})
+    tokens, before = Counter({"assistant": request.output}), None
     for part in request.parts:
         role, head = part.role, part.text.strip().strip('"')
+        if part.media and role == "user" and before == "tool":
+            role = "tool"  # Some clients send a tool's picture beside its result.
+        before = role
         if role == "user" and not part.media and not head.startswith(("LAB-", *(prompt[:30] for prompt in typed))):
             role = "container"
         tokens[role if role in ROLES else "container"] += part.tokens

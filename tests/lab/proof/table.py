@@ -29,8 +29,8 @@ class Proof:
 
     @property
     def is_right(self):
-        """Returns whether all that a log has is shown as it is. What is foretold or estimated has errors by its nature."""
-        exact = (self.requests, self.sizes, self.roles, self.compactions)
+        """Returns whether all that a log has is shown as it is. What is shared out or foretold has errors by its nature."""
+        exact = (self.requests, self.sizes, self.compactions)
         return not self.notes and self.requests[1] > 0 and all(right == count for right, count in exact)
 
     def add_life(self, life):

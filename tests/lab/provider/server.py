@@ -143,7 +143,7 @@ class Provider:
 
 def _line(request):
     parts = [
-        {"role": part.role, "tool": part.tool, "call": part.call, "tokens": part.tokens, "head": part.text[:80]}
+        {"head": part.text[:80], **{key: value for key, value in vars(part).items() if key != "text"}}
         for part in request.parts
     ]
     return vars(request) | {"parts": parts}
