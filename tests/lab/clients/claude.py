@@ -17,8 +17,9 @@ class Claude(Client):
     long_model = "sonnet[1m]"
 
     def environment(self, home, url, options):
-        quiet = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
-                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX")  # fmt: skip
+        quiet = ["DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER", "IS_SANDBOX"]
+        # With these its flags are not used.
+        quiet += [] if options.flags else ["DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"]
         own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
         return base(home) | own | dict.fromkeys(quiet, "1") | options.variables
 
@@ -32,6 +33,7 @@ class Claude(Client):
             "theme": "dark",
             "bypassPermissionsModeAccepted": True,
             "customApiKeyResponses": {"approved": [KEY], "rejected": []},
+            "cachedGrowthBookFeatures": options.flags,
             "projects": {str(work): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
         }
         (home / ".claude.json").write_text(json.dumps(answers))

@@ -14,7 +14,7 @@ class Options:
 
     `window` is the context window and `limit` the size at which the client compacts, both in tokens. `models` are other
     models that the session may change to, with their windows. `more` are arguments for the command line, `settings` keys
-    for the client's settings file, `variables` those of its environment.
+    for the client's settings file, `variables` those of its environment, `flags` what its makers' servers switch on.
     """
 
     model: str | None = None
@@ -24,6 +24,7 @@ class Options:
     more: list = field(default_factory=list)
     settings: dict = field(default_factory=dict)
     variables: dict = field(default_factory=dict)
+    flags: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Client:
     compact = "/compact"
     # The command that begins a new session in the same terminal.
     clear = "/clear"
-    # The key that interrupts a turn.
-    interrupt = "Escape"
+    # The keys that interrupt a turn.
+    interrupt = ("Escape",)
     # Whether it can run a status line and hooks of ours.
     has_line = has_hooks = False
     # Folders of its home into which it copies itself: they are removed at the end of a run.

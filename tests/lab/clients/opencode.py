@@ -9,6 +9,8 @@ class OpenCode(Client):
     name, agent, command = "opencode", "opencode", "opencode"
     package = "opencode-ai"
     quit = ("C-c",)
+    clear = "/new"
+    interrupt = ("Escape", "Escape")
 
     def environment(self, home, url, options):
         quiet = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")

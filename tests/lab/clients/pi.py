@@ -9,6 +9,7 @@ class Pi(Client):
     name, agent, command = "pi", "pi", "pi"
     package = "@earendil-works/pi-coding-agent"
     quit = ("C-d",)
+    clear = "/new"
 
     def environment(self, home, url, options):
         quiet = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}

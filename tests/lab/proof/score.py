@@ -6,6 +6,7 @@ from pathlib import Path
 
 from proof.cut import cut_at
 from proof.results import results_of
+from provider.kinds import SUMMARY
 
 ROLES = ("container", "user", "assistant", "tool")
 
@@ -39,10 +40,6 @@ class Trigger:
     count: int
     trigger: int | None
 
-    @property
-    def is_right(self):
-        return self.trigger is not None and self.count >= self.trigger
-
 
 def score(record, shown, gauge):
     """Scores a session that shows a request."""
@@ -69,6 +66,8 @@ def roles_of(request, typed):
         role, head = part.role, part.text.strip().strip('"')
         if part.media and role == "user" and before == "tool":
             role = "tool"  # Some clients send a tool's picture beside its result.
+        if head.startswith(SUMMARY[:40]):
+            role = "summary"
         before = role
         if role == "user" and not part.media and not head.startswith(("LAB-", *(prompt[:30] for prompt in typed))):
             role = "container"
@@ -79,14 +78,15 @@ def roles_of(request, typed):
 def compactions(requests, shown):
     """Returns the first request of a session after each compaction. One that came to nothing has none."""
     asked = [request.number for request in requests if request.kind == "compact"]
-    main = [request for request in shown if request.kind == "main"]
-    return [then for before, then in zip(main, main[1:])
-            if any(before.number < one < then.number for one in asked) and _is_reduced(before, then)]  # fmt: skip
-
-
-def _is_reduced(before, then):
-    """Returns whether a prompt has lost what the one before it had. That of another model may be larger all the same."""
-    return then.prompt < before.after or bool(_calls(before) - _calls(then))
+    main, found, since = [request for request in shown if request.kind == "main"], [], 0
+    for before, then in zip(main, main[1:]):
+        now = any(before.number < one < then.number for one in asked)
+        # A summary may be made long before it is used. The prompt of another model may be larger after a compaction.
+        lost = any(since < one < then.number for one in asked) and _calls(before) - _calls(then)
+        if lost or now and then.prompt < before.after:
+            found.append(then)
+            since = then.number
+    return found
 
 
 def _calls(request):

@@ -119,12 +119,11 @@ class _Terminal:
         run, before = self._run, len(self._run.provider.requests)
         own = len(run.provider.of())
         try:
-            run.ready()
             run.enter(typed)
             if turn.interrupted:
                 wait(lambda: hangs(run, before), TURN_SECONDS, "a request that hangs")
                 time.sleep(1)
-                run.terminal.keys("one", run.client.interrupt)
+                run.terminal.keys("one", *run.client.interrupt)
             elif not turn.command:
                 wait(lambda: run.ended(TAG_OF_ONE, own), TURN_SECONDS, f"the end of the turn: {typed}")
             elif turn.command == "compact":
