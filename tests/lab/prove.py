@@ -3,6 +3,7 @@
 
 prove.py all --binary PATH               installs the newest clients, runs all plans, and prints the table of versions
 prove.py all codex pi --installed --binary PATH --write    those that are installed; writes the table into the program
+prove.py table RUN... --binary PATH --write                the same of runs that are there
 prove.py run claude --plan long --binary PATH              one plan; prints the run's folder
 prove.py score RUN... --binary PATH      each session of runs: requests, size, roles, results, compactions
 prove.py moments RUN... --binary PATH    what is shown after each line of the logs, against what came next
@@ -37,7 +38,19 @@ def prove(options):
         for client in clients:
             print(places.install(client.agent, client.package), flush=True)
     network.leave()
-    proofs = [_proof(client, options) for client in clients if client.version()]
+    return _table([_played(client, options) for client in clients if client.version()], options)
+
+
+def table(options):
+    proofs = {}
+    for record in map(load, options.runs):
+        agent, version = record.meta["agent"], record.meta["version"]
+        _add(proofs.setdefault((agent, version), Proof(agent, version)), record, options)
+    return _table(list(proofs.values()), options)
+
+
+def _table(proofs, options):
+    """Prints the table, and writes the versions that are right. Returns 1 if one is not."""
     print(as_text(proofs))
     for proof in proofs:
         print(*(f"{proof.agent} {note}" for note in proof.notes), sep="\n", end="\n" if proof.notes else "")
@@ -47,24 +60,28 @@ def prove(options):
     return 0 if proofs and all(proof.is_right for proof in proofs) else 1
 
 
-def _proof(client, options):
-    """Runs the plans with a client, and looks at what they left."""
+def _played(client, options):
+    """Plays the plans with a client, and looks at what they left."""
     proof = Proof(client.agent, client.version())
     for name in options.plan or plan.names():
         if (chosen := plan.load(name, client)) is None:
             continue
         try:
-            record = load(play(client, options.binary, chosen))
-            seen = life.look(record, options.binary)
-            proof.add_life(seen)
-            print(life.text(seen), flush=True)
-            if not options.quick:
-                phases = moments.look(record, options.binary)
-                proof.add_moments(phases)
-                print(moments.text(record, phases), flush=True)
+            _add(proof, load(play(client, options.binary, chosen)), options)
         except Exception as error:  # A client of tomorrow may fail in any way.
             proof.notes.append(f"{name}: {type(error).__name__}: {error}".replace("\n", " ")[:300])
     return proof
+
+
+def _add(proof, record, options):
+    """Adds a run to what was seen of its client, and prints it."""
+    seen = life.look(record, options.binary)
+    proof.add_life(seen)
+    print(life.text(seen), flush=True)
+    if not options.quick:
+        phases = moments.look(record, options.binary)
+        proof.add_moments(phases)
+        print(moments.text(record, phases), flush=True)
 
 
 def run(options):
@@ -106,9 +123,10 @@ def _parser():
     command.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(CLIENTS))
     command.add_argument("--installed", action="store_true", help="use the versions that are there")
     command.add_argument("--plan", action="append", choices=plan.names(), help="only this one")
-    command.add_argument("--quick", action="store_true", help="leave out the moments, which take longest")
-    command.add_argument("--write", nargs="?", type=Path, const=PROVEN, metavar="FILE",
-                         help="put the versions that are right into this file, or into assets/proven.toml")  # fmt: skip
+    _table_options(command)
+    command = _command(commands, "table", table, "the table of runs that are there")
+    command.add_argument("runs", nargs="+", type=Path)
+    _table_options(command)
     command = _command(commands, "run", run, "run a plan with a client")
     command.add_argument("client", choices=CLIENTS)
     command.add_argument("--plan", default="short", choices=plan.names())
@@ -117,6 +135,12 @@ def _parser():
     command = _command(commands, "rebuild", compare, "put requests of Claude Code together", binary=False)
     command.add_argument("runs", nargs="+", type=Path)
     return parser
+
+
+def _table_options(command):
+    command.add_argument("--quick", action="store_true", help="leave out the moments, which take longest")
+    command.add_argument("--write", nargs="?", type=Path, const=PROVEN, metavar="FILE",
+                         help="put the versions that are right into this file, or into assets/proven.toml")  # fmt: skip
 
 
 def _command(commands, name, go, what, binary=True):

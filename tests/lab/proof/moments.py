@@ -18,7 +18,7 @@ PHASES = ("first", "then", "after", "switch", "foretold")
 # An error within this much is not counted: a share, and the framing of a message.
 SLACK, FRAMING = 0.001, 20
 # The moments of a session that are looked at, of a long log.
-MOST_STATES = 120
+MOST_STATES = 40
 # A moment is wrong if its error is larger. Before the first answer nothing of the session's prefix is known.
 WRONG, WRONG_AT_FIRST = 0.03, 0.15
 

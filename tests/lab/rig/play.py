@@ -30,7 +30,7 @@ def play(client, binary, plan):
         done = []
         for number, turn in enumerate(plan.turns):
             done.append(_turn(run, player, number, turn))
-            if done[-1]["failed"] and not turn.may_fail:
+            if done[-1]["failed"]:
                 break
         moments.keep()
         player.close()
@@ -47,11 +47,13 @@ def _turn(run, player, number, turn):
     for tag, steps in subs.items():
         run.provider.expect(steps, tag)
     began = time.monotonic()
+    # A command of the client has the name that `clients/client.py` gives it.
     typed = getattr(run.client, turn.command) if turn.command else f"{TAG_OF_ONE} {turn.prompt}"
-    failed = player.play(typed, turn)
-    if failed:
-        print(f"{run.at.name}: {failed}", flush=True)
-    return {"prompt": typed, "seconds": round(time.monotonic() - began, 1), "failed": failed}
+    gave_up = player.play(typed, turn)
+    if gave_up:
+        print(f"{run.at.name}: {gave_up}", flush=True)
+    seconds = round(time.monotonic() - began, 1)
+    return {"prompt": typed, "seconds": seconds, "gave_up": gave_up, "failed": None if turn.may_fail else gave_up}
 
 
 def _write(run, plan, turns):
@@ -66,7 +68,7 @@ def _write(run, plan, turns):
     (run.at / "meta.json").write_text(json.dumps(meta, indent=1, ensure_ascii=False))
 
 
-def hangs(run, before):
+def _hangs(run, before):
     """Returns whether the provider lets one of the requests since `before` hang."""
     return any("hang" in (request.fault or {}) for request in run.provider.requests[before:])
 
@@ -84,7 +86,7 @@ class _Processes:
         self._began = True
         try:
             if turn.interrupted:
-                wait(lambda: hangs(run, before), TURN_SECONDS, "a request that hangs")
+                wait(lambda: _hangs(run, before), TURN_SECONDS, "a request that hangs")
                 time.sleep(1)
                 os.killpg(process.pid, signal.SIGINT)
             output, errors = process.communicate(timeout=TURN_SECONDS)
@@ -121,7 +123,7 @@ class _Terminal:
         try:
             run.enter(typed)
             if turn.interrupted:
-                wait(lambda: hangs(run, before), TURN_SECONDS, "a request that hangs")
+                wait(lambda: _hangs(run, before), TURN_SECONDS, "a request that hangs")
                 time.sleep(1)
                 run.terminal.keys("one", *run.client.interrupt)
             elif not turn.command:
