@@ -79,7 +79,8 @@ def as_toml(proof, date=None):
     rows = [f"[proven.{proof.agent}]", f'version = "{proof.version}"', f"date = {date or datetime.date.today()}"]
     for name in ("requests", "sizes", "roles", "results", "compactions", "moments"):
         right, count = getattr(proof, name)
-        rows.append(f'{name} = "{right} of {count}"')
+        if count:
+            rows.append(f'{name} = "{right} of {count}"')
     return "\n".join(rows) + "\n"
 
 

@@ -121,6 +121,10 @@ class _Terminal:
         run, before = self._run, len(self._run.provider.requests)
         own = len(run.provider.of())
         try:
+            # Some ask a question after a command.
+            if keys := run.client.questions(run.screen()):
+                run.terminal.keys("one", *keys)
+                run.ready()
             run.enter(typed)
             if turn.interrupted:
                 wait(lambda: _hangs(run, before), TURN_SECONDS, "a request that hangs")
