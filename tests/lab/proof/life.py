@@ -58,9 +58,9 @@ def text(life):
 
 
 def _session(one):
-    used, truth = one.used
+    known, truth = one.known
     roles = ", ".join(f"{role} {ours}/{true}" for role, (ours, true) in one.roles.items())
-    told = [f"used {used}/{truth}", roles, f"results {len(one.results)}, worst {one.worst_result:.1%}"]
+    told = [f"known {known}/{truth}", roles, f"results {len(one.results)}, worst {one.worst_result:.1%}"]
     told.append("compactions {}/{}".format(*one.compactions))
     told += [f"trigger {trigger.trigger} at {trigger.count}" for trigger in one.triggers]
     kind = "sub-agent" if one.shown.listed["parent"] else "session"

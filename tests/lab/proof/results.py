@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import zip_longest
 
 CALL_KEYS = ("tool_use_id", "toolCallId", "call_id", "tool_call_id")
 # So many tokens are the framing of a result, which each API counts in its own way.
@@ -38,10 +37,19 @@ def results_of(report, last, log):
     items, calls = _by_call(shown, log), {part.call for part in there}
     if calls <= items.keys() and len(calls) == len(there):
         return [_result(part, items[part.call]) for part in there]
-    there.sort(key=lambda part: -part.tokens)
-    shown.sort(key=lambda item: -item["tokens"])
-    pairs = zip_longest(there, shown[: len(there)])
-    return [_result(part, [item] if item else []) for part, item in pairs]
+    return [_result(part, items) for part, items in _by_size(there, shown)]
+
+
+def _by_size(there, shown):
+    """Yields each result with the item that is nearest to it in size, or with none if that is off by more than half."""
+    left = list(shown)
+    for part in sorted(there, key=lambda part: -part.tokens):
+        nearest = min(left, key=lambda item: abs(item["tokens"] - part.tokens), default=None)
+        if nearest and abs(nearest["tokens"] - part.tokens) <= max(part.tokens / 2, FRAMING):
+            left.remove(nearest)
+            yield part, [nearest]
+        else:
+            yield part, []
 
 
 def _result(part, items):

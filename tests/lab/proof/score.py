@@ -13,10 +13,10 @@ ROLES = ("container", "user", "assistant", "tool")
 
 @dataclass
 class Score:
-    """A session's numbers, each shown and true. `roles` are by role; of `compactions` a shown one is in the log."""
+    """A session's numbers, each shown and true. `known` is its size by the last answer; results of tools may follow it."""
 
     shown: object
-    used: tuple
+    known: tuple
     roles: dict
     results: list
     compactions: tuple
@@ -25,7 +25,7 @@ class Score:
     @property
     def worst_role(self):
         """Returns the largest error of a role, as a share of the context."""
-        return max((abs(ours - truth) / self.used[1] for ours, truth in self.roles.values()), default=0.0)
+        return max((abs(ours - truth) / self.known[1] for ours, truth in self.roles.values()), default=0.0)
 
     @property
     def worst_result(self):
@@ -51,7 +51,7 @@ def score(record, shown, gauge):
     past = report["compaction"]["past"]
     return Score(
         shown,
-        (report["context"]["used"], last.after),
+        (report["context"]["known"], last.after),
         {role: (ours[role], truth[role]) for role in ROLES},
         results_of(report, last, log),
         (len(past), len(compactions(record.requests, shown.requests))),

@@ -40,8 +40,8 @@ class Proof:
         for what in (*life.record.failed, *(f"call {call} is no request" for call in life.foreign)):
             self.notes.append(f"{name}: {what}")
         for one in life.scores:
-            used, truth = one.used
-            self.sizes = _plus(self.sizes, used == truth, 1)
+            known, truth = one.known
+            self.sizes = _plus(self.sizes, known == truth, 1)
             self.roles = _plus(self.roles, one.worst_role <= ROLE_ERROR, 1)
             right = sum(abs(result.error) <= RESULT_ERROR for result in one.results)
             self.results = _plus(self.results, right, len(one.results))

@@ -67,7 +67,8 @@ class Results(Folder):
 
     def test_without_lines_they_belong_together_by_size_and_one_may_be_missing(self):
         last = request(1, 0, parts=[part("tool", 100, "a"), part("tool", 500, "b")])
-        found = results_of(report(messages=[item(1, 480)]), last, self.at / "sessions.db")
+        messages = [item(1, 480), item(2, 20)]
+        found = results_of(report(messages=messages), last, self.at / "sessions.db")
         self.assertEqual([(one.truth, one.shown, one.source) for one in found], [(500, 480, "derived"), (100, 0, "missing")])
 
 
@@ -154,7 +155,7 @@ class Tables(unittest.TestCase):
         self.assertIn("codex  1.2.3    4 of 4", as_text([self.proof()]))
 
     def test_a_life_is_added_up(self):
-        shown = SimpleNamespace(used=(50, 50), worst_role=0.02, results=[], compactions=(1, 2))
+        shown = SimpleNamespace(known=(50, 50), worst_role=0.02, results=[], compactions=(1, 2))
         record = SimpleNamespace(meta={"plan": "long"}, failed=["exit 1"])
         proof = Proof("codex", "1.2.3")
         proof.add_life(SimpleNamespace(record=record, exact=3, logged=4, foreign=[], scores=[shown]))
