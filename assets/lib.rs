@@ -3,6 +3,9 @@
 /// The table of models, windows, prices and policies.
 pub const MODELS: &str = include_str!("models.toml");
 
+/// The versions of agents that were run against a provider whose counts are known.
+pub const PROVEN: &str = include_str!("proven.toml");
+
 /// The names of tools that agents bring with them.
 pub fn tools() -> impl Iterator<Item = &'static str> {
     let lines = include_str!("tools.txt").lines();

@@ -112,16 +112,11 @@ impl Setup {
 
     /// The models tables, with the user's own windows and policies.
     pub(super) fn rules(&self) -> Result<Rules> {
-        let formats = &self.formats;
         let mut rules = config::rules()?;
         if let Some(own) = &self.models {
             rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
         rules.custom = self.config.custom();
-        rules.proven = formats
-            .iter()
-            .filter_map(|format| Some((format.id, format.tier.proven()?)))
-            .collect();
         for agent in rules.custom.agents_mut() {
             let is_left_out = self.left_out.iter().any(|mapping| mapping.name == *agent);
             if !is_left_out {

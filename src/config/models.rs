@@ -9,13 +9,18 @@ use model::window::Rules;
 use std::path::{Path, PathBuf};
 use toml::Table;
 
-/// The built-in models table.
+/// The built-in models table, with the versions that are proven.
 ///
 /// # Errors
 ///
 /// If it is invalid, which a test rules out.
 pub fn rules() -> Result<Rules> {
-    parse(assets::MODELS).context("the built-in models table is invalid; please report this")
+    let built_in = |text| parse(text).context("a built-in table is invalid; please report this");
+    let proven = built_in(assets::PROVEN)?.proven;
+    Ok(Rules {
+        proven,
+        ..built_in(assets::MODELS)?
+    })
 }
 
 /// The user's models table: the one that the configuration names, or `models.toml` next to the configuration file
@@ -108,6 +113,9 @@ spread_floor = 20.0
 agent = "codex"
 name = "half"
 share = 0.5
+
+[proven.codex]
+version = "9.0.0"
 "#;
 
     #[test]
@@ -127,6 +135,8 @@ share = 0.5
         let codex = rules.policy.iter().find(|p| p.agent == "codex").unwrap();
         assert_eq!(codex.share, Some(0.5));
         assert!(rules.model("claude-code", "claude-opus-4-6").is_some());
+        assert_eq!(rules.proven("codex"), Some("9.0.0"));
+        assert!(rules.proven("claude-code").is_some());
     }
 
     #[test]

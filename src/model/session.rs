@@ -74,8 +74,8 @@ impl Session {
 
     /// The newest version of the agent whose logs were compared with known counts, if this session's is
     /// newer.
-    pub fn newer_than_proven(&self) -> Option<&'static str> {
-        let proven = self.rules().proven.get(self.agent).copied()?;
+    pub fn newer_than_proven(&self) -> Option<&str> {
+        let proven = self.rules().proven(self.agent)?;
         let version = self.meta.version.as_deref()?;
         version::is_newer(version, proven).then_some(proven)
     }

@@ -25,21 +25,24 @@ pub fn is_up_to(version: Option<&str>, newest: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::session::Session;
-    use crate::window::Rules;
+    use crate::window::{Proven, Rules};
     use std::sync::Arc;
 
     #[test]
     fn a_session_of_a_newer_version_than_the_proven_one() {
         let of = |version: &str| {
+            let proven = Proven {
+                version: "2.1.20".into(),
+            };
             let rules = Rules {
-                proven: [("tested", "2.1.20")].into(),
+                proven: [("tested".into(), proven)].into(),
                 ..Rules::default()
             };
             let mut session = Session::new("tested", Arc::new(rules));
             session.meta.version = Some(version.into());
-            session.newer_than_proven()
+            session.newer_than_proven().map(str::to_owned)
         };
-        assert_eq!(of("2.1.21"), Some("2.1.20"));
+        assert_eq!(of("2.1.21"), Some("2.1.20".into()));
         assert_eq!((of("2.1.20"), of("nightly")), (None, None));
     }
 

@@ -11,6 +11,7 @@ mod overrides;
 mod pattern;
 mod policy;
 mod price;
+mod proven;
 mod said;
 pub mod set;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use overrides::{Compaction, ModelWindow, Overrides};
 pub use pattern::{matches, matches_model};
 pub use policy::Policy;
 pub use price::{PriceRow, Prices};
+pub use proven::Proven;
 pub use said::{Breakdown, Said, SaidCompaction, without_window};
 pub use trigger::PastSize;
 pub use unread::Unread;
@@ -70,6 +72,9 @@ pub struct Rules {
     /// Agents that send some models a note in the place of a picture that they log.
     #[serde(default)]
     pub replace_pictures: Vec<String>,
+    /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
+    #[serde(default)]
+    pub proven: BTreeMap<String, Proven>,
     /// Rows of the user's table that are not used, since their numbers cannot be true: where, and why.
     #[serde(skip)]
     pub refused: Vec<String>,
@@ -82,9 +87,6 @@ pub struct Rules {
     /// What the user's earlier sessions have shown.
     #[serde(skip)]
     pub earlier: Earlier,
-    /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
-    #[serde(skip)]
-    pub proven: BTreeMap<&'static str, &'static str>,
 }
 
 /// How the window's size is known.
@@ -329,6 +331,7 @@ impl Rules {
         }
         self.tokenizer.extend(own.tokenizer);
         self.replace_pictures.extend(own.replace_pictures);
+        self.proven.extend(own.proven);
         self.refused.extend(own.refused);
         let named = self
             .model
@@ -345,6 +348,11 @@ impl Rules {
             }
         }
         Ok(self)
+    }
+
+    /// The newest version of an agent whose logs were compared with known counts.
+    pub fn proven(&self, agent: &str) -> Option<&str> {
+        self.proven.get(agent).map(|proven| &*proven.version)
     }
 
     /// The tokenizer of a model.

@@ -39,7 +39,7 @@ pub struct Agent {
     pub tier: &'static str,
     /// The newest version whose logs were compared with known counts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub proven: Option<&'static str>,
+    pub proven: Option<String>,
     /// What its logs contain.
     #[serde(flatten)]
     pub facts: Facts,
@@ -119,6 +119,7 @@ impl Agent {
                 sessions: logs.clone().filter(inside).count(),
             })
         });
+        let proven = context.rules.proven(format.id);
         Agent {
             id: format.id,
             roots: roots.collect(),
@@ -128,8 +129,8 @@ impl Agent {
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),
             settings: settings::places(format),
-            tier: format.tier.name(),
-            proven: format.tier.proven(),
+            tier: proven.map_or(format.tier.name(), |_| "proven"),
+            proven: proven.map(str::to_owned),
             facts: format.facts,
         }
     }

@@ -11,7 +11,8 @@ mod waiting;
 
 use crate::support::manifest_folder;
 use ctxgauge::agents;
-use ctxgauge::model::window::Rules;
+use ctxgauge::format::Tier;
+use ctxgauge::model::{version, window::Rules};
 use source::{Source, files, text};
 use std::fs;
 
@@ -101,6 +102,18 @@ fn every_format_has_a_policy() {
     for format in agents::ALL {
         let known = rules.policy.iter().any(|policy| policy.agent == format.id);
         assert!(known, "{}: no [[policy]] in assets/models.toml", format.id);
+    }
+}
+
+#[test]
+fn every_proven_version_is_of_a_format_that_was_read() {
+    let rules: Rules = toml::from_str(&text("assets/proven.toml")).unwrap();
+    assert!(!rules.proven.is_empty());
+    for (agent, proven) in &rules.proven {
+        let format = agents::by_id(agent).unwrap_or_else(|| panic!("{agent}: no such format"));
+        assert_eq!(format.tier, Tier::Read, "{agent}");
+        let numbers = version::numbers(&proven.version);
+        assert!(numbers.len() > 1, "{agent}: {}", proven.version);
     }
 }
 

@@ -6,6 +6,7 @@ use ctxgauge::agents;
 use ctxgauge::commands::Cli;
 use ctxgauge::config;
 use ctxgauge::format::{Format, Tier, facts};
+use ctxgauge::model::window::Rules;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
@@ -73,7 +74,7 @@ fn agents_table() -> String {
         } else {
             places.join(", ")
         };
-        let proven = format.tier.proven().unwrap_or(format.tier.name());
+        let proven = rules.proven(format.id).unwrap_or(format.tier.name());
         let cells = [
             format!("`{}`", format.id),
             proven.to_owned(),
@@ -110,21 +111,22 @@ fn knowledge(format: &Format) -> &'static str {
 }
 
 /// The name of a format, with the newest version that was compared with known counts, or else why it was not.
-fn with_tier(format: &Format) -> String {
-    match format.tier {
-        Tier::Proven(version) => format!("`{}` {version}", format.id),
-        Tier::Read => format!("`{}`", format.id),
-        Tier::Sources | Tier::Mapping => format!("`{}` (sources)", format.id),
+fn with_tier(format: &Format, rules: &Rules) -> String {
+    match (rules.proven(format.id), format.tier) {
+        (Some(version), _) => format!("`{}` {version}", format.id),
+        (None, Tier::Read) => format!("`{}`", format.id),
+        (None, Tier::Sources | Tier::Mapping) => format!("`{}` (sources)", format.id),
     }
 }
 
 /// The names of the agents by what is known of their sizes, each with the newest version that was compared with
 /// known counts.
 fn agents_list() -> String {
+    let rules = config::rules().unwrap();
     let mut list = String::new();
     for heading in ["Known", "Partly known", "Estimated"] {
         let of_group = formats().into_iter().filter(|it| knowledge(it) == heading);
-        let names: Vec<String> = of_group.map(with_tier).collect();
+        let names: Vec<String> = of_group.map(|it| with_tier(it, &rules)).collect();
         let text = format!("* **{heading}**: {}.", names.join(", "));
         let layout = textwrap::Options::new(118)
             .subsequent_indent("  ")

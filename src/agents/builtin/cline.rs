@@ -44,7 +44,7 @@ const FELL: f64 = 0.8;
 pub static CLINE: Format = Format {
     id: "cline",
     label: "cline",
-    tier: Tier::Proven("3.0.65"),
+    tier: Tier::Read,
     roots: &[
         Root::home(".cline/data", "sessions").env("CLINE_DATA_DIR"),
         Root::named("CLINE_DIR", "data/sessions"),

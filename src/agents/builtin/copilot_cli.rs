@@ -73,7 +73,7 @@ pub static COPILOT_CLI: Format = Format {
         compactions: "yes, truncations too",
         tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78, whole runs of 1.0.102",
     },
-    tier: Tier::Proven("1.0.102"),
+    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CopilotCliDecoder>,

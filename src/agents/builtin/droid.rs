@@ -37,7 +37,7 @@ use std::path::Path;
 pub static DROID: Format = Format {
     id: "droid",
     label: "droid",
-    tier: Tier::Proven("0.215.0"),
+    tier: Tier::Read,
     roots: &[Root::home("", ".factory/sessions").env("FACTORY_HOME_OVERRIDE")],
     facts: Facts {
         mark: "first line of type `session_start`",

@@ -63,7 +63,7 @@ pub static GEMINI_CLI: Format = Format {
         compactions: "told from checkpoints; not in older logs",
         tried: "0.61.0, 0.40, and documents of before 0.39",
     },
-    tier: Tier::Proven("0.61.0"),
+    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<GeminiCliDecoder>,

@@ -37,7 +37,7 @@ use usage::Requests;
 pub static GROK: Format = Format {
     id: "grok",
     label: "grok",
-    tier: Tier::Proven("0.2.111"),
+    tier: Tier::Read,
     roots: &[Root::home(".grok", "sessions").env("GROK_HOME")],
     facts: Facts {
         mark: "`params` with a `sessionUpdate`",

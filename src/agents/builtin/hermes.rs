@@ -35,7 +35,7 @@ pub static HERMES: Format = Format {
         Root::home(".hermes", "").env("HERMES_HOME").flat(),
         Root::home(".hermes", "profiles").env("HERMES_HOME"),
     ],
-    tier: Tier::Proven("0.19.0"),
+    tier: Tier::Read,
     facts: Facts {
         mark: "SQLite database with Hermes's tables, or an exported session with `model_config` and `system_prompt`",
         live: "each write",

@@ -42,7 +42,7 @@ const NOTES: [&str; 2] = [
 pub static MISTRAL_VIBE: Format = Format {
     id: "mistral-vibe",
     label: "vibe",
-    tier: Tier::Proven("3.0.2"),
+    tier: Tier::Read,
     roots: &[
         Root::home(".vibe", "logs/session/unified").env("VIBE_HOME"),
         Root::home(".vibe", "config.toml").env("VIBE_HOME").listing(

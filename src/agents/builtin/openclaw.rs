@@ -59,7 +59,7 @@ pub static OPENCLAW: Format = Format {
         compactions: "yes",
         tried: "whole runs of 2026.9.6, invented logs as of 2026.7.1",
     },
-    tier: Tier::Proven("2026.9.6"),
+    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &|| Box::new(OpenClawDecoder::default()),

@@ -47,7 +47,7 @@ use wire::{Document, Info, Line};
 pub static OPENCODE: Format = Format {
     id: "opencode",
     label: "opencode",
-    tier: Tier::Proven("1.18.33"),
+    tier: Tier::Read,
     roots: &[
         Root::new(Base::XdgData("opencode"), "").flat(),
         Root::new(Base::XdgData("opencode"), "storage/session"),
@@ -83,7 +83,7 @@ pub static OPENCODE: Format = Format {
 pub static KILO: Format = Format {
     id: "kilo",
     label: "kilo",
-    tier: Tier::Proven("7.7.7"),
+    tier: Tier::Read,
     roots: &[
         Root::new(Base::XdgData("kilo"), "").flat(),
         Root::new(Base::XdgData("kilo"), "storage/session"),

@@ -74,7 +74,7 @@ pub static QWEN_CODE: Format = Format {
         compactions: "yes",
         tried: "0.21 to 0.24",
     },
-    tier: Tier::Proven("0.24.4"),
+    tier: Tier::Read,
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<QwenCodeDecoder>,

@@ -28,7 +28,7 @@ use std::path::Path;
 pub static MINI_SWE_AGENT: Format = Format {
     id: "mini-swe-agent",
     label: "mini-swe",
-    tier: Tier::Proven("2.4.6"),
+    tier: Tier::Read,
     roots: &[
         Root::new(Base::XdgConfig("mini-swe-agent"), "").env("MSWEA_GLOBAL_CONFIG_DIR"),
         Root::home("Library/Application Support/mini-swe-agent", ""),

@@ -106,7 +106,7 @@ fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     entry(out, "updated", facts.live)?;
     entry(out, "recognised", &format!("by {}", facts.mark))?;
     entry(out, "tested with", facts.tried)?;
-    let trust = match agent.proven {
+    let trust = match &agent.proven {
         None => agent.tier.to_owned(),
         Some(version) => format!("proven against known counts, up to {version}"),
     };

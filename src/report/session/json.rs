@@ -118,8 +118,7 @@ part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
     version: Option<&'a str> = session.meta.version.as_deref(),
     // The newest version that was compared with known counts, if this one is newer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proven: Option<&'static str> =
-        session.newer_than_proven(),
+    proven: Option<&'a str> = session.newer_than_proven(),
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()
