@@ -33,6 +33,33 @@ fn state(home: &Path) -> PathBuf {
     home.join(".local/state/ctxgauge/state.toml")
 }
 
+#[test]
+fn a_session_of_a_newer_version_is_marked_until_the_user_names_that_version() {
+    let home = home();
+    let log = home
+        .path()
+        .join(".claude/projects/-home-dev-shop/5e550000-0000-4000-8000-000000000001.jsonl");
+    fs::write(&log, LOG.replace("2.1.39", "999.1.0")).unwrap();
+    let report = || {
+        let output = ctxgauge(home.path()).arg("report").arg(&log).output();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let marked = report();
+    let mark = "written by 999.1.0; rules as of ";
+    assert!(marked.contains(mark), "{marked}");
+    let mut monitor = open(home.path(), &[]);
+    monitor.press_key(KeyCode::Enter);
+    monitor.wait_for_text("999.1.0 (rules as of ");
+    configure(home.path(), "");
+    let own = home.path().join(".config/ctxgauge/models.toml");
+    fs::write(own, "[proven.claude-code]\nversion = \"999.1.0\"\n").unwrap();
+    let unmarked = report();
+    assert!(
+        unmarked.contains("hello") && !unmarked.contains("rules as of"),
+        "{unmarked}"
+    );
+}
+
 fn open(home: &Path, arguments: &[&str]) -> Monitor {
     let mut monitor = Monitor::open(home, arguments, (120, 30));
     monitor.wait_for_text("shop");

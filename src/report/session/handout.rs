@@ -83,7 +83,9 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, Line)> {
         (Some(version), Some(proven)) => agent
             .and(" ")
             .and_log(version)
-            .and(format!(" (proven up to {proven})")),
+            .and(" (rules as of ")
+            .and_log(proven)
+            .and("; newer versions may differ)"),
         (None, _) => agent,
     };
     let id = session.meta.id.as_deref().or(facts.id.as_deref());

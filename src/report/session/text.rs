@@ -83,8 +83,9 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     if let (Some(version), Some(proven)) = (&session.meta.version, session.newer_than_proven()) {
         writeln!(
             out,
-            "written by {}; proven against known counts up to {proven}",
-            inert(version)
+            "written by {}; rules as of {}: newer versions may differ",
+            inert(version),
+            inert(proven)
         )?;
     }
     let (context, limits) = (session.context(), session.limits());

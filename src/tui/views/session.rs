@@ -160,12 +160,13 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         groups.push(vec![plain(model)]);
     }
     if let Some(version) = session.meta.version.as_deref() {
-        let is_newer = session.newer_than_proven().is_some();
         let version = text::cut(version, columns / 3);
-        groups.push(if !is_newer {
-            vec![quiet(version)]
-        } else {
-            vec![piece(version, Tone::Warn), quiet(" unproven")]
+        groups.push(match session.newer_than_proven() {
+            None => vec![quiet(version)],
+            Some(proven) => vec![
+                piece(version, Tone::Warn),
+                quiet(format!(" (rules as of {proven})")),
+            ],
         });
     }
     // The title has what the others leave, or their room.
