@@ -76,7 +76,7 @@ def as_text(proofs):
 
 def as_toml(proof, date=None):
     """Returns the table of a version, as the file has it."""
-    rows = [f"[proven.{proof.agent}]", f'version = "{proof.version}"', f"date = {date or datetime.date.today()}"]
+    rows = [f"[proven.{proof.agent}]", f'version = "{proof.version}"', f'date = "{date or datetime.date.today()}"']
     for name in ("requests", "sizes", "roles", "results", "compactions", "moments"):
         right, count = getattr(proof, name)
         if count:
