@@ -124,9 +124,11 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Whether the prompt is in the provider's cache: `cache 54m`. In a replay that is another one.
+/// Whether the prompt is in the provider's cache: `cache 54m`. In a replay that is another one, and a narrow screen needs the
+/// room for names.
 fn cache(app: &App, session: &Session) -> Piece {
-    let cache = session.prompt_cache().filter(|_| !app.ui.replay.is_on());
+    let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
+    let cache = session.prompt_cache().filter(|_| is_shown);
     let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
     quiet(cell.map_or_else(String::new, |cell| format!("cache {cell}  ")))
 }
