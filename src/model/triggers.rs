@@ -29,6 +29,8 @@ pub struct Next {
     /// Of [`TriggerKind::Background`]: the summary is ready, and was made at this size. Of [`TriggerKind::Clearing`]: the tokens
     /// that leave.
     pub size: Option<u64>,
+    /// Of [`TriggerKind::Background`] with a summary that is ready: the tokens that will be left.
+    pub after: Option<u64>,
     /// Of [`TriggerKind::ModelChange`]: the next model.
     pub model: Option<String>,
     /// How it is known.
@@ -46,6 +48,7 @@ impl Next {
             at: None,
             is_sure: true,
             size: None,
+            after: None,
             model: None,
             source,
             setting: "",
@@ -195,6 +198,7 @@ impl Asked<'_> {
         let next = Next {
             is_sure: false,
             size,
+            after: size.map(|before| self.after_swap(before)),
             ..self.of(TriggerKind::Background, is_set)
         };
         if size.is_some() {
@@ -213,6 +217,16 @@ impl Asked<'_> {
             left: Some(tokens.saturating_sub(self.context.counted())),
             ..next
         })
+    }
+
+    /// What is left when a summary takes the place of what was there when it was made: the prefix, the summary, and all that
+    /// came since.
+    fn after_swap(&self, before: u64) -> u64 {
+        let (session, rules) = (self.session, self.session.rules());
+        let usual = rules.usual_prefix(session.agent, session.model(), 0);
+        let prefix = self.context.role(Role::System).tokens.max(usual);
+        let since = self.context.counted().saturating_sub(before);
+        prefix.saturating_add(rules.summary).saturating_add(since)
     }
 
     /// Before the next turn, where its model has another hash.

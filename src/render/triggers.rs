@@ -40,8 +40,9 @@ fn sentence(next: &Next, clock: &Clock) -> Option<String> {
             next.model.as_deref().unwrap_or("its model")
         ),
         (TriggerKind::Background, Some(size)) => format!(
-            "a summary made at {} is ready: it takes the place of what came before it, and the rest stays",
-            short(size)
+            "a summary made at {} is ready: with it about {} will be left",
+            short(size),
+            short(next.after?)
         ),
         (TriggerKind::Background, None) => {
             format!(

@@ -182,7 +182,13 @@ fn a_summary_is_made_from_a_share_on_and_may_be_ready() {
         &mut session,
         background(Some(ReadySummary { at: None, before })),
     );
-    assert_eq!(other(&session, at(60))[0].size, Some(before));
+    let ready = &other(&session, at(60))[0];
+    // No prefix is usual with it, and no summary; 150,010 are in the context.
+    let prefix = session.context().role(Role::System).tokens;
+    assert_eq!(
+        (ready.size, ready.after),
+        (Some(before), Some(prefix + 1_102))
+    );
     // A share that is set, of all of the window.
     set(
         &mut session,

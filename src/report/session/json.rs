@@ -188,6 +188,7 @@ part! { NextPart(next: &Next) {
     at: Option<Timestamp> = next.at,
     // Of a summary that is ready: the size at which it was made. Of results that may be left out: their tokens.
     size: Option<u64> = next.size,
+    after: Option<u64> = next.after,
     model: Option<String> = next.model.clone(),
     source: &'static str = next.source.name(),
     setting: Option<&'static str> = Some(next.setting).filter(|setting| !setting.is_empty()),

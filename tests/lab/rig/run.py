@@ -23,13 +23,13 @@ STEADY_LOOKS = 5
 class Run:
     """One client with one home. The end of its `with` ends the processes, and leaves the folder to be looked at."""
 
-    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160, name=None, bodies=False):
+    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160, name=None, bodies=False, clock=1.0):
         self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
         self.at = places.new_run(name or client.name)
         self.home, self.work = self.at / "home", self.at / "work/project"
         self.home.mkdir()
         _project(self.work)
-        self.provider = Provider(self.at / "truth.jsonl", thinking, pace, bodies=self.at / "bodies" if bodies else None)
+        self.provider = Provider(self.at / "truth.jsonl", thinking, pace, clock, self.at / "bodies" if bodies else None)
         recorder.write(self.at / "bin", self.at / "calls", self.binary)
         client.configure(self.home, self.work, self.provider.url, self.options)
         self.terminal, self._open, self._width = None, [], width
