@@ -199,9 +199,8 @@ impl Session {
         })
     }
 
-    /// What the next request costs for its prompt as it is now.
-    pub fn next_prompt(&self) -> NextPrompt {
-        let used = self.context().used;
+    /// What the next request costs for its prompt as it is now: `used` tokens.
+    pub fn next_prompt(&self, used: u64) -> NextPrompt {
         let cached = self
             .newest_prompts(1)
             .last()
@@ -211,8 +210,9 @@ impl Session {
         let is_kept_an_hour = self
             .prompt_cache()
             .is_some_and(|cache| cache.life.seconds == HOUR);
+        let row = self.model().and_then(|model| self.rules().price_of(model));
         let usd = |read: u64| {
-            let row = self.rules().price_of(self.model()?)?;
+            let row = row?;
             let written = used - read;
             let mut spent = Spent {
                 cache_read: read,

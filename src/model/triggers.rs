@@ -12,6 +12,7 @@ use crate::history::PastReset;
 use crate::prompt_cache::CacheState;
 use crate::window::Limits;
 use jiff::{SignedDuration, Timestamp};
+use std::cell::OnceCell;
 
 /// Something that can compact a session next, or take something out of its context.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +78,9 @@ impl Next {
 /// What a session is looked at for.
 struct Asked<'s> {
     session: &'s Session,
-    context: Context,
-    limits: Limits,
+    /// Computed where it is needed: most sessions fail a condition before that.
+    context: OnceCell<Context>,
+    limits: OnceCell<Limits>,
     set: &'s OtherSettings,
     now: Timestamp,
 }
@@ -91,7 +93,7 @@ pub fn next(
 ) -> Vec<Next> {
     let (context, limits) = (session.context(), session.limits());
     let mut all: Vec<Next> = by_size(&context, &limits).into_iter().collect();
-    all.extend(others(session, context, limits, now));
+    all.extend(other(session, now));
     let minutes = |next: &Next| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
     // Of equal ones, those that compact come first, the size before all others.
     all.sort_by(|a, b| {
@@ -103,29 +105,32 @@ pub fn next(
 
 /// What else than its size can compact a session next.
 pub fn other(session: &Session, now: Timestamp) -> Vec<Next> {
-    others(session, session.context(), session.limits(), now)
-}
-
-fn others(session: &Session, context: Context, limits: Limits, now: Timestamp) -> Vec<Next> {
     let set = session.overrides();
-    let has_own_rule = limits.trigger_source == TriggerSource::Config;
-    if set.compaction == Compaction::Off || has_own_rule || limits.ends {
+    if set.compaction == Compaction::Off {
         return Vec::new();
     }
-    let asked = Asked {
-        session,
-        context,
-        limits,
-        set: &set.others,
-        now,
-    };
     let rows = session.rules().others(&Seen {
         version: session.meta.version.as_deref(),
         ..Seen::new(session.agent, session.model(), set)
     });
-    rows.into_iter()
+    let asked = Asked {
+        session,
+        context: OnceCell::new(),
+        limits: OnceCell::new(),
+        set: &set.others,
+        now,
+    };
+    let mut found: Vec<Next> = rows
+        .into_iter()
         .filter_map(|row| asked.other(row))
-        .collect()
+        .collect();
+    // The user's own rule is all that there is.
+    let is_excluded =
+        |limits: &Limits| limits.trigger_source == TriggerSource::Config || limits.ends;
+    if !found.is_empty() && is_excluded(asked.limits()) {
+        found.clear();
+    }
+    found
 }
 
 fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
@@ -144,6 +149,14 @@ fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
 }
 
 impl Asked<'_> {
+    fn context(&self) -> &Context {
+        self.context.get_or_init(|| self.session.context())
+    }
+
+    fn limits(&self) -> &Limits {
+        self.limits.get_or_init(|| self.session.limits())
+    }
+
     fn other(&self, row: &OtherTrigger) -> Option<Next> {
         match row.kind {
             TriggerKind::Size | TriggerKind::TurnEnd => None,
@@ -176,7 +189,7 @@ impl Asked<'_> {
         let is_attended = self.session.meta.attended != Some(false);
         let is_on = self.set.idle.unwrap_or(row.usual);
         let is_warm = matches!(cache.state(self.now), CacheState::Warm(_));
-        if !(is_on && is_kept && is_attended && is_warm) || self.context.counted() < size {
+        if !(is_on && is_kept && is_attended && is_warm) || self.context().counted() < size {
             return None;
         }
         let pause = f64::from(cache.life.seconds) * row.share.clamp(0.0, 1.0);
@@ -209,12 +222,12 @@ impl Asked<'_> {
         if !self.set.background.unwrap_or(row.usual) {
             return None;
         }
-        let window = self.limits.window.saturating_sub(row.reserve);
+        let window = self.limits().window.saturating_sub(row.reserve);
         let tokens = (window as f64 * share).round() as u64;
-        let tokens = tokens.min(self.limits.end());
+        let tokens = tokens.min(self.limits().end());
         Some(Next {
             tokens: Some(tokens),
-            left: Some(tokens.saturating_sub(self.context.counted())),
+            left: Some(tokens.saturating_sub(self.context().counted())),
             ..next
         })
     }
@@ -224,8 +237,8 @@ impl Asked<'_> {
     fn after_swap(&self, before: u64) -> u64 {
         let (session, rules) = (self.session, self.session.rules());
         let usual = rules.usual_prefix(session.agent, session.model(), 0);
-        let prefix = self.context.role(Role::System).tokens.max(usual);
-        let since = self.context.counted().saturating_sub(before);
+        let prefix = self.context().role(Role::System).tokens.max(usual);
+        let since = self.context().counted().saturating_sub(before);
         prefix.saturating_add(rules.summary).saturating_add(since)
     }
 
@@ -234,7 +247,7 @@ impl Asked<'_> {
         let last = self.session.meta.model_hash.as_deref()?;
         let model = self.set.model.as_deref().or(self.session.model())?;
         let next = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model))?;
-        (next != last && self.context.used > 0).then(|| Next {
+        (next != last && self.context().used > 0).then(|| Next {
             is_sure: false,
             model: Some(model.to_owned()),
             ..self.of(TriggerKind::ModelChange, true)

@@ -3,7 +3,8 @@
 use super::clock::Clock;
 use super::number::{short, tokens, usd};
 use model::prompt_cache::{CacheState, Lost, NextPrompt};
-use model::triggers::Next;
+use model::session::Session;
+use model::triggers::{Next, changed_rule};
 use model::window::TriggerKind;
 
 /// What a trigger does and when, after `compacts`: `at 14:52 if nobody types`. `None`: it does not compact by itself.
@@ -29,6 +30,19 @@ pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
     all.iter()
         .filter_map(|next| sentence(next, clock))
         .collect()
+}
+
+/// How the rule of a session has changed since its last compaction: `compacted at 967k before (line 12), now at 167k (window
+/// 200k)`. `None`: it has not.
+pub fn changed(session: &Session) -> Option<String> {
+    let (last, trigger) = changed_rule(session)?;
+    Some(format!(
+        "compacted at {} before (line {}), now at {} (window {})",
+        short(last.before),
+        last.place.line,
+        short(trigger),
+        short(session.limits().window)
+    ))
 }
 
 fn sentence(next: &Next, clock: &Clock) -> Option<String> {

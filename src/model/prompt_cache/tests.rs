@@ -6,6 +6,7 @@ use crate::session::Coverage;
 use crate::testing::new_item;
 use crate::window::{Overrides, Rules, Said};
 use crate::{Gone, Kind, Role};
+use proptest::prelude::*;
 use std::sync::Arc;
 
 const RULES: &str = r#"
@@ -187,8 +188,8 @@ fn the_client_may_know_better() {
 fn the_next_prompt_has_two_prices() {
     let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
     let log = Log::of("five").asks(0, 5, 100_000, five(0, 100_000));
-    let next = log.0.next_prompt();
     let used = log.0.context().used;
+    let next = log.0.next_prompt(used);
     let new = used - 100_000;
     assert_eq!((next.warm.written, next.cold.written), (new, used));
     let warm = (100_000.0 * 0.5 + new as f64 * 6.25) / 1e6;
@@ -196,9 +197,12 @@ fn the_next_prompt_has_two_prices() {
     assert!(near(next.cold.usd, used as f64 * 6.25 / 1e6), "{next:?}");
     let hour = five(0, 100_000).with_hour(100_000);
     let log = Log::of("five").asks(0, 5, 100_000, hour);
-    assert!(near(log.0.next_prompt().cold.usd, used as f64 * 10.0 / 1e6));
+    assert!(near(
+        log.0.next_prompt(used).cold.usd,
+        used as f64 * 10.0 / 1e6
+    ));
     let unpriced = Log::of("loose").asks(0, 5, 100_000, five(0, 100_000));
-    assert_eq!(unpriced.0.next_prompt().cold.usd, None);
+    assert_eq!(unpriced.0.next_prompt(used).cold.usd, None);
 }
 
 #[test]
@@ -246,4 +250,37 @@ fn a_provider_that_drops_prompts_is_not_relied_on() {
         log = log.asks(seconds, 1, 50_000, five(50_000, 0));
     }
     assert!(matches!(log.state(seconds + 1), Some(CacheState::Warm(_))));
+}
+
+#[test]
+fn times_that_are_all_the_same_are_one_moment() {
+    let log =
+        Log::of("five")
+            .asks(0, 0, 50_000, five(0, 50_000))
+            .asks(0, 0, 50_100, five(50_000, 100));
+    assert_eq!(log.state(0), Some(CacheState::Warm(at(300))));
+    assert_eq!(cold_returns(&log.0), []);
+}
+
+proptest! {
+    #[test]
+    fn no_times_and_numbers_break_it(
+        requests in prop::collection::vec((any::<i32>(), 0u64..1 << 40, 0u64..1 << 40, any::<bool>()), 0..12),
+        now in any::<i64>(),
+    ) {
+        let mut log = Log::of("five");
+        for (seconds, prompt, cached, for_an_hour) in requests {
+            let billed = five(cached, prompt);
+            let billed = if for_an_hour { billed.with_hour(prompt) } else { billed };
+            log = log.asks(seconds.into(), 0, prompt, billed);
+        }
+        let now = Timestamp::from_second(now % 200_000_000_000).unwrap_or(Timestamp::MAX);
+        let state = log.0.prompt_cache().map(|cache| cache.state(now));
+        prop_assert!(state.is_none_or(|state| !state.word().is_empty()));
+        let next = log.0.next_prompt(log.0.context().used);
+        prop_assert!(next.warm.written <= next.cold.written);
+        prop_assert_eq!(backtest(&log.0).len() < 12, true);
+        cold_returns(&log.0);
+        crate::triggers::next(&log.0, &Err(crate::forecast::NoForecast::NoGrowth), now);
+    }
 }

@@ -130,7 +130,7 @@ impl Values {
             model: owned(session.model()),
             effort: None,
             session: owned(session.meta.id.as_deref()),
-            agent: *agent,
+            agent,
             beside_size: triggers::beside_size(&model::triggers::other(session, clock.now), clock),
             cache: cache.map(|state| {
                 let cell = triggers::cache_cell(state, clock);

@@ -9,9 +9,8 @@ use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;
 use model::context::Context;
 use model::fleet::{Fleet, Live, Row, SessionKey};
-use model::prompt_cache::{NextPrompt, PromptCache};
 use model::session::Session;
-use model::triggers::{self, Next};
+use model::triggers;
 use model::window::Limits;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -119,7 +118,7 @@ impl<'a> SessionPart<'a> {
         now: Timestamp,
     ) -> Option<SessionPart<'a>> {
         let session = fleet.get(key)?;
-        let times = (fleet.newest_record(key), fleet.live(key, now));
+        let times = (fleet.newest_record(key), fleet.live(key, now), now);
         let (context, limits) = (session.context(), session.limits());
         let provisional = provisional(session, &context, &limits);
         Some(SessionPart::new(
@@ -129,10 +128,6 @@ impl<'a> SessionPart<'a> {
             &context,
             &limits,
             provisional,
-            triggers::other(session, now),
-            session
-                .prompt_cache()
-                .map(|cache| (cache, session.next_prompt(), now)),
             usage,
         ))
     }
@@ -159,12 +154,10 @@ fn provisional(session: &Session, context: &Context, limits: &Limits) -> Vec<&'s
 part! { SessionPart<'a>(
     session: &'a Session,
     names: Names<'a>,
-    times: (Option<Timestamp>, Option<Live>),
+    times: (Option<Timestamp>, Option<Live>, Timestamp),
     context: &Context,
     limits: &Limits,
     provisional: Vec<&'static str>,
-    next: Vec<Next>,
-    cache: Option<(PromptCache, NextPrompt, Timestamp)>,
     used: Option<&Spending>,
 ) {
     id: Option<Cow<'a, str>> = names.id,
@@ -189,9 +182,11 @@ part! { SessionPart<'a>(
     trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
     // What else than the size can compact it next.
-    next: Vec<NextPart> = next.iter().map(NextPart::new).collect(),
+    next: Vec<NextPart> = triggers::other(session, times.2).iter().map(NextPart::new).collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache: Option<CachePart> = cache.map(|(cache, next, now)| CachePart::new(&cache, &next, now)),
+    cache: Option<CachePart> = session
+        .prompt_cache()
+        .map(|cache| CachePart::new(&cache, &session.next_prompt(context.used), times.2)),
     // With totals: of all responses in its log, those that a fork repeats too.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<SessionUsagePart> = used.map(SessionUsagePart::new),

@@ -48,7 +48,7 @@ part! { Report<'a>(
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<CachePart> = session
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &session.next_prompt(), report.clock.now)),
+        .map(|cache| CachePart::new(&cache, &session.next_prompt(context.used), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,10 @@ pub fn coming(
 /// The prompt cache, and what the next request costs: `cache` of a report; null where nothing is known of it.
 pub fn cache(session: &Session, now: Timestamp) -> Value {
     let cache = session.prompt_cache();
-    value(&cache.map(|cache| CachePart::new(&cache, &session.next_prompt(), now)))
+    value(
+        &cache
+            .map(|cache| CachePart::new(&cache, &session.next_prompt(session.context().used), now)),
+    )
 }
 
 /// How many requests are left: `requests_left` of `compaction`.

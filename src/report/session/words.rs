@@ -7,7 +7,6 @@ use model::context::Context;
 use model::forecast::NoForecast;
 use model::prompt_cache::cold_returns;
 use model::session::Session;
-use model::triggers::changed_rule;
 use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
 use render::number::{counted, tokens, usd};
@@ -47,18 +46,10 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
 pub(super) fn beside_size(report: &Report<'_>) -> Vec<String> {
     let (session, clock) = (report.session, &report.clock);
     let mut lines = triggers::sentences(&report.next, clock);
-    if let Some((last, trigger)) = changed_rule(session) {
-        lines.push(format!(
-            "compacted at {} before (line {}), now at {} (window {})",
-            tokens(last.before),
-            last.place.line,
-            tokens(trigger),
-            tokens(session.limits().window)
-        ));
-    }
+    lines.extend(triggers::changed(session));
     if let Some(cache) = session.prompt_cache() {
         let state = cache.state(clock.now);
-        let next = triggers::next_prompt(&session.next_prompt(), state);
+        let next = triggers::next_prompt(&session.next_prompt(session.context().used), state);
         let source = cache.life.source.name();
         lines.push(format!(
             "{} ({source}): {next}",

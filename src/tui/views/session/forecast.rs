@@ -46,7 +46,7 @@ pub(super) fn forecast(
     if let Some(beside) = &beside {
         parts.extend(beside.when().filter(|_| !beside.is_first));
         parts.extend(beside.cache(session));
-        parts.extend(beside.others());
+        parts.extend(beside.others(session));
     }
     joined(parts, columns)
 }
@@ -86,7 +86,7 @@ impl Beside {
     /// `cache warm until 14:58, next request $0.24, cold $2.31`
     fn cache(&self, session: &Session) -> Option<Pieces> {
         let state = session.prompt_cache()?.state(self.clock.now);
-        let cost = words::next_prompt(&session.next_prompt(), state);
+        let cost = words::next_prompt(&session.next_prompt(session.context().used), state);
         let tone = match state {
             CacheState::Cold(..) => Tone::Warn,
             CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
@@ -98,7 +98,7 @@ impl Beside {
     }
 
     /// A sentence on each of the others.
-    fn others(&self) -> Vec<Pieces> {
+    fn others(&self, session: &Session) -> Vec<Pieces> {
         let others = self
             .all
             .iter()
@@ -106,7 +106,8 @@ impl Beside {
         let others: Vec<Next> = others.cloned().collect();
         let sentences = words::sentences(&others, &self.clock).into_iter();
         sentences
-            .map(|sentence| vec![quiet(text::inert(&sentence).into_owned())])
+            .chain(words::changed(session))
+            .map(|sentence| vec![quiet(text::inert(&sentence))])
             .collect()
     }
 }

@@ -47,8 +47,8 @@ fn ready(file: &[u8]) -> Option<ReadySummary> {
 
 pub(super) fn read(layers: &Layers) -> OtherSettings {
     let env = |name: &str| format!("/env/{name}");
-    let is_on = |name: &&str| layers.find(&env(name), switch) == Some(true);
-    let has_flags = !WITHOUT_FLAGS_ENV.iter().any(|name| is_on(&name));
+    let is_on = |name: &str| layers.find(&env(name), switch) == Some(true);
+    let has_flags = !WITHOUT_FLAGS_ENV.iter().any(|name| is_on(name));
     let flag = |name: &str| {
         let mut places = FLAGS.iter().map(|place| format!("{place}/{name}"));
         places
