@@ -164,8 +164,8 @@ struct CopilotCliDecoder {
     event: Option<Key>,
     /// The largest prompt.
     window: Option<u64>,
-    /// The numbers of a request whose response has not been read, and its key if it has one.
-    unanswered: Option<(Option<Key>, Usage)>,
+    /// The record of a request whose response has not been read: the response's key and the numbers, if it has them.
+    unanswered: Option<(Option<Key>, Option<Usage>)>,
     /// What the records before have of the session's cost, and what of it came since the last run ended.
     billed: Billed,
     billed_since_end: Billed,

@@ -71,7 +71,8 @@ impl Asides {
             None => Found::Elsewhere,
         });
         let of = |ix: usize| &self.records[ix];
-        let usage = row.or(span).map(|ix| of(ix).usage.clone());
+        let mut usages = row.into_iter().chain(span).map(|ix| &of(ix).usage);
+        let usage = usages.find(|usage| usage.prompt > 0).cloned();
         (span.and_then(|ix| of(ix).window), usage)
     }
 }

@@ -8,6 +8,7 @@
 //! * No row names its response. Those of one conversation are in the order of its messages; `agent_id` and
 //!   `parent_tool_call_id` are a sub-agent's, as its events have them. Each was inserted 2 to 85 ms before its
 //!   message, whose `outputTokens` it has.
+//! * A row without a prompt is kept, as its message would otherwise be given the row of another.
 //! * Rows whose `initiator` is `compaction` have the numbers of `session.compaction_complete`.
 
 use super::events::Numbers;
@@ -16,7 +17,7 @@ use format::{SidecarDatabase, SidecarRecord};
 use jiff::{SignedDuration, Timestamp};
 use kit::lenient::{self, Count, Text, record};
 use kit::time::time_or_civil;
-use model::event::{ByLength, Key, Lane, Sink};
+use model::event::{ByLength, Key, Lane, Sink, Usage};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -84,7 +85,10 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         at: Some(at),
         window: None,
         about: None,
-        usage: row.usage.usage(request)?,
+        usage: row.usage.usage(request).unwrap_or_else(|| Usage {
+            output: row.usage.output_tokens.0,
+            ..Usage::reported(request, 0)
+        }),
     })
 }
 
@@ -179,7 +183,6 @@ mod tests {
         assert_eq!(seconds, SignedDuration::from_secs(1));
         for other in [
             r#"{"session":"s","initiator":"compaction","at":"2026-08-03T10:00:04Z","usage":{"inputTokens":9}}"#,
-            r#"{"session":"s","at":"2026-08-03T10:00:04Z","usage":{"inputTokens":0}}"#,
             r#"{"session":"s","at":"yesterday","usage":{"inputTokens":9}}"#,
             r#"{"at":"2026-08-03T10:00:04Z","usage":{"inputTokens":9}}"#,
             "[]",
@@ -187,6 +190,17 @@ mod tests {
         ] {
             assert_eq!(row(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_row_without_a_prompt_is_kept() {
+        let empty = row(r#"{"id":"1","session":"s","at":"2026-08-03T10:00:00Z","usage":{"inputTokens":null,"outputTokens":0}}"#).unwrap();
+        assert_eq!((empty.usage.prompt, empty.usage.output), (0, Some(0)));
+        let next = row(r#"{"id":"2","session":"s","at":"2026-08-03T10:00:01Z","usage":{"inputTokens":9,"outputTokens":4}}"#).unwrap();
+        let mut rows = Rows::default();
+        rows.take(&[empty, next]);
+        let messages = [(50, None), (1_050, None)];
+        assert_eq!(found(&mut rows, &messages), [Some(0), Some(1)]);
     }
 
     /// Rows a second apart, with these outputs.

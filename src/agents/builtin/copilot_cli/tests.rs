@@ -40,10 +40,17 @@ fn prompts(asides: &[SidecarRecord], response: Option<&str>) -> Vec<u64> {
     let line = format!(
         r#"{{"type":"assistant.message","id":"e1","data":{{{call}"messageId":"m1","interactionId":"i","turnId":"0","content":"x"}}}}"#
     );
+    prompts_of(asides, &[line])
+}
+
+/// The prompts that are reported for a log beside these records.
+fn prompts_of(asides: &[SidecarRecord], log: &[String]) -> Vec<u64> {
     let mut decoder = CopilotCliDecoder::default();
     decoder.read_sidecar(asides);
     let mut out = Sink::new(&ByLength);
-    decoder.read_line(&line, &mut out);
+    for line in log {
+        decoder.read_line(line, &mut out);
+    }
     let usages = out.entries.iter().filter_map(|entry| match &entry.event {
         Event::Usage(usage) => Some(usage.prompt),
         _ => None,
@@ -74,6 +81,73 @@ fn a_turn_that_several_responses_share_names_none_of_them() {
         prompts(&[aside("one", 100), aside("one", 100)], None),
         [100]
     );
+}
+
+fn record(usage: &str) -> String {
+    format!(r#"{{"type":"session.usage_record","id":"r","data":{{"usage":{{{usage}}}}}}}"#)
+}
+
+fn message(call: &str, at: &str) -> String {
+    format!(
+        r#"{{"type":"assistant.message","id":"{call}","timestamp":"{at}","data":{{"apiCallId":"{call}","interactionId":"i","turnId":"0","content":"x"}}}}"#
+    )
+}
+
+/// The row of a request that ended at this time.
+fn row(at: &str, input: u64) -> SidecarRecord {
+    let row = format!(
+        r#"{{"id":"{input}","session":"s","at":"{at}","usage":{{"inputTokens":{input},"outputTokens":4}}}}"#
+    );
+    (rows::DATABASE.read)(row.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_response_whose_record_has_no_tokens_has_no_usage() {
+    let asides = [row("2026-11-03T09:00:00.950Z", 100), aside("one", 100)];
+    let first = [
+        record(r#""apiCallId":"one","inputTokens":100,"outputTokens":4"#),
+        message("one", "2026-11-03T09:00:01Z"),
+    ];
+    // Without a record, the numbers beside the log are used.
+    assert_eq!(prompts_of(&asides, &first[1..]), [100]);
+    for empty in [
+        r#""apiCallId":"two","inputTokens":0,"outputTokens":0"#,
+        r#""apiCallId":"two","inputTokens":null"#,
+        r#""apiCallId":"two""#,
+        "",
+    ] {
+        let second = [record(empty), message("two", "2026-11-03T09:00:02Z")];
+        let log = [&first[..], &second[..]].concat();
+        assert_eq!(prompts_of(&asides, &log), [100], "{empty}");
+        // The message is written once more.
+        let log = [&log[..], &second[1..]].concat();
+        assert_eq!(prompts_of(&asides, &log), [100], "{empty}");
+        // The request before has no response.
+        let log = [&[record(r#""inputTokens":900"#)], &second[..]].concat();
+        assert_eq!(prompts_of(&[], &log), [0; 0], "{empty}");
+    }
+}
+
+#[test]
+fn a_response_whose_row_has_no_tokens_has_no_usage() {
+    let asides = [
+        row("2026-08-03T09:00:00.950Z", 100),
+        row("2026-08-03T09:00:01.950Z", 0),
+        row("2026-08-03T09:00:02.950Z", 300),
+    ];
+    let log = [
+        message("one", "2026-08-03T09:00:01Z"),
+        message("two", "2026-08-03T09:00:02Z"),
+    ];
+    assert_eq!(prompts_of(&asides, &log), [100]);
+    let third = message("three", "2026-08-03T09:00:03Z");
+    assert_eq!(
+        prompts_of(&asides, &[&log[..], &[third]].concat()),
+        [100, 300]
+    );
+    // Telemetry names the response.
+    let asides = [&asides[..], &[aside("two", 200)]].concat();
+    assert_eq!(prompts_of(&asides, &log), [100, 200]);
 }
 
 #[test]

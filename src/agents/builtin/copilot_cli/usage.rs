@@ -20,29 +20,34 @@ impl CopilotCliDecoder {
         self.window(numbers.max_prompt_tokens, out);
         let response = numbers.api_call_id.get().map(response_key);
         let request = Key::of_number("copilot usage", out.place().id());
-        match numbers.usage(request) {
-            Some(usage) => self.unanswered = Some((response, usage)),
-            None => out.skip("session.usage_record"),
+        let usage = numbers.usage(request);
+        if usage.is_none() {
+            out.skip("session.usage_record");
         }
+        self.unanswered = Some((response, usage));
     }
 
-    /// Reports the usage of a response, as its record has it or else telemetry.
+    /// Reports the usage of a response, as its record has it. Numbers beside the log are searched only if there is no
+    /// record: those found for a record without a prompt would be another request's.
     pub(super) fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
         let response = data.api_call_id.get().map(response_key);
-        if let Some((of, usage)) = self.unanswered.take()
-            && (of.is_none() || of == response)
-        {
-            self.bill(usage.billed);
-            return out.usage(Usage { request, ..usage });
-        }
+        let record = self.unanswered.take();
+        let record = record.filter(|(of, _)| of.is_none() || *of == response);
         let thread = self.thread(out.lane());
-        if thread.asked.replace(request) == Some(request) {
-            return;
-        }
-        let names = [response, turn_of(data), thread.turn];
-        let message = (out.lane(), self.at, data.output_tokens);
-        let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
-        self.window(Window(window), out);
+        let was_asked = thread.asked.replace(request) == Some(request);
+        let turn = thread.turn;
+        let usage = match record {
+            Some((_, Some(usage))) => Some(usage),
+            _ if was_asked => return,
+            Some((_, None)) => None,
+            None => {
+                let names = [response, turn_of(data), turn];
+                let message = (out.lane(), self.at, data.output_tokens);
+                let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
+                self.window(Window(window), out);
+                usage
+            }
+        };
         if let Some(usage) = usage {
             self.bill(usage.billed);
             out.usage(Usage { request, ..usage });
