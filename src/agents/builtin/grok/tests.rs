@@ -46,6 +46,20 @@ fn requests_are_joined_by_their_total_and_their_order() {
 }
 
 #[test]
+fn a_response_whose_request_has_no_tokens_has_no_usage() {
+    let (first, second) = UNIFIED.trim_end().split_once('\n').unwrap();
+    let third = second.replace("9680", "9800");
+    for empty in [
+        second.replace("9680", "0"),
+        second.replace("9680", "null"),
+        second.replace("\"prompt_tokens\":9680,", ""),
+    ] {
+        let unified = [first, &empty, &third].join("\n");
+        assert_eq!(prompts(&unified, 1), [(9_100, Some(30))], "{empty}");
+    }
+}
+
+#[test]
 fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
     let log = fixture!("grok/compaction_between_call_and_result/log.jsonl");
     let sessions = crate::testing::sessions(&GROK, log.lines());

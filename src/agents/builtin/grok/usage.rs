@@ -39,14 +39,15 @@ impl Mend for Numbers {
     }
 }
 
-/// Reads a line; `None`: it is not of a request.
+/// Reads a line; `None`: it is not of a request. One of which the provider reported nothing has the prompt 0: without
+/// it, its response would be given the numbers of the next.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
     memchr::memmem::find(line, b"\"shell.turn.inference_done\"")?;
     let line = String::from_utf8_lossy(line);
     let record: Record<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
     let session = record.session.boxed()?;
     let numbers = record.numbers;
-    let prompt = numbers.prompt.0.filter(|tokens| *tokens > 0)?;
+    let prompt = numbers.prompt.or_zero();
     let request = Key::of_parts(&["grok", &session, record.at.or_empty(), &prompt.to_string()]);
     let is_done = record.message.get() == Some("shell.turn.inference_done");
     let cached = numbers.cached.or_zero().min(prompt);
@@ -150,10 +151,12 @@ impl Requests {
         self.next = Some(at + 1);
         if let (Some((request, emitted)), Some(usage)) = (&mut self.open, self.usages.get(at)) {
             *emitted = true;
-            out.usage(Usage {
-                request: *request,
-                ..usage.clone()
-            });
+            if usage.prompt > 0 {
+                out.usage(Usage {
+                    request: *request,
+                    ..usage.clone()
+                });
+            }
         }
     }
 }
