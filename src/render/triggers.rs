@@ -89,6 +89,15 @@ pub fn cache(state: CacheState, clock: &Clock) -> String {
     }
 }
 
+/// The same for a line that may be seen for long before it is written again: `cache until 14:58`, `cache cold`.
+pub fn cache_in_short(state: CacheState, clock: &Clock) -> String {
+    match state {
+        CacheState::Warm(until) => format!("cache until {}", clock.time(until)),
+        CacheState::Open(_) => "cache ?".to_owned(),
+        CacheState::Cold(..) => "cache cold".to_owned(),
+    }
+}
+
 /// The same in a column: the minutes that are left, `cold`, or `?` where it may be either.
 pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
     match state {

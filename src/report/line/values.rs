@@ -133,8 +133,8 @@ impl Values {
             agent,
             beside_size: triggers::beside_size(&model::triggers::other(session, clock.now), clock),
             cache: cache.map(|state| {
-                let cell = triggers::cache_cell(state, clock);
-                [triggers::cache(state, clock), format!("cache {cell}")]
+                let [long, short] = [triggers::cache, triggers::cache_in_short];
+                [long(state, clock), short(state, clock)]
             }),
             version: owned(session.meta.version.as_deref()),
             project: session.project().to_owned(),

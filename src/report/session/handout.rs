@@ -15,9 +15,10 @@ use model::context::Context;
 use model::replay::Timeline;
 use model::session::Session;
 use model::window::Limits;
+use render::clock::Clock;
 use render::number::counted;
 use render::own_count::own_count;
-use render::text::{capitalised, short_model};
+use render::text::{capitalised, inert, short_model};
 use std::io;
 
 /// What the audit of the session has found.
@@ -141,7 +142,11 @@ fn fill(report: &Report<'_>, context: &Context, limits: &Limits) -> Section {
     let section = Section::new("How full the context is")
         .with(Block::Headline(gauge_line(session, context, limits).into()))
         .with(gauge);
-    let sentences = sentences.into_iter().flatten();
+    // Its other times are UTC too.
+    let clock = Clock::utc(report.clock.now);
+    let others = words::beside_size(report, &clock).into_iter();
+    let others = others.map(|sentence| inert(&sentence).into_owned());
+    let sentences = sentences.into_iter().flatten().chain(others);
     sentences.fold(section, |section, sentence| {
         section.with(Line::own(capitalised(&sentence)))
     })

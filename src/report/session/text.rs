@@ -112,7 +112,7 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     if let Some(forecast) = words::forecast(report) {
         writeln!(out, "{forecast}")?;
     }
-    for line in words::beside_size(report) {
+    for line in words::beside_size(report, &report.clock) {
         writeln!(out, "{}", inert(&line))?;
     }
     Ok(())

@@ -9,6 +9,7 @@ use model::prompt_cache::cold_returns;
 use model::session::Session;
 use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
+use render::clock::Clock;
 use render::number::{counted, tokens, usd};
 use render::{triggers, unknown};
 
@@ -43,8 +44,8 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
 }
 
 /// What else can compact it next, how its rule changed, and what its prompt cache does.
-pub(super) fn beside_size(report: &Report<'_>) -> Vec<String> {
-    let (session, clock) = (report.session, &report.clock);
+pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
+    let session = report.session;
     let mut lines = triggers::sentences(&report.next, clock);
     lines.extend(triggers::changed(session));
     if let Some(cache) = session.prompt_cache() {
