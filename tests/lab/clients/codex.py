@@ -38,9 +38,15 @@ class Codex(Client):
             f'projects."{work}"': {"trust_level": "trusted"},
             "tui": {"notifications": False},
         }
+        for name, value in options.settings.items():
+            # An object has keys of a table.
+            if isinstance(value, dict):
+                tables[name] = tables.get(name, {}) | value
+            else:
+                top[name] = value
         folder = home / ".codex"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.toml").write_text(_toml(top | options.settings, tables))
+        (folder / "config.toml").write_text(_toml(top, tables))
 
     def hooks_file(self, home):
         return home / ".codex/hooks.json"

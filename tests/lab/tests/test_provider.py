@@ -54,6 +54,15 @@ class Prompts(unittest.TestCase):
         call = responses.whole(Answer("m", "", [Call("look", {}, tool)], 10, 0))["output"][0]
         self.assertEqual((call["name"], call["namespace"]), ("look", "mcp__a"))
 
+    def test_an_item_that_asks_for_a_summary_gets_an_opaque_one(self):
+        body = {"input": [{"type": "message", "role": "user", "content": "hi"}], "tools": [{"name": "shell"}]}
+        asked = body | {"input": [*body["input"], {"type": "compaction_trigger"}]}
+        kinds = [kind_of(responses.read(one, "/v1/responses")) for one in (body, asked)]
+        self.assertEqual(kinds, ["main", "compact"])
+        events = dict(responses.stream(Answer("m", "A summary.", [], 10, 0), asked))
+        (item,) = events["response.completed"]["response"]["output"]
+        self.assertEqual(item["type"], "compaction")
+
     def test_the_api_is_that_of_the_path(self):
         for path, api in {
             "/v1/messages": anthropic,

@@ -12,6 +12,9 @@ NAME = "responses"
 INHERITS = True
 # Newer models of Codex call their shell from a script.
 SCRIPT = 'const it = await tools.exec_command({cmd: %s}); text(typeof it === "string" ? it : it.output ?? "");'
+# An item that asks for a summary, which is an opaque item too.
+TRIGGER = "compaction_trigger"
+SUMMARY_TOKENS = 300
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
 
@@ -28,8 +31,14 @@ def read(body, path):
         parts += [] if item.get("type") == "reasoning" and at < last_prompt else _parts(item, names)
         if item.get("type") in ("tool_search_output", "additional_tools"):
             declared += item.get("tools") or []
-    no_calls = body.get("tool_choice") == "none"
+    no_calls = body.get("tool_choice") == "none" or _is_for_compaction(body)
     return Prompt(body.get("model") or "", parts, _tools(declared), bool(body.get("stream")), no_calls)
+
+
+def _is_for_compaction(body):
+    """Returns whether a summary is asked for by an item of its own, as Codex does of OpenAI's provider."""
+    items = body["input"] if isinstance(body["input"], list) else []
+    return any(item.get("type") == TRIGGER for item in items)
 
 
 def _parts(item, names):
@@ -64,7 +73,7 @@ def _parts(item, names):
         result = Part("tool", text_of(output), names.get(call), call, media=media_of(NAME, output))
         result.tokens += FRAME
         return [result]
-    return [Part("system", flat(item))]
+    return [] if kind == TRIGGER else [Part("system", flat(item))]
 
 
 def _tools(declared):
@@ -125,7 +134,7 @@ def _call(call):
     return {"type": "function_call", "id": fresh("fc_"), "name": call.name, "arguments": arguments, **space, **shared}
 
 
-def compacted(prompt, cached, summary_tokens=300):
+def compacted(prompt, cached, summary_tokens=SUMMARY_TOKENS):
     """Returns the answer of `/responses/compact`: the messages of the user, and an opaque summary."""
     users = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": part.text}]}
              for part in prompt.parts if part.role == "user"]
@@ -142,6 +151,8 @@ def compacted(prompt, cached, summary_tokens=300):
 
 def stream(answer, body):
     response = whole(answer)
+    if _is_for_compaction(body):
+        response["output"] = [{"type": "compaction", "id": fresh("cmp_"), "encrypted_content": reasoning(SUMMARY_TOKENS)}]
     begun = {**response, "status": "in_progress", "output": [], "usage": None}
     yield "response.created", {"type": "response.created", "response": begun}
     for index, item in enumerate(response["output"]):
