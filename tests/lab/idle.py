@@ -11,52 +11,20 @@ import argparse
 import json
 import sys
 import time
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 
 from clients import CLIENTS
 from clients.client import Options
+from rig.clock import Clock
 from rig.gauge import Gauge
 from rig.run import Run
 from rig.terminal import wait
 
-LIBRARIES = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"]
 PIECES = 14
 # The size from which on the client compacts while idle: no setting makes it smaller.
 LEAST = 100_000
 # How far the two times may be apart, in seconds of the client's clock: the answer takes one or two seconds of ours.
 MOST_OFF = 150
-
-
-class Clock:
-    """A clock that runs faster from now on."""
-
-    def __init__(self, factor):
-        self._factor, self._library = factor, _library()
-        self._began, self._steady = time.time(), time.monotonic()
-
-    def now(self):
-        return self._began + (time.monotonic() - self._steady) * self._factor
-
-    def running(self):
-        """Returns the variables with which a process has this clock."""
-        return self._variables(f" x{self._factor}")
-
-    def standing(self):
-        """Returns the variables with which a process has the present time of this clock, and no other."""
-        return self._variables("")
-
-    def _variables(self, more):
-        at = datetime.fromtimestamp(self.now(), UTC).strftime("%Y-%m-%d %H:%M:%S")
-        at = f"@{at}{more}" if more else at
-        return {"LD_PRELOAD": self._library, "FAKETIME": at, "TZ": "UTC", "FAKETIME_NO_CACHE": "1"}
-
-
-def _library():
-    found = next((path for path in LIBRARIES if Path(path).exists()), None)
-    if not found:
-        sys.exit("libfaketime is not installed")
-    return found
 
 
 def main():

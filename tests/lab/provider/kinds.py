@@ -35,7 +35,7 @@ def shell_of(prompt):
 
 def kind_of(prompt, planned=()):
     """Returns main, compact or side. `planned` are the tools that the plan calls by name."""
-    last = next((part for part in reversed(prompt.parts) if part.role not in ("assistant", "schema")), None)
+    last = next((part for part in reversed(prompt.parts) if not _is_passed_over(part)), None)
     asked = last.text if last and last.role in ("user", "system") else ""
     if len(asked) > 300 and ASKED.search(asked[:600] + asked[-6000:]):
         return "compact"
@@ -49,6 +49,11 @@ def kind_of(prompt, planned=()):
     if not shell_of(prompt) and not any(prompt.tool(name) for name in planned):
         return "side"
     return "main"
+
+
+def _is_passed_over(part):
+    """Returns whether a part at the end says nothing of the kind. Claude Code may end with a short note of the system."""
+    return part.role in ("assistant", "schema") or part.role == "system" and len(part.text) < 100
 
 
 def summary_for(api, prompt):

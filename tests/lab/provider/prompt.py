@@ -51,6 +51,8 @@ class Prompt:
     no_calls: bool = False
     # The seconds for which the client has its prompt cached; None: the provider decides, and here it is for good.
     cache_life: int | None = None
+    # The results that the client has the provider leave out, and their tokens. They are in none of the parts.
+    cleared: tuple = (0, 0)
 
     @property
     def tokens(self):
@@ -81,6 +83,7 @@ class Answer:
     cached: int
     thinking: int = 0
     cache_life: int | None = None
+    cleared: tuple = (0, 0)
 
     @property
     def output(self):

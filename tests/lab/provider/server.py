@@ -42,6 +42,8 @@ class Request:
     # What went wrong, and what became of the usage: see `provider/faults.py`.
     fault: dict | None = None
     usage: str | None = None
+    # The results that were left out of the prompt, and their tokens.
+    cleared: tuple = (0, 0)
 
     @property
     def after(self):
@@ -105,10 +107,13 @@ class Provider:
         thinking = step.get("think", self.thinking) if kind == "main" else 0
         with self._lock:
             cached = self._cached(prompt)
-            answer = Answer(prompt.model, text, calls, prompt.tokens, cached, thinking, prompt.cache_life)
+            answer = Answer(
+                prompt.model, text, calls, prompt.tokens, cached, thinking, prompt.cache_life, prompt.cleared
+            )  # fmt: skip
             request = Request(
                 len(self.requests) + 1, time.time(), api.NAME, prompt.model, kind, tag, prompt.tokens, cached,
                 answer.output, not calls, prompt.parts, self.turn, step.get("fault"), step.get("usage"),
+                prompt.cleared,
             )  # fmt: skip
             self.requests.append(request)
             self._keep(request, body)

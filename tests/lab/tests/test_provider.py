@@ -48,6 +48,26 @@ class Prompts(unittest.TestCase):
             ("tool", "out", "Bash"), ("reminder", "<system-reminder>mind</system-reminder>", None),
         ])  # fmt: skip
 
+    def test_old_results_are_left_out_where_the_client_asks(self):
+        calls = [("a", "Bash"), ("b", "Skill"), ("c", "Bash"), ("d", "Bash")]
+        uses = [{"type": "tool_use", "id": call, "name": tool, "input": {}} for call, tool in calls]
+        results = [{"type": "tool_result", "tool_use_id": call, "content": f"log {call} " * 100} for call, _ in calls]
+        messages = [{"role": "assistant", "content": uses}, {"role": "user", "content": results}]
+        edit = {"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value": 1}, "exclude_tools": ["Skill"]}
+
+        def read(trigger):
+            edits = [edit | {"trigger": {"type": "tool_uses", "value": trigger}}]
+            return anthropic.read({"messages": messages, "context_management": {"edits": edits}}, "/v1/messages")
+
+        whole, cleared = read(3), read(2)
+        self.assertEqual(whole.cleared, (0, 0))
+        same = [part.call for one, part in zip(whole.parts, cleared.parts) if part.role == "tool" and part == one]
+        self.assertEqual(same, ["b", "d"])
+        self.assertEqual(cleared.cleared, (2, whole.tokens - cleared.tokens))
+        answer = anthropic.whole(Answer("m", "ok", [], cleared.tokens, 0, cleared=cleared.cleared))
+        (applied,) = answer["context_management"]["applied_edits"]
+        self.assertEqual(applied["cleared_input_tokens"], cleared.cleared[1])
+
     def test_tools_in_a_namespace_are_called_with_it(self):
         body = {"input": "hi", "tools": [{"type": "namespace", "name": "mcp__a", "tools": [{"name": "look"}]}]}
         tool = responses.read(body, "/v1/responses").tool("look")
@@ -97,7 +117,8 @@ class Plans(unittest.TestCase):
         asked = "Please create a detailed summary of the conversation so far. " * 8
         body = CHAT | {"messages": [{"role": "user", "content": asked}]}
         self.assertEqual(kind_of(chat.read(body, "")), "compact")
-
+        noted = body | {"messages": [*body["messages"], {"role": "system", "content": "1000 tokens left"}]}
+        self.assertEqual(kind_of(chat.read(noted, "")), "compact")
 
     def test_a_step_stays_until_its_faults_are_over(self):
         steps, step = Steps(), {"say": "a", "faults": [{"status": 429}, {"cut": True}]}

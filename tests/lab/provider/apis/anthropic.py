@@ -3,6 +3,7 @@
 import json
 import re
 
+from provider.edits import CLEAR, cleared
 from provider.media import media_of
 from provider.prompt import FRAME, Part, Prompt, Tool, flat, fresh, text_of
 from provider.tokens import reasoning, reasoning_tokens
@@ -15,6 +16,14 @@ REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>\s*", re.S)
 
 
 def read(body, path):
+    sent, count = cleared(body)
+    prompt = _read(sent)
+    if count:
+        prompt.cleared = (count, _read(body).tokens - prompt.tokens)
+    return prompt
+
+
+def _read(body):
     system = body.get("system") or ""
     parts = [Part("system", text_of(block)) for block in (system if isinstance(system, list) else [system])]
     tools = [Tool(tool.get("name"), tool.get("input_schema") or {}) for tool in body.get("tools") or []]
@@ -62,6 +71,8 @@ def whole(answer):
         content.append({"type": "text", "text": answer.text or "ok"})
     for call in answer.calls:
         content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
+    results, tokens = answer.cleared
+    edits = [{"type": CLEAR, "cleared_tool_uses": results, "cleared_input_tokens": tokens}] if results else []
     return {
         "id": fresh("msg_"),
         "type": "message",
@@ -79,6 +90,7 @@ def whole(answer):
             "output_tokens_details": {"thinking_tokens": answer.thinking},
             "service_tier": "standard",
         },
+        "context_management": {"applied_edits": edits},
     }
 
 
@@ -93,7 +105,8 @@ def stream(answer, body):
             yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
         yield "content_block_stop", {"type": "content_block_stop", "index": index}
     ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield "message_delta", {"type": "message_delta", "delta": ended, "usage": message["usage"]}
+    more = {key: message[key] for key in ("usage", "context_management")}
+    yield "message_delta", {"type": "message_delta", "delta": ended} | more
     yield "message_stop", {"type": "message_stop"}
 
 
