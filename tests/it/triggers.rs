@@ -240,18 +240,23 @@ fn codex_compacts_in_the_background_from_a_share_of_the_raw_window_on() {
         let next = report["compaction"]["next"].as_array().unwrap().clone();
         next.into_iter().find(|next| next["kind"] == "background")
     };
-    let on = "model_async_compact_threshold_percent = 55\n";
     let feature = "[features.async_compaction]\nenabled = true\n";
-    let next = of(&format!("{on}{feature}")).unwrap();
+    let percent = "model_async_compact_threshold_percent = 55\n";
+    let next = of(&format!("{feature}{percent}")).unwrap();
     assert_eq!(
         (&next["tokens"], &next["setting"]),
         (&json!(44_000), &json!("config.toml"))
     );
-    assert_eq!(of(on), None);
-    assert_eq!(of(feature), None);
-    // Only OpenAI compacts for its clients.
-    assert_eq!(
-        of(&format!("model_provider = \"relay\"\n{on}{feature}")),
-        None
-    );
+    // 65 % of 80,000, of which 76,000 are used. Codex passes over a percent at another place.
+    for config in [feature.to_owned(), format!("{percent}{feature}")] {
+        assert_eq!(of(&config).unwrap()["tokens"], 51_984, "{config}");
+    }
+    assert_eq!(of(percent), None);
+    // Only OpenAI compacts for its clients, whatever the id is.
+    let of_relay = |name: &str| {
+        let provider = format!("[model_providers.relay]\nname = \"{name}\"\n");
+        of(&format!("model_provider = \"relay\"\n{feature}{provider}"))
+    };
+    assert_eq!(of_relay("Relay"), None);
+    assert!(of_relay("OpenAI").is_some());
 }

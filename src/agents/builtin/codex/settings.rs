@@ -63,6 +63,9 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
+/// Compactions in the background. The percent is one of the raw window.
+const BACKGROUND: &str = "/features/async_compaction";
+
 /// What is set of compactions for other reasons than the size: in the background from a share of the raw window on, and
 /// before a turn whose model has another `comp_hash` than that of the turn before.
 fn others<N: Iterator<Item = String>>(
@@ -70,28 +73,31 @@ fn others<N: Iterator<Item = String>>(
     names: impl Fn(&str) -> N,
     cache: &Layers,
 ) -> OtherSettings {
-    let percent = names("model_async_compact_threshold_percent")
-        .find_map(|path| config.find(&path, Value::as_u64))
-        .filter(|percent| (1..=100).contains(percent));
-    let is_on = config.find("/features/async_compaction", |set| {
+    let text = |path: &str| config.find(path, |name| name.as_str().map(str::to_owned));
+    let percent = format!("{BACKGROUND}/model_async_compact_threshold_percent");
+    let percent = config.find(&percent, Value::as_u64);
+    let percent = percent.filter(|percent| (1..=100).contains(percent));
+    let is_on = config.find(BACKGROUND, |set| {
         set.as_bool().or_else(|| set.get("enabled")?.as_bool())
     });
-    let provider = names("model_provider")
-        .find_map(|path| config.find(&path, |name| name.as_str().map(str::to_owned)));
-    // Only this provider compacts for its clients.
-    let is_remote = provider.is_none_or(|name| name == "openai");
+    // Only a provider of this name compacts for its clients.
+    let provider = names("model_provider").find_map(|path| text(&path));
+    let is_remote = provider.is_none_or(|id| {
+        let id = id.replace('~', "~0").replace('/', "~1");
+        let name = text(&format!("/model_providers/{id}/name"));
+        name.map_or(id == "openai", |name| name == "OpenAI")
+    });
     let background = is_on.map(|is_on| is_on && is_remote);
     let listed = cache.find("/models", |models| models.as_array().cloned());
     let hash = |model: &Value| {
-        let text = |name: &str| Some(model.get(name)?.as_str()?.to_owned());
-        Some((text("slug")?.replace('*', ""), text("comp_hash")?))
+        let of = |name: &str| Some(model.get(name)?.as_str()?.to_owned());
+        Some((of("slug")?.replace('*', ""), of("comp_hash")?))
     };
     OtherSettings {
         background,
         // A share of what is used of the raw window.
         background_share: percent.map(|percent| percent as f64 / USED as f64),
-        model: names("model")
-            .find_map(|path| config.find(&path, |name| name.as_str().map(str::to_owned))),
+        model: names("model").find_map(|path| text(&path)),
         hashes: listed.iter().flatten().filter_map(hash).collect(),
         from: background.map_or("", |_| CONFIG),
         ..OtherSettings::default()

@@ -23,7 +23,7 @@ const FLAGS: [&str; 2] = ["/cachedGrowthBookFeatures", "/cachedFeatureFlags"];
 const BACKGROUND: &str = "tengu_sepia_moth";
 /// The share of the usable window that is left when they are.
 const BACKGROUND_LEFT: &str = "tengu_amber_rokovoko";
-/// Tool results are left out after a pause, by the API or by the client.
+/// Tool results are left out after a pause, by the API or by the client: if it is "on", and nothing else.
 const CLEARING: &str = "tengu_jiggly_blossom";
 
 /// The summary that was made beforehand, beside the log of its session.
@@ -55,13 +55,12 @@ pub(super) fn read(layers: &Layers) -> OtherSettings {
             .find_map(|place| layers.find(&place, |value| Some(value.clone())))
             .filter(|_| has_flags)
     };
-    let is_flagged = |name: &str| flag(name).map(|value| is_set(&value));
     let idle_size = layers.tokens(&env(IDLE_SIZE_ENV));
     let is_wanted = layers.find("/precomputeCompactionEnabled", Value::as_bool) != Some(false);
-    let background = is_flagged(BACKGROUND).map(|is_on| is_on && is_wanted);
+    let background = flag(BACKGROUND).map(|value| value == true && is_wanted);
     let left = flag(BACKGROUND_LEFT).and_then(|value| value.as_f64());
     let left = left.filter(|left| *left > 0.0 && *left < 1.0);
-    let clearing = is_flagged(CLEARING);
+    let clearing = flag(CLEARING).map(|value| value == "on");
     OtherSettings {
         idle: layers.find("/idleCompaction", Value::as_bool),
         idle_size,
@@ -71,16 +70,6 @@ pub(super) fn read(layers: &Layers) -> OtherSettings {
         idle_from: idle_size.map_or("", |_| IDLE_SIZE_ENV),
         from: background.or(clearing).map_or("", |_| ".claude.json"),
         ..OtherSettings::default()
-    }
-}
-
-/// Whether a flag is on: its value is a truth value, a word, or an object with one.
-fn is_set(value: &Value) -> bool {
-    match value {
-        Value::Bool(is_on) => *is_on,
-        Value::String(word) => !matches!(word.as_str(), "" | "off" | "false" | "none"),
-        Value::Object(fields) => fields.get("enabled").and_then(Value::as_bool) != Some(false),
-        _ => false,
     }
 }
 
@@ -114,6 +103,10 @@ mod tests {
         assert_eq!(set.background_share, Some(0.7));
         let older = of(&[r#"{"cachedFeatureFlags":{"tengu_jiggly_blossom":"off"}}"#]);
         assert_eq!((older.background, older.clearing), (None, Some(false)));
+        for other in [r#""shadow""#, "true", "{}", "7"] {
+            let state = format!("{{\"cachedFeatureFlags\":{{\"tengu_jiggly_blossom\":{other}}}}}");
+            assert_eq!(of(&[&state]).clearing, Some(false), "{other}");
+        }
         let unasked = of(&[r#"{"env":{"DISABLE_TELEMETRY":"1"}}"#, state]);
         assert_eq!((unasked.background, unasked.clearing), (None, None));
         let unwanted = of(&[r#"{"precomputeCompactionEnabled":false}"#, state]);
