@@ -8,7 +8,6 @@ use crate::repeats::repeats;
 use crate::session::Session;
 use crate::threshold::Threshold;
 use crate::triggers;
-use crate::window::TriggerKind;
 use jiff::Timestamp;
 use strum::IntoStaticStr;
 
@@ -229,10 +228,7 @@ fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<
 }
 
 fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Passed> {
-    let all = triggers::other(session, now).into_iter();
-    let at = all
-        .filter(|next| next.kind == TriggerKind::Idle)
-        .find_map(|next| next.at)?;
+    let at = triggers::idle_at(session, now)?;
     let left = at.duration_since(now).as_secs() / 60;
     let left = u64::try_from(left).ok().filter(|left| *left < least)?;
     let what = Bounded::MinutesLeft;

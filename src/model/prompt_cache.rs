@@ -299,7 +299,7 @@ impl Continued<'_> {
         was_warm(
             self.before.prompt(),
             self.request.prompt(),
-            self.request.cached,
+            self.request.cached(),
         )
     }
 }
@@ -378,8 +378,8 @@ pub fn backtest(session: &Session) -> Vec<CachePoint> {
     }
     let mut steadiness = Steadiness::default();
     let points = continued(session).map(|it| {
-        let is_steady = steadiness.is_steady();
-        steadiness.add(it.pause, it.was_warm());
+        let (is_steady, was_warm) = (steadiness.is_steady(), it.was_warm());
+        steadiness.add(it.pause, was_warm);
         CachePoint {
             request: it.ix,
             predicted: match it.pause {
@@ -387,7 +387,7 @@ pub fn backtest(session: &Session) -> Vec<CachePoint> {
                 pause if pause >= it.life.most.into() => Some(false),
                 _ => None,
             },
-            was_warm: it.was_warm(),
+            was_warm,
         }
     });
     points.collect()

@@ -133,6 +133,13 @@ pub fn other(session: &Session, now: Timestamp) -> Vec<Next> {
     found
 }
 
+/// When a session compacts if nobody types.
+pub fn idle_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
+    let all = other(session, now).into_iter();
+    all.filter(|next| next.kind == TriggerKind::Idle)
+        .find_map(|next| next.at)
+}
+
 fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
     let trigger = limits.trigger.filter(|_| !limits.ends)?;
     let kind = if limits.at_turn_end {

@@ -8,7 +8,6 @@ use model::fleet::{Live, Row};
 use model::prompt_cache::CacheState;
 use model::session::Session;
 use model::triggers;
-use model::window::TriggerKind;
 use render::clock::Clock;
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
 use render::text::{one_line, short_model};
@@ -279,9 +278,8 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
 
 /// When a session compacts if nobody types.
 fn if_idle(session: &Session, clock: &Clock) -> Option<String> {
-    let others = triggers::other(session, clock.now).into_iter();
-    let mut idle = others.filter(|next| next.kind == TriggerKind::Idle);
-    Some(format!("at {}", clock.time(idle.next()?.at?)))
+    let at = triggers::idle_at(session, clock.now)?;
+    Some(format!("at {}", clock.time(at)))
 }
 
 /// How long the provider keeps its prompt. What is cold is not said of sessions that are over.

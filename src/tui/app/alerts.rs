@@ -13,8 +13,7 @@ use model::fleet::{FileId, SessionKey};
 use model::forecast::Forecast;
 use model::session::{ItemRef, Session};
 use model::threshold::Threshold;
-use model::triggers;
-use model::window::TriggerKind;
+use model::triggers::idle_at;
 use render::item::words;
 use render::number;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -236,13 +235,6 @@ fn share(summary: &Summary) -> f64 {
         0 => 0.0,
         end => counted as f64 / end as f64,
     }
-}
-
-/// When a session compacts if nobody types.
-fn idle_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
-    let all = triggers::other(session, now).into_iter();
-    all.filter(|next| next.kind == TriggerKind::Idle)
-        .find_map(|next| next.at)
 }
 
 /// Whole minutes until then, rounded up.
