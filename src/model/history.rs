@@ -286,9 +286,9 @@ pub struct PastReset {
 }
 
 impl PastReset {
-    /// Whether the agent compacted by itself.
+    /// Whether the agent compacted by itself, at its trigger.
     pub fn is_automatic(&self) -> bool {
-        self.gone == Gone::Compaction && self.cause == Cause::Automatic
+        self.gone == Gone::Compaction && self.cause.is_by_size()
     }
 
     /// The size at which it took place: the agent's own count where its rule is known, otherwise the size before.

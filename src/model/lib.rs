@@ -28,6 +28,7 @@ pub mod calls;
 pub mod carried;
 mod chain;
 pub mod children;
+pub mod clearing;
 pub mod compaction;
 mod content;
 pub mod context;

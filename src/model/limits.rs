@@ -1,6 +1,5 @@
 //! The window and the trigger of a session, now and at earlier records.
 
-use super::event::Cause;
 use super::past::ModelFacts;
 use super::state::State;
 use super::window::{Limits, PastSize, Seen, Unread, WindowSource};
@@ -142,7 +141,7 @@ impl Sizes {
     ) -> Sizes {
         let automatic = |r: &&PastReset| {
             let is_shown = r.cause_shown_by <= resets.len();
-            r.cause == Cause::Automatic && is_shown && is_same(r.model.as_ref(), model)
+            r.cause.is_by_size() && is_shown && is_same(r.model.as_ref(), model)
         };
         let has_requests = requests.len() > 0;
         let first = requests.nth(resets.last().map_or(0, |reset| reset.request));

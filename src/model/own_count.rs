@@ -137,7 +137,7 @@ impl State {
         before: u64,
         limits: impl FnOnce() -> Limits,
     ) -> Cause {
-        if reset.cause != Cause::Unlogged {
+        if !matches!(reset.cause, Cause::Unlogged | Cause::TurnEnd) {
             return reset.cause.clone();
         }
         let (at, share) = match counted {
@@ -145,6 +145,16 @@ impl State {
             None => (before, AUTOMATIC_SHARE_UNCOUNTED),
         };
         let limits = limits();
+        if reset.cause == Cause::TurnEnd {
+            let is_reached = |trigger: u64| at as f64 >= trigger as f64 * share;
+            // An agent that has reached its usual trigger compacts after an answer too.
+            let is_usual = !limits.at_turn_end && limits.trigger.is_none_or(is_reached);
+            return if is_usual {
+                Cause::Automatic
+            } else {
+                Cause::TurnEnd
+            };
+        }
         match limits.trigger {
             Some(trigger) if (at as f64) < trigger as f64 * share => Cause::Manual,
             None if at < limits.window / 2 => Cause::Unlogged,
@@ -452,6 +462,18 @@ mod tests {
         assert_eq!(causes[0].cause, Cause::Manual);
         assert_eq!(causes[1].cause, Cause::Automatic);
         assert_eq!(causes[1].counted.map(|counted| counted.at), Some(49_520));
+    }
+
+    #[test]
+    fn an_agent_at_its_trigger_does_not_compact_because_a_turn_ends() {
+        let cause = |prompt: u64| {
+            let log = thinks(says(log(), "1"), "a", prompt, None);
+            let reset = Reset::new(Gone::Compaction, Cause::TurnEnd, Kept::Nothing);
+            let log = log.event(Event::Reset(Box::new(reset)));
+            log.session.resets()[0].cause.clone()
+        };
+        assert_eq!(cause(30_000), Cause::TurnEnd);
+        assert_eq!(cause(49_000), Cause::Automatic);
     }
 
     #[test]

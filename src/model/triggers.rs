@@ -8,6 +8,7 @@ use super::window::other::of_model;
 use super::window::{Compaction, OtherSettings, OtherTrigger, Seen, TriggerKind, TriggerSource};
 use super::{Kind, Role};
 use crate::context::Context;
+use crate::event::Cause;
 use crate::history::PastReset;
 use crate::prompt_cache::CacheState;
 use crate::window::Limits;
@@ -92,7 +93,9 @@ pub fn next(
     now: Timestamp,
 ) -> Vec<Next> {
     let (context, limits) = (session.context(), session.limits());
-    let mut all: Vec<Next> = by_size(&context, &limits).into_iter().collect();
+    let at_turn_end = past_turn_end(session, &context, &limits);
+    let by_size = by_size(&context, &limits).into_iter();
+    let mut all: Vec<Next> = by_size.chain(at_turn_end).collect();
     all.extend(other(session, now));
     let minutes = |next: &Next| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
     // Of equal ones, those that compact come first, the size before all others.
@@ -152,6 +155,22 @@ fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
         left: Some(context.headroom(trigger)),
         setting: limits.trigger_setting,
         ..Next::new(kind, limits.trigger_source)
+    })
+}
+
+/// The size at which it compacted at the end of a turn, where no settings that could be read have one.
+fn past_turn_end(session: &Session, context: &Context, limits: &Limits) -> Option<Next> {
+    if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
+        return None;
+    }
+    let mut resets = session.resets().iter().rev();
+    let last = resets.find(|reset| reset.cause == Cause::TurnEnd)?;
+    let tokens = last.size();
+    Some(Next {
+        tokens: Some(tokens),
+        left: Some(context.headroom(tokens)),
+        is_sure: false,
+        ..Next::new(TriggerKind::TurnEnd, TriggerSource::Past)
     })
 }
 
@@ -297,16 +316,39 @@ impl Asked<'_> {
     }
 }
 
-/// How the rule of a session's agent changed between its last compaction by size and now: the size at which it compacted
-/// then, and the one at which it does now. `None`: it has not, or nothing is known of either.
-pub fn changed_rule(session: &Session) -> Option<(&PastReset, u64)> {
+/// How the rule of a session's agent changed between its last compaction by size and now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangedRule<'s> {
+    /// The last compaction by size.
+    pub last: &'s PastReset,
+    /// The size at which the agent compacts now, in tokens.
+    pub trigger: u64,
+    /// When the model that it goes by was first used; `None`: it is the same, and something else changed.
+    pub since: Option<Timestamp>,
+}
+
+/// How the rule of a session's agent changed since its last compaction by size. `None`: it has not, or nothing is known of it.
+pub fn changed_rule(session: &Session) -> Option<ChangedRule<'_>> {
     let trigger = session.limits().trigger?;
     let resets = session.resets().iter().rev();
     let mut compactions = resets.filter(|reset| reset.is_automatic());
     let last = compactions.next()?;
     let at = last.size();
     let (less, more) = (at.min(trigger), at.max(trigger));
-    (more as f64 > less as f64 * LIKE).then_some((last, trigger))
+    let model = session.model();
+    let since = || {
+        let requests = session.requests().iter().skip(last.request);
+        let first = requests
+            .rev()
+            .take_while(|r| r.model().map(|m| &**m) == model)
+            .last()?;
+        first.at().filter(|_| last.model.as_deref() != model)
+    };
+    (more as f64 > less as f64 * LIKE).then(|| ChangedRule {
+        last,
+        trigger,
+        since: since(),
+    })
 }
 
 /// Sizes that differ by no more than this factor follow from one rule: each compaction starts up to a step too late.

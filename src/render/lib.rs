@@ -18,7 +18,7 @@ pub mod unknown;
 
 use model::event::{Cause, CauseSource};
 use model::fleet::Live;
-use model::session::PastReset;
+use model::session::{PastReset, Session};
 use text::inert;
 
 /// Shown instead of a value that is not known.
@@ -41,13 +41,21 @@ pub fn or_none(text: Option<String>) -> String {
     text.unwrap_or_else(|| NONE.to_owned())
 }
 
-/// What caused a compaction or clear, safe to print, with a note where a hook noted it.
-pub fn cause(reset: &PastReset) -> String {
+/// What caused a compaction or clear, safe to print, and how that is known. A manual one after a long pause may be a resume
+/// from a summary: the log has the same for both.
+pub fn cause(session: &Session, reset: &PastReset) -> String {
     let name = inert(reset.cause.name());
+    if reset.cause == Cause::Manual
+        && let Some(pause) = pause_before(session, reset)
+    {
+        return format!("{name} after {}", number::age(pause));
+    }
     let shown_by = match reset.cause {
         Cause::Idle => "a pause before it",
         Cause::ModelChange => "another hash",
         Cause::Background => "steps kept after it",
+        Cause::Beforehand => "so its record",
+        Cause::TurnEnd => "after an answer",
         _ => "",
     };
     if !shown_by.is_empty() && reset.cause_source == CauseSource::Log {
@@ -58,3 +66,14 @@ pub fn cause(reset: &PastReset) -> String {
         CauseSource::Log | CauseSource::Inferred => name.to_string(),
     }
 }
+
+/// How long nobody typed before a reset, in seconds, if that is as long as Claude Code 2.1.332 waits before it offers to
+/// resume a session from a summary.
+fn pause_before(session: &Session, reset: &PastReset) -> Option<i64> {
+    let last = session.requests().get(reset.request.checked_sub(1)?)?;
+    let pause = reset.at?.duration_since(last.at()?).as_secs();
+    (pause >= RESUME_PAUSE).then_some(pause)
+}
+
+/// In seconds.
+const RESUME_PAUSE: i64 = 70 * 60;

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::number::{short, tokens, usd};
 use model::prompt_cache::{CacheState, Lost, NextPrompt};
 use model::session::Session;
-use model::triggers::{Next, changed_rule};
+use model::triggers::{ChangedRule, Next, changed_rule};
 use model::window::TriggerKind;
 
 /// What a trigger does and when, after `compacts`: `at 14:52 if nobody types`. `None`: it does not compact by itself.
@@ -20,7 +20,12 @@ pub fn when(next: &Next, clock: &Clock) -> Option<String> {
 
 /// The first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
 pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
-    let is_other = |next: &&Next| !matches!(next.kind, TriggerKind::Size | TriggerKind::TurnEnd);
+    let is_other = |next: &&Next| match next.kind {
+        TriggerKind::Size => false,
+        // By the agent's rule it is the size that counts; by past compactions it comes beside that.
+        TriggerKind::TurnEnd => !next.is_sure,
+        _ => true,
+    };
     let mut others = all.iter().filter(is_other);
     others.find_map(|next| when(next, clock))
 }
@@ -33,20 +38,27 @@ pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
 }
 
 /// How the rule of a session has changed since its last compaction: `compacted at 967k before (line 12), now at 167k (window
-/// 200k)`. `None`: it has not.
-pub fn changed(session: &Session) -> Option<String> {
-    let (last, trigger) = changed_rule(session)?;
+/// 200k since 11:40)`. `None`: it has not.
+pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
+    let ChangedRule {
+        last,
+        trigger,
+        since,
+    } = changed_rule(session)?;
+    let since = since.map(|at| format!(" since {}", clock.time(at)));
     Some(format!(
-        "compacted at {} before (line {}), now at {} (window {})",
+        "compacted at {} before (line {}), now at {} (window {}{})",
         short(last.before),
         last.place.line,
         short(trigger),
-        short(session.limits().window)
+        short(session.limits().window),
+        since.unwrap_or_default()
     ))
 }
 
 fn sentence(next: &Next, clock: &Clock) -> Option<String> {
     let words = match (next.kind, next.size) {
+        (TriggerKind::TurnEnd, _) if !next.is_sure => format!("may compact {}", when(next, clock)?),
         (TriggerKind::Size | TriggerKind::TurnEnd, _) => return None,
         (TriggerKind::Idle, _) => format!("compacts {}", when(next, clock)?),
         (TriggerKind::ModelChange, _) => format!(

@@ -48,6 +48,10 @@ pub enum Cause {
     /// The agent made the summary beside the running turn, from an earlier size than that at which it took the place of the
     /// history.
     Background,
+    /// The agent compacted by itself, at its trigger. It had made the summary before that, and what came since stayed.
+    Beforehand,
+    /// The agent compacted by itself after a turn's answer, at a smaller size than within a turn.
+    TurnEnd,
     /// The user asked for it.
     Manual,
     /// The log does not have it: the session decides by the agent's own count, see
@@ -65,10 +69,17 @@ impl Cause {
             "idle" => Cause::Idle,
             "model change" => Cause::ModelChange,
             "background" => Cause::Background,
+            "beforehand" => Cause::Beforehand,
+            "end of turn" => Cause::TurnEnd,
             "manual" => Cause::Manual,
             "" | "unknown" => Cause::Unlogged,
             other => Cause::Other(other.into()),
         }
+    }
+
+    /// Whether the context had reached the agent's trigger, so that its size shows the trigger.
+    pub fn is_by_size(&self) -> bool {
+        matches!(self, Cause::Automatic | Cause::Beforehand)
     }
 
     /// The cause's name, as reports write it.
@@ -78,6 +89,8 @@ impl Cause {
             Cause::Idle => "idle",
             Cause::ModelChange => "model change",
             Cause::Background => "background",
+            Cause::Beforehand => "beforehand",
+            Cause::TurnEnd => "end of turn",
             Cause::Manual => "manual",
             Cause::Unlogged => "unknown",
             Cause::Other(name) => name,

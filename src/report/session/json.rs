@@ -6,6 +6,7 @@ use crate::percent;
 use crate::redact::LeftOut;
 use jiff::Timestamp;
 use model::carried::Carried;
+use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
 use model::estimators::Estimator;
@@ -235,6 +236,8 @@ part! { CompactionPart<'a>(
         .map(|done| PastPart::new(session, &session.resets()[done.reset], done))
         .collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    cleared: Vec<ClearedPart> = clearings(session).iter().map(ClearedPart::new).collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     unlogged: Vec<UnloggedPart<'a>> =
         unlogged(session).into_iter().map(UnloggedPart::new).collect(),
 }}
@@ -269,6 +272,15 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
         .iter()
         .map(|item| ItemPart::new(session.items(), *item))
         .collect(),
+}}
+
+// Tool results that left though nothing was compacted; `request` is the first without them.
+part! { ClearedPart(clearing: &Clearing) {
+    request: usize = clearing.request,
+    at: Option<Timestamp> = clearing.at,
+    results: usize = clearing.results,
+    tokens: u64 = clearing.tokens,
+    source: Source = clearing.source,
 }}
 
 // A compaction that only a hook noted.

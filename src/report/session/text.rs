@@ -6,6 +6,7 @@ use super::words;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use crate::text::widest;
+use model::clearing::clearings;
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
 use model::estimators::Estimator;
@@ -278,7 +279,7 @@ fn write_resets(
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions {
         let reset = &session.resets()[done.reset];
-        let (kind, cause, line) = (reset.gone.name(), cause(reset), reset.place.line);
+        let (kind, cause, line) = (reset.gone.name(), cause(session, reset), reset.place.line);
         let before = sized(reset.before, reset.before_source);
         let after = done
             .after
@@ -315,6 +316,15 @@ fn write_resets(
                 inert(previews.preview(ix, item))
             ))?;
         }
+    }
+    for clearing in clearings(session) {
+        let results = counted(clearing.results as u64, "result");
+        let tokens = sized(clearing.tokens, clearing.source);
+        let request = clearing.request + 1;
+        writeln!(
+            out,
+            "\n  {results} cleared before request {request}: {tokens}"
+        )?;
     }
     for hooked in unlogged(session) {
         let cause = inert(hooked.cause.name());

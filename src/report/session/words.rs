@@ -47,7 +47,7 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
 pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     let session = report.session;
     let mut lines = triggers::sentences(&report.next, clock);
-    lines.extend(triggers::changed(session));
+    lines.extend(triggers::changed(session, clock));
     if let Some(cache) = session.prompt_cache() {
         let state = cache.state(clock.now);
         let next = triggers::next_prompt(&session.next_prompt(session.context().used), state);

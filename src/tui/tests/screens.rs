@@ -12,7 +12,7 @@ use crate::app::columns::COLUMNS;
 use crate::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
 use crate::keymap::KeyPress;
 use crate::tests::testing::{
-    app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
+    Log, app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
 use crate::theme::{Theme, Themes};
 use model::alerts::{Alerts, Channel};
@@ -88,6 +88,41 @@ fn without_compactions() {
     type_keys(&mut app, "1");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("10 · tokens"), "{shown}");
+}
+
+/// Results that left without a compaction have a row of their own, in the order of requests.
+#[test]
+fn results_that_were_cleared_are_listed_with_the_compactions() {
+    let result = |key: &str, tokens: u64| {
+        Event::Node(Box::new(Node {
+            key: Some(Key::of(key)),
+            part: Part::Result,
+            items: vec![item(
+                Role::Tool,
+                Kind::ToolResult,
+                Some("Bash"),
+                tokens,
+                key,
+            )],
+            ..Node::default()
+        }))
+    };
+    let cleared = Event::Cleared {
+        nodes: ["old", "older"].map(Key::of).to_vec(),
+        calls: Vec::new(),
+    };
+    let log = Log::found(1, "claude-code", "aa-cleared", 8)
+        .meta("/home/ada/code/shop", "claude-opus-4-8", None, None)
+        .user(900, "why does the retry loop spin")
+        .event(result("older", 4_000))
+        .event(result("old", 8_000))
+        .answer(150_000, 600, "Bash", "cargo test")
+        .event(cleared)
+        .answer(139_000, 600, "Bash", "cargo fmt");
+    let mut app = app(vec![log], 120, 40);
+    type_keys(&mut app, "⏎C");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("cleared 2 results · freed"), "{shown}");
 }
 
 /// On the lowest screen a compaction has more rows than fit.

@@ -72,6 +72,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "bounds",
             "calls",
             "carried",
+            "clearing",
             "compaction",
             "estimators",
             "forecast",

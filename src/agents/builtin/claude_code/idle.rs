@@ -39,12 +39,16 @@ impl Idle {
     /// The cause of a compaction at this time.
     pub(super) fn cause(&self, metadata: &CompactMetadata<'_>, at: Option<Timestamp>) -> Cause {
         let cause = Cause::named(metadata.trigger.or_empty());
-        let was_ready = metadata.precomputed == Some(true) && self.is_back;
+        if cause != Cause::Automatic {
+            return cause;
+        }
+        let was_ready = metadata.precomputed == Some(true);
         let is_timely = (PAUSE..=LONGEST_PAUSE).contains(&self.pause(at));
-        if cause == Cause::Automatic && (was_ready || is_timely) {
-            Cause::Idle
-        } else {
-            cause
+        match was_ready {
+            _ if is_timely => Cause::Idle,
+            true if self.is_back => Cause::Idle,
+            true => Cause::Beforehand,
+            false => Cause::Automatic,
         }
     }
 

@@ -6,7 +6,7 @@ use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
 use kit::lenient::{self, Raw};
 use model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
-use model::{Gone, Kind, Role};
+use model::{Gone, Kind, Role, version};
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.
@@ -179,15 +179,26 @@ impl CodexDecoder {
         self.user_messages.iter().map(|(key, _)| *key).collect()
     }
 
+    /// Whether this version may compact at the end of a turn, below its usual limit.
+    fn compacts_turn_ends(&self) -> bool {
+        let version = self.meta.version.as_deref();
+        version.is_some_and(|version| !version::is_newer(FIRST_WITH_TURN_ENDS, version))
+    }
+
     /// The cause of a compaction, which the log does not contain. Within a turn it is never the user.
     fn cause(&self) -> Cause {
         if self.turns.is_waiting() {
             Cause::Unlogged
+        } else if self.turns.has_ended() && self.compacts_turn_ends() {
+            Cause::TurnEnd
         } else {
             Cause::Automatic
         }
     }
 }
+
+/// The first version that was seen to compact at the end of a turn, by `model_post_turn_compact_threshold_percent`.
+const FIRST_WITH_TURN_ENDS: &str = "0.169";
 
 /// Which item of a new history is the first of those that came while its summary was being made (0.171, with
 /// `async_compaction`): the summary, if results of tools follow it. Otherwise there are none.

@@ -15,12 +15,15 @@ pub(super) struct Turns {
     rebuilt: bool,
     /// Whether an answer of the model is still to come.
     busy: bool,
+    /// Whether the newest item is an answer of the model.
+    answered: bool,
 }
 
 impl Turns {
     /// A `task_started`.
     pub fn started(&mut self) {
         self.marked = true;
+        self.answered = false;
         self.rebuilt = false;
         self.waiting = true;
     }
@@ -43,7 +46,7 @@ impl Turns {
     /// An output of the model: its answer, or one that more will follow.
     pub fn output(&mut self, is_answer: bool) {
         self.rebuilt = false;
-        self.busy = !is_answer;
+        (self.busy, self.answered) = (!is_answer, is_answer);
         // The settings were those of the running turn, written again.
         self.waiting &= self.marked;
     }
@@ -51,6 +54,7 @@ impl Turns {
     /// A tool's result.
     pub fn result(&mut self) {
         self.rebuilt = false;
+        self.answered = false;
     }
 
     /// Whether a turn has begun that has no user message yet.
@@ -58,11 +62,17 @@ impl Turns {
         self.waiting
     }
 
+    /// Whether the running turn has its answer: nothing came after it.
+    pub fn has_ended(&self) -> bool {
+        self.marked && self.answered && !self.waiting
+    }
+
     /// A message of the user. Returns whether it begins a turn.
     pub fn user_message(&mut self) -> bool {
         let begins = self.waiting || !self.marked && !self.busy;
         self.rebuilt = false;
         self.waiting = false;
+        self.answered = false;
         self.busy = true;
         begins
     }

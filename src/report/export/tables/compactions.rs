@@ -22,7 +22,7 @@ table! { (of: &'a OfSession<'_>, reset: &'a PastReset, done: &Compaction) {
     line: Int = reset.place.line, "Its line in the log.";
     time: Time = reset.at, "When it took place.";
     kind: Text = reset.gone.name(), "`compaction`, `clear` or another way to drop items.";
-    cause: Text = reset.cause.name(), "`auto` (by size), `idle`, `model change`, `background`, `manual`, or what the log says.";
+    cause: Text = reset.cause.name(), "`auto` (by size), `beforehand`, `end of turn`, `idle`, `model change`, `background`, `manual`, or what the log says.";
     model: Text = reset.model.as_deref(), "The model at that time.";
     next_request: Int = reset.request, "The first request after it.";
     tokens_before: Int = reset.before, "The size of the context before, in tokens.";

@@ -7,6 +7,7 @@
 //!   kept     1.2k 3 items
 //!   summary    9.0k ~  This session is being continued from a previous conversation
 //!   ours     166.8k, 600 less than the agent's
+//! ▌  #97 +0h40 cleared 28 results · freed 44.1k ~
 //! ```
 //!
 //! `Enter` lists all items that one of them removed and kept instead.
@@ -15,9 +16,11 @@ use super::{Column, List, ListSource, Row, Target, View, counted, table};
 use crate::app::layout::Fold;
 use crate::app::seconds_since;
 use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
+use jiff::Timestamp;
+use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, contents, unlogged};
 use model::hooked::HookedCompaction;
-use model::session::{PastReset, SizedItem};
+use model::session::{PastReset, RequestIx, SizedItem};
 use model::{Gone, Role, Source};
 use render::item::{self, letter, sign};
 use render::{self, number, text};
@@ -28,11 +31,16 @@ const LABEL_COLUMNS: usize = 9;
 /// The columns of an item's size.
 const SIZE_COLUMNS: usize = 7;
 
-/// One row of what a compaction did.
+/// Before what was freed.
+const FREED: &str = " · freed ";
+/// The same where there is little room.
+const NARROW_FREED: &str = " −";
+
+/// One row of what a compaction or a clearing of results did.
 #[derive(Debug)]
-struct Detail {
-    done: Rc<Compaction>,
-    what: What,
+enum Detail {
+    Reset(Rc<Compaction>, What),
+    Cleared(Clearing),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,10 +70,8 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let session = source.session;
     let mut done = compactions(session);
     done.truncate(source.page.state.resets);
-    let place_of = |done: &Compaction| {
-        let reset = session.resets().get(done.reset);
-        reset.map(|reset| reset.place)
-    };
+    let reset_of = |done: &Compaction| session.resets().get(done.reset);
+    let place_of = |done: &Compaction| reset_of(done).map(|reset| reset.place);
     let opened = source.app.ui.opened_reset;
     let opened = done.iter().position(|done| {
         let place = place_of(done);
@@ -77,22 +83,41 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
             details(done.swap_remove(opened), left, kept).collect()
         }
         None => {
-            let in_short = |done: Compaction| {
+            let mut clearings = clearings(session);
+            clearings.retain(|clearing| clearing.request < source.page.state.requests);
+            let mut rows = Vec::new();
+            for done in done.into_iter().rev() {
+                let request = reset_of(&done).map_or(0, |reset| reset.request);
+                rows.extend(since(&mut clearings, request));
                 let largest = done.largest.clone();
-                details(done, largest, Vec::new())
-            };
-            done.into_iter().rev().flat_map(in_short).collect()
+                rows.extend(details(done, largest, Vec::new()));
+            }
+            rows.extend(since(&mut clearings, 0));
+            rows
         }
     };
     let mut row = 0;
-    table(rows, |detail: &Detail| {
-        row = match detail.what {
-            What::Sizes => 0,
-            _ => row + 1,
-        };
-        let place = place_of(&detail.done).unwrap_or_default();
-        (place.id(), place.line, row)
+    table(rows, |detail: &Detail| match detail {
+        Detail::Reset(done, what) => {
+            row = match what {
+                What::Sizes => 0,
+                _ => row + 1,
+            };
+            let place = place_of(done).unwrap_or_default();
+            (place.id(), place.line, row)
+        }
+        Detail::Cleared(clearing) => (0, clearing.request as u64, 0),
     })
+}
+
+/// Takes the clearings from this request on, the newest first.
+fn since(
+    clearings: &mut Vec<Clearing>,
+    request: RequestIx,
+) -> impl Iterator<Item = Detail> + use<> {
+    let from = clearings.partition_point(|clearing| clearing.request < request);
+    let newer = clearings.split_off(from);
+    newer.into_iter().rev().map(Detail::Cleared)
 }
 
 /// The rows of a compaction, with these items.
@@ -110,10 +135,7 @@ fn details(
         .chain(Some(done.summary.map_or(What::NoSummary, What::Summary)))
         .chain(done.difference.map(What::Difference))
         .chain([What::Gap]);
-    parts.map(move |what| Detail {
-        done: Rc::clone(&done),
-        what,
-    })
+    parts.map(move |what| Detail::Reset(Rc::clone(&done), what))
 }
 
 impl Row for Detail {
@@ -125,8 +147,21 @@ impl Row for Detail {
             "WHEN",
             "#189 +1h04: after request 189, 1 h 4 min after the session began",
         ),
-        ("auto", "the agent compacted by itself"),
+        ("auto", "the agent compacted by itself, at its trigger"),
+        ("beforehand", "the same, with a summary that was ready"),
+        ("end of turn", "the agent compacted after its answer"),
+        ("background", "the summary was made beside the turn"),
+        ("idle", "nobody typed until the prompt cache went cold"),
+        ("model change", "another model, or version of it, goes on"),
         ("manual", "the user asked for it"),
+        (
+            "after 2h",
+            "nobody typed for so long; it may be a resume from a summary",
+        ),
+        (
+            "cleared",
+            "old results left the context, nothing was compacted",
+        ),
         ("hook", "a hook noted the cause: the log lacks it"),
         (
             "ours",
@@ -135,14 +170,18 @@ impl Row for Detail {
     ];
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let Some(reset) = view.session.resets().get(self.done.reset) else {
+        let (done, what) = match self {
+            Detail::Reset(done, what) => (done, what),
+            Detail::Cleared(clearing) => return cleared(view, clearing),
+        };
+        let Some(reset) = view.session.resets().get(done.reset) else {
             return Pieces::new();
         };
-        match self.what {
-            What::Sizes => self.sizes(view, reset),
-            What::Left => self.left(view, reset),
+        match *what {
+            What::Sizes => sizes(view, reset, done),
+            What::Left => left(view, reset, done),
             What::LeftItem(item) | What::KeptItem(item) => line("", listed_item(view, item)),
-            What::Kept => self.kept(view),
+            What::Kept => kept(view, done),
             What::Summary(summary) => line("summary", summary_item(view, summary)),
             What::NoSummary => match reset.gone {
                 Gone::Compaction => line("summary", [quiet("none")]),
@@ -166,84 +205,104 @@ impl Row for Detail {
     fn caption(rows: &[Detail], view: &View<'_>) -> String {
         let all = view.page.state.resets;
         if let Some(row) = rows.first().filter(|_| view.app.ui.opened_reset.is_some()) {
-            return format!("{} of {all}", row.done.reset + 1);
+            return format!("{} of {all}", row.reset().map_or(0, |reset| reset + 1));
         }
-        let first_rows = rows.iter().filter(|row| row.what == What::Sizes);
+        let first_rows = rows
+            .iter()
+            .filter(|row| matches!(row, Detail::Reset(_, What::Sizes) | Detail::Cleared(_)));
         counted(first_rows.count(), ", newest first")
     }
 
     fn target(&self) -> Target {
-        match self.item() {
-            Some((ix, ..)) => Target::Text(ix),
-            None => Target::Reset(self.done.reset),
+        match (self, self.item()) {
+            (_, Some((ix, ..))) => Target::Text(ix),
+            (Detail::Reset(done, _), None) => Target::Reset(done.reset),
+            (Detail::Cleared(_), None) => Target::Nothing,
         }
     }
 
     fn item(&self) -> Option<SizedItem> {
-        match self.what {
-            What::LeftItem(item) | What::KeptItem(item) | What::Summary(item) => Some(item),
+        match self {
+            Detail::Reset(_, What::LeftItem(item) | What::KeptItem(item) | What::Summary(item)) => {
+                Some(*item)
+            }
             _ => None,
         }
     }
 
     fn reset(&self) -> Option<usize> {
-        Some(self.done.reset)
+        match self {
+            Detail::Reset(done, _) => Some(done.reset),
+            Detail::Cleared(_) => None,
+        }
     }
 }
 
-impl Detail {
-    fn sizes(&self, view: &View<'_>, reset: &PastReset) -> Pieces {
-        let (cause, freed) = match view.fold() {
-            Fold::Narrow => (8, " −"),
-            _ => (24, " · freed "),
-        };
-        let cause = match reset.gone {
-            Gone::Compaction => text::cut(&render::cause(reset), cause),
-            other => other.name().to_owned(),
-        };
-        let mut pieces = vec![strong(when(view, reset)), plain(format!(" {cause} "))];
-        pieces.extend(size(view, reset.before, reset.before_source));
-        if let Some((after, source)) = self.done.after {
-            pieces.push(plain(" → "));
-            pieces.extend(size(view, after, source));
-        }
-        if let Some((tokens, source)) = self.done.freed {
-            pieces.push(quiet(freed));
-            let mut size = size(view, tokens, source);
-            // A narrow screen has no room for a third sign.
-            if view.fold() == Fold::Narrow {
-                size.truncate(1);
-            }
-            pieces.extend(size);
-        }
-        pieces
+fn sizes(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
+    let (cause, freed) = match view.fold() {
+        Fold::Narrow => (12, NARROW_FREED),
+        _ => (24, FREED),
+    };
+    let cause = match reset.gone {
+        Gone::Compaction => text::cut(&render::cause(view.session, reset), cause),
+        other => other.name().to_owned(),
+    };
+    let when = when(view, reset.request, reset.at);
+    let mut pieces = vec![strong(when), plain(format!(" {cause} "))];
+    pieces.extend(size(view, reset.before, reset.before_source));
+    if let Some((after, source)) = done.after {
+        pieces.push(plain(" → "));
+        pieces.extend(size(view, after, source));
     }
+    if let Some((tokens, source)) = done.freed {
+        pieces.push(quiet(freed));
+        let mut size = size(view, tokens, source);
+        // A narrow screen has no room for a third sign.
+        if view.fold() == Fold::Narrow {
+            size.truncate(1);
+        }
+        pieces.extend(size);
+    }
+    pieces
+}
 
-    fn left(&self, view: &View<'_>, reset: &PastReset) -> Pieces {
-        let mut pieces = Pieces::new();
-        for role in Role::ALL {
-            let tokens = reset.dropped[role.index()];
-            if tokens > 0 {
-                let tokens = view.number(number::short(tokens), Tone::Plain);
-                let letter = piece(format!("{} ", letter(role)), role);
-                pieces.extend([letter, tokens, plain(" ")]);
-            }
-        }
-        pieces.push(quiet(items(self.done.left_items)));
-        pieces.extend(estimated(view, self.done.left_estimated));
-        line("removed", pieces)
-    }
+fn cleared(view: &View<'_>, clearing: &Clearing) -> Pieces {
+    let freed = match view.fold() {
+        Fold::Narrow => NARROW_FREED,
+        _ => FREED,
+    };
+    let results = number::counted(clearing.results as u64, "result");
+    let when = when(view, clearing.request, clearing.at);
+    let mut pieces = vec![strong(when), plain(format!(" cleared {results}"))];
+    pieces.push(quiet(freed));
+    pieces.extend(size(view, clearing.tokens, clearing.source));
+    pieces
+}
 
-    fn kept(&self, view: &View<'_>) -> Pieces {
-        let mut pieces = Pieces::new();
-        if self.done.kept_items > 0 {
-            let tokens = view.number(number::tokens(self.done.kept_tokens), Tone::Strong);
-            pieces.extend([tokens, plain(" ")]);
+fn left(view: &View<'_>, reset: &PastReset, done: &Compaction) -> Pieces {
+    let mut pieces = Pieces::new();
+    for role in Role::ALL {
+        let tokens = reset.dropped[role.index()];
+        if tokens > 0 {
+            let tokens = view.number(number::short(tokens), Tone::Plain);
+            let letter = piece(format!("{} ", letter(role)), role);
+            pieces.extend([letter, tokens, plain(" ")]);
         }
-        pieces.push(quiet(items(self.done.kept_items)));
-        pieces.extend(estimated(view, self.done.kept_estimated));
-        line("kept", pieces)
     }
+    pieces.push(quiet(items(done.left_items)));
+    pieces.extend(estimated(view, done.left_estimated));
+    line("removed", pieces)
+}
+
+fn kept(view: &View<'_>, done: &Compaction) -> Pieces {
+    let mut pieces = Pieces::new();
+    if done.kept_items > 0 {
+        let tokens = view.number(number::tokens(done.kept_tokens), Tone::Strong);
+        pieces.extend([tokens, plain(" ")]);
+    }
+    pieces.push(quiet(items(done.kept_items)));
+    pieces.extend(estimated(view, done.kept_estimated));
+    line("kept", pieces)
 }
 
 /// The compactions that hooks noted and the log does not have.
@@ -260,13 +319,13 @@ fn noted(view: &View<'_>) -> Vec<String> {
     unlogged.map(row).collect()
 }
 
-/// The last request before a reset, and the time since the session began.
-fn when(view: &View<'_>, reset: &PastReset) -> String {
-    let request = match reset.request {
+/// The number of requests before, and the time since the session began.
+fn when(view: &View<'_>, requests: usize, at: Option<Timestamp>) -> String {
+    let request = match requests {
         0 => String::new(),
         before => format!("#{before}"),
     };
-    let began = view.session.started_at.zip(reset.at);
+    let began = view.session.started_at.zip(at);
     let elapsed = began.map(|(began, at)| number::elapsed(seconds_since(began, at)));
     let elapsed = render::or_none(elapsed);
     match view.fold() {

@@ -106,7 +106,7 @@ impl Beside {
         let others: Vec<Next> = others.cloned().collect();
         let sentences = words::sentences(&others, &self.clock).into_iter();
         sentences
-            .chain(words::changed(session))
+            .chain(words::changed(session, &self.clock))
             .map(|sentence| vec![quiet(text::inert(&sentence))])
             .collect()
     }
