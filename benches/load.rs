@@ -21,7 +21,7 @@ use ctxgauge::ingest::{Delivery, Handle, Options, start};
 use ctxgauge::model::context::Context;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::{Fleet, SessionKey, Update};
-use ctxgauge::model::session::Session;
+use ctxgauge::model::gauge::Gauge;
 use ctxgauge::model::window::Rules;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
@@ -212,7 +212,7 @@ fn report_samples(samples: &[Sample]) -> bool {
 struct Seen {
     context: Context,
     requests: usize,
-    resets: usize,
+    compactions: usize,
     unreadable: u64,
 }
 
@@ -261,10 +261,8 @@ impl Followed {
             let news = self.fleet.lock().unwrap();
             let (fleet, newest, is_caught_up) = &*news;
             if *is_caught_up && newest.elapsed() > QUIET {
-                let sessions = fleet.sessions();
-                return sessions
-                    .map(|(key, session)| (key, Seen::of(session)))
-                    .collect();
+                let gauges = fleet.gauges();
+                return gauges.map(|(key, gauge)| (key, Seen::of(gauge))).collect();
             }
             drop(news);
             assert!(
@@ -277,12 +275,12 @@ impl Followed {
 }
 
 impl Seen {
-    fn of(session: &Session) -> Seen {
+    fn of(gauge: &Gauge) -> Seen {
         Seen {
-            context: session.context(),
-            requests: session.requests().len(),
-            resets: session.resets().len(),
-            unreadable: session.unreadable,
+            context: gauge.context,
+            requests: gauge.requests,
+            compactions: gauge.compactions,
+            unreadable: gauge.unreadable,
         }
     }
 
@@ -292,7 +290,7 @@ impl Seen {
     fn equals(&self, fresh: &[Seen; 2]) -> bool {
         let exact = |seen: &Seen| {
             let items = seen.context.roles.map(|share| share.items);
-            let of_session = (seen.requests, seen.resets, seen.unreadable);
+            let of_session = (seen.requests, seen.compactions, seen.unreadable);
             (seen.context.known, items, of_session)
         };
         let Context { low, high, .. } = self.context;
@@ -315,7 +313,7 @@ fn compare(followed: &BTreeMap<SessionKey, Seen>, home: &Path) -> bool {
         for ((lane, by_length), (_, by_count)) in by_length.iter().zip(&by_count) {
             let file = log.facts.file;
             let seen = followed.get(&SessionKey { file, lane: *lane });
-            let fresh = [Seen::of(by_length), Seen::of(by_count)];
+            let fresh = [Seen::of(&by_length.gauge()), Seen::of(&by_count.gauge())];
             all += 1;
             if !seen.is_some_and(|seen| seen.equals(&fresh)) {
                 wrong += 1;

@@ -15,12 +15,12 @@ pub mod database;
 pub mod decoders;
 pub mod folder;
 pub mod json;
-pub mod kept;
 pub mod lines;
 pub mod mappings;
 pub mod models;
 pub mod seeds;
 pub mod sessions;
+pub mod summaries;
 pub mod tail;
 
 /// A target: its name, and what checks an input.
@@ -33,10 +33,10 @@ pub const TARGETS: [Target; 10] = [
     ("decoders", decoders::check),
     ("folder", folder::check),
     ("json", json::check),
-    ("kept", kept::check),
     ("lines", lines::check),
     ("mappings", mappings::check),
     ("models", models::check),
+    ("summaries", summaries::check),
     ("tail", tail::check),
 ];
 

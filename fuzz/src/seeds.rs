@@ -26,7 +26,7 @@ pub fn of(target: &str) -> Vec<Seed> {
         "decoders" => logs().map(|(_, seed)| seed).collect(),
         "folder" => folders(),
         "json" | "lines" => contents(),
-        "kept" => kept(),
+        "summaries" => summaries(),
         "mappings" => mappings(),
         "models" => vec![(
             "models".to_owned(),
@@ -111,17 +111,17 @@ fn databases() -> Vec<Seed> {
     .collect()
 }
 
-/// What happens to the logs of the target `kept`.
-const LIVES: [&str; 4] = ["mPzSrz", "hhCRhTzS0", "zSRLzPLr", "bbbPbSbRbCbRzz"];
+/// How large the pieces of the logs of the target `summaries` are.
+const PIECES: [&str; 4] = ["mz", "hhz", "zr", "bbbz"];
 
 /// A log of each agent.
-fn kept() -> Vec<Seed> {
+fn summaries() -> Vec<Seed> {
     let small = logs().filter(|(_, (_, seed))| seed.len() < LARGE);
     let mut seen = HashSet::new();
     let own = small.filter(|(format, _)| seen.insert(format.id));
     let all = own.enumerate().map(|(n, (_, (name, seed)))| {
-        let life = LIVES[n % LIVES.len()];
-        (name, [life.as_bytes(), b"\n", &seed].concat())
+        let pieces = PIECES[n % PIECES.len()];
+        (name, [pieces.as_bytes(), b"\n", &seed].concat())
     });
     all.collect()
 }

@@ -19,7 +19,7 @@ mod sessions;
 mod tests;
 
 pub use key::LogKey;
-pub use sessions::{UnreadCursor, put_away, restore, store};
+pub use sessions::{UnreadCursor, restore, value};
 
 use file::{Capacity, Contents};
 use model::stored::details::Details;

@@ -5,9 +5,10 @@ use super::lines::records::each_record;
 use super::room;
 use format::Decoder;
 use kit::damage;
-use model::event::{Entry, Event, Lane, Place, Sink};
+use model::event::{Entry, Event, Lane, Meta, Place, Sink};
 use model::fleet::FileFacts;
 use model::session::{Coverage, Session};
+use model::summary::Summary;
 use model::window::Rules;
 use std::collections::BTreeMap;
 use std::io;
@@ -15,6 +16,23 @@ use std::sync::Arc;
 
 /// The sessions of one log.
 pub type Sessions = Vec<(Lane, Session)>;
+
+/// The summaries of the sessions of one log.
+pub type Summaries = Vec<(Lane, Summary)>;
+
+/// The summaries of these sessions.
+pub fn summaries_of(sessions: &Sessions) -> Summaries {
+    let sessions = sessions.iter();
+    sessions
+        .map(|(lane, session)| (*lane, session.summary()))
+        .collect()
+}
+
+/// What the main one of these summaries says of its session.
+pub fn main_meta(summaries: &Summaries) -> Option<&Meta> {
+    let main = summaries.iter().find(|(lane, _)| *lane == Lane::Main);
+    main.map(|(_, summary)| &summary.meta)
+}
 
 /// The main session among them.
 pub fn main_session(sessions: &Sessions) -> Option<&Session> {

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 const MOST_THREADS: usize = 8;
 
 /// The value behind a lock, whether or not a thread has panicked while it held the lock.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

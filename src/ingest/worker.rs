@@ -212,9 +212,7 @@ impl Worker {
             self.look_again(now)?;
             self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(now, read);
-            self.take_needs();
-            let has_untitled = self.read_titles()?;
-            let busy = self.read_on(read)? || has_untitled;
+            let busy = self.read_on(read)?;
             self.save_cache(now)?;
             self.take_wakes(if busy {
                 Duration::ZERO
@@ -336,9 +334,7 @@ impl Worker {
                             read: Coverage::Unread,
                             counted: Coverage::Unread,
                             unreported: false,
-                            trimmed: false,
-                            lacks_texts: false,
-                            is_urgent: false,
+                            summarised: None,
                             missing_since: None,
                             is_passed_over: false,
                             not_before: None,
@@ -526,6 +522,12 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         known.overrides = Arc::clone(&overrides);
+        if known
+            .summarised
+            .is_some_and(|by| by != overrides.fold_hash())
+        {
+            known.read = Coverage::Unread;
+        }
         self.reporter.send(Update::Settings { file, overrides })
     }
 

@@ -64,7 +64,7 @@ fn now(of: &Found<'_>) -> Value {
     let (context, limits) = (session.context(), session.limits());
     let roles = parts::roles(&context);
     let size = parts::context(session, &context, &limits);
-    let all = triggers::next(session, forecast, of.now);
+    let all = triggers::next(&session.gauge(), forecast, of.now);
     let mut coming = parts::coming(forecast, &all, &context, limits);
     // The rest is in `compaction_forecast`.
     coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
@@ -182,7 +182,7 @@ fn coming(of: &Found<'_>) -> Value {
     let Found {
         session, forecast, ..
     } = of;
-    let all = triggers::next(session, forecast, of.now);
+    let all = triggers::next(&session.gauge(), forecast, of.now);
     let coming = parts::coming(forecast, &all, &session.context(), session.limits());
     let mut past = parts::past(session, MOST_PAST);
     for part in &mut past {

@@ -368,7 +368,7 @@ impl Logs {
         let follower = self.followed.last_mut().ok_or("no log was read")?;
         let (file, lane) = (follower.file(), choice.lane);
         let key = SessionKey { file, lane };
-        let whose = Whose::of(follower.fleet().get(key));
+        let whose = Whose::of(follower.fleet().get(key).map(|session| &session.meta));
         self.settings.look_again();
         let overrides = self.settings.of(&choice.log, &whose);
         follower.fleet().apply(Update::Settings { file, overrides });

@@ -228,7 +228,7 @@ fn requests_left(forecast: &Result<Forecast, NoForecast>, least: u64) -> Option<
 }
 
 fn minutes_left(session: &Session, now: Timestamp, least: u64) -> Option<Passed> {
-    let at = triggers::idle_at(session, now)?;
+    let at = triggers::idle_at(&session.gauge(), now)?;
     let left = at.duration_since(now).as_secs() / 60;
     let left = u64::try_from(left).ok().filter(|left| *left < least)?;
     let what = Bounded::MinutesLeft;

@@ -3,6 +3,7 @@
 use super::Kind;
 use super::fleet::{Fleet, SessionKey};
 use super::session::Session;
+use super::summary::Answer;
 use crate::history::ItemIx;
 
 /// A sub-agent of a session.
@@ -31,45 +32,24 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
         return Vec::new();
     };
     let below = fleet
-        .sessions()
+        .gauges()
         .filter(|(key, child)| *key != parent && child.meta.parent.as_deref() == Some(id));
     below
         .map(|(key, child)| Child {
             key,
-            used: child.context().used,
-            requests: child.requests().len(),
-            prompts: sum(child.requests().iter().map(|request| request.prompt())),
-            outputs: sum(child
-                .requests()
-                .iter()
-                .filter_map(|request| request.output())),
-            result: result_of(of, child),
+            used: child.context.used,
+            requests: child.requests,
+            prompts: child.prompted,
+            outputs: child.output,
+            result: child.answer.and_then(|answer| result_of(of, answer)),
         })
         .collect()
 }
 
-/// Shorter beginnings, in bytes, are not compared: two agents may both write that they are done.
-const MIN_MATCH: usize = 24;
-
 /// The parent's tool result that begins like the child's last text.
-fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
-    let last = child.items().iter().rev();
-    let mut said =
-        last.filter(|item| item.role() == super::Role::Assistant && item.kind() == Kind::Text);
-    let said = said.next()?.preview();
-    if said.len() < MIN_MATCH {
-        return None;
-    }
-    parent.items().iter().position(|item| {
-        let preview = item.preview();
-        item.kind() == Kind::ToolResult
-            && (preview.starts_with(said)
-                || (preview.len() >= MIN_MATCH && said.starts_with(preview)))
-    })
-}
-
-fn sum(tokens: impl Iterator<Item = u64>) -> u64 {
-    tokens.fold(0, u64::saturating_add)
+fn result_of(parent: &Session, answer: Answer) -> Option<ItemIx> {
+    let mut items = parent.items().iter();
+    items.position(|item| item.kind() == Kind::ToolResult && answer.begins(item.preview()))
 }
 
 #[cfg(test)]

@@ -102,6 +102,15 @@ impl Context {
         u64::try_from(parts).unwrap_or(u64::MAX)
     }
 
+    /// Tokens left before the trigger or, where none is known, before the window is full. A session that ends is near nothing.
+    pub fn left(&self, limits: &Limits) -> u64 {
+        match limits.trigger {
+            _ if limits.ends => u64::MAX,
+            Some(trigger) => self.headroom(trigger),
+            None => limits.window.saturating_sub(self.used),
+        }
+    }
+
     /// Tokens left before the trigger.
     pub fn headroom(&self, trigger: u64) -> u64 {
         trigger.saturating_sub(self.counted())

@@ -1,5 +1,6 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
+mod listed;
 mod live;
 mod name;
 mod projects;
@@ -7,17 +8,21 @@ mod rows;
 mod title;
 mod windows;
 
-use super::event::{Entry, Key, Lane, Meta};
+use super::event::{Entry, Key, Lane};
 pub use super::file_id::FileId;
+use super::gauge::Gauge;
 pub use super::names::contains;
 use super::project::Projects;
 use super::running::Running;
 use super::session::Session;
+use super::summary::Summary;
 use super::window::set::SetWindows;
 use super::window::{Overrides, Rules};
 use crate::Role;
 use jiff::Timestamp;
+use listed::{Held, Listed};
 pub use live::{LIVE_SECONDS, Live};
+pub(crate) use name::is_chosen_id;
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
@@ -60,6 +65,13 @@ pub struct FileFacts {
 pub enum Update {
     /// A file was found, or its size or time changed.
     Found(Box<FileFacts>),
+    /// What lists show of all sessions of a file, where nobody writes to it or looks at it. They replace the earlier ones.
+    Summaries {
+        /// The file.
+        file: FileId,
+        /// The summaries of its sessions.
+        summaries: Vec<(Lane, Summary)>,
+    },
     /// All sessions of a file, read again; they replace the earlier ones.
     Rebuilt {
         /// The file.
@@ -73,13 +85,6 @@ pub enum Update {
         file: FileId,
         /// The new entries, in order.
         entries: Vec<Entry>,
-    },
-    /// The titles and first prompts of a file's sessions, for those that came from the cache, which has no long ones.
-    Titles {
-        /// The file.
-        file: FileId,
-        /// What was found of each session, and nothing else.
-        titles: Vec<(Lane, Meta)>,
     },
     /// The agent's settings for the sessions of a file.
     Settings {
@@ -110,7 +115,7 @@ pub enum Update {
 pub struct Fleet {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, FileFacts>,
-    sessions: BTreeMap<SessionKey, Kept>,
+    sessions: BTreeMap<SessionKey, Listed>,
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     /// The files that were written to since they were found.
@@ -128,18 +133,6 @@ pub struct Fleet {
     pub caught_up: bool,
 }
 
-/// A session and what is computed of it with each of its updates: lists of ten thousand sessions are made many
-/// times a second.
-#[derive(Debug)]
-struct Kept {
-    /// Boxed: a list of all sessions reads little of most.
-    session: Box<Session>,
-    /// See [`Fleet::activity_of`].
-    active: Option<Timestamp>,
-    /// The folder that the projects have of it.
-    folder: Box<str>,
-}
-
 impl Fleet {
     /// No sessions yet.
     pub fn new(rules: Arc<Rules>) -> Fleet {
@@ -149,14 +142,24 @@ impl Fleet {
         }
     }
 
-    /// A session.
-    pub fn get(&self, key: SessionKey) -> Option<&Session> {
-        self.sessions.get(&key).map(|kept| &*kept.session)
+    /// What lists show of a session.
+    pub fn gauge(&self, key: SessionKey) -> Option<&Gauge> {
+        self.sessions.get(&key).map(Listed::gauge)
     }
 
-    /// A session, to change what the user set of it; not its records.
+    /// A session, if all of it is held: it is written to, or somebody looks at it.
+    pub fn get(&self, key: SessionKey) -> Option<&Session> {
+        self.sessions.get(&key)?.session()
+    }
+
+    /// The same, to change what the user set of it; not its records.
     pub fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
-        self.sessions.get_mut(&key).map(|kept| &mut *kept.session)
+        self.sessions.get_mut(&key)?.session_mut()
+    }
+
+    /// Whether there is such a session.
+    pub fn contains(&self, key: SessionKey) -> bool {
+        self.sessions.contains_key(&key)
     }
 
     /// What is known of a session's file.
@@ -176,22 +179,31 @@ impl Fleet {
         self.ended.get(&key.file).copied()
     }
 
+    /// What lists show of all sessions, in no particular order.
+    pub fn gauges(&self) -> impl Iterator<Item = (SessionKey, &Gauge)> {
+        let listed = self.sessions.iter();
+        listed.map(|(key, listed)| (*key, listed.gauge()))
+    }
+
     /// All sessions, in no particular order.
-    pub fn sessions(&self) -> impl Iterator<Item = (SessionKey, &Session)> {
-        self.sessions
-            .iter()
-            .map(|(key, kept)| (*key, &*kept.session))
+    pub fn keys(&self) -> impl Iterator<Item = SessionKey> {
+        self.sessions.keys().copied()
     }
 
     /// When each session was last active.
     pub fn activities(&self) -> impl Iterator<Item = (SessionKey, Option<Timestamp>)> {
-        self.sessions.iter().map(|(key, kept)| (*key, kept.active))
+        self.sessions
+            .iter()
+            .map(|(key, listed)| (*key, listed.active))
     }
 
     /// The sessions of a file.
-    pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (SessionKey, &Session)> {
-        let sessions = self.sessions.range(lanes(file));
-        sessions.map(|(key, kept)| (*key, &*kept.session))
+    pub fn of_file(&self, file: FileId) -> impl Iterator<Item = SessionKey> {
+        self.sessions.range(lanes(file)).map(|(key, _)| *key)
+    }
+
+    fn listed_of(&self, file: FileId) -> impl Iterator<Item = &Listed> {
+        self.sessions.range(lanes(file)).map(|(_, listed)| listed)
     }
 
     /// The number of sessions.
@@ -213,43 +225,46 @@ impl Fleet {
                     lane: Lane::Main,
                 };
                 if !self.sessions.contains_key(&key) {
-                    let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
-                    session.meta.id = facts.id.as_deref().map(Into::into);
-                    session.meta.parent = facts.parent.as_deref().map(Into::into);
-                    self.sessions.insert(key, session.into());
+                    let session = self.unread(&facts);
+                    let held = Held::Summary(Box::new(session.gauge()));
+                    self.sessions.insert(key, Listed::of(held));
                 }
                 let (file, modified) = (key.file, facts.modified);
                 let former = self.files.insert(file, *facts);
                 if former.is_some_and(|former| former.modified < modified) {
                     self.written.insert(file);
                 }
-                self.note_activity(file);
-                self.note_projects(file);
-                self.recall_window(file);
+                self.note_changes(file);
+            }
+            Update::Summaries { file, summaries } => {
+                let former = self.take_out(file);
+                for (lane, summary) in summaries {
+                    let key = SessionKey { file, lane };
+                    let rules = Arc::clone(&self.rules);
+                    let mut gauge = Gauge::new(summary, rules, self.settings_of(file));
+                    if let Some(former) = former.get(&key) {
+                        gauge.take_over_names(former.meta());
+                    }
+                    let held = Held::Summary(Box::new(gauge));
+                    self.sessions.insert(key, Listed::of(held));
+                }
+                self.note_changes(file);
             }
             Update::Rebuilt { file, sessions } => {
-                let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
-                let former: BTreeMap<SessionKey, Kept> = keys
-                    .iter()
-                    .filter_map(|key| self.sessions.remove_entry(key))
-                    .collect();
+                let former = self.take_out(file);
                 let written = self.files.get(&file).and_then(|facts| facts.modified);
-                for former in former.values() {
-                    self.projects.remove(&former.folder);
-                }
                 for (lane, mut session) in sessions {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
-                        let former = &former.session;
-                        session.take_over_names(former);
-                        session.take_over(former, written);
+                        session.take_over_names(former.meta());
+                        if let Some(former) = former.session() {
+                            session.take_over(former, written);
+                        }
                     }
-                    self.sessions.insert(key, session.into());
+                    self.sessions.insert(key, Listed::of(Held::whole(session)));
                 }
-                self.note_activity(file);
-                self.note_projects(file);
-                self.recall_window(file);
+                self.note_changes(file);
             }
             Update::Appended { file, entries } => {
                 self.written.insert(file);
@@ -262,22 +277,11 @@ impl Fleet {
                         session.apply(entry);
                     }
                 }
-                self.note_activity(file);
-                self.note_projects(file);
-                self.recall_window(file);
-            }
-            Update::Titles { file, titles } => {
-                for (lane, Meta { title, prompt, .. }) in titles {
-                    if let Some(session) = self.get_mut(SessionKey { file, lane }) {
-                        let meta = &mut session.meta;
-                        meta.title = meta.title.take().or(title);
-                        meta.prompt = meta.prompt.take().or(prompt);
-                    }
-                }
+                self.note_changes(file);
             }
             Update::Settings { file, overrides } => {
-                for (_, kept) in self.sessions.range_mut(lanes(file)) {
-                    kept.session.set_overrides(Arc::clone(&overrides));
+                for (_, listed) in self.sessions.range_mut(lanes(file)) {
+                    listed.set_overrides(&overrides);
                 }
                 self.settings.insert(file, overrides);
                 self.note_projects(file);
@@ -297,37 +301,63 @@ impl Fleet {
                 self.newest.remove(&file);
                 self.written.remove(&file);
                 self.settings.remove(&file);
-                for (_, kept) in self.sessions.range(lanes(file)) {
-                    self.projects.remove(&kept.folder);
-                }
-                self.sessions.retain(|key, _| key.file != file);
+                self.take_out(file);
             }
             Update::InitialScanDone => self.initial_scan_done = true,
             Update::CaughtUp => self.caught_up = true,
         }
     }
 
+    /// Takes the sessions of a file out.
+    fn take_out(&mut self, file: FileId) -> BTreeMap<SessionKey, Listed> {
+        let keys: Vec<SessionKey> = self.of_file(file).collect();
+        let all = keys.iter();
+        let taken: BTreeMap<SessionKey, Listed> = all
+            .filter_map(|key| self.sessions.remove_entry(key))
+            .collect();
+        for listed in taken.values() {
+            self.projects.remove(&listed.folder);
+        }
+        taken
+    }
+
+    /// A file's sessions have changed.
+    fn note_changes(&mut self, file: FileId) {
+        self.note_activity(file);
+        self.note_projects(file);
+        self.recall_window(file);
+    }
+
+    /// A session of which only what is known of its file is known.
+    fn unread(&self, facts: &FileFacts) -> Session {
+        let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
+        session.meta.id = facts.id.as_deref().map(Into::into);
+        session.meta.parent = facts.parent.as_deref().map(Into::into);
+        session.set_overrides(self.settings_of(facts.file));
+        session
+    }
+
+    /// The session that goes on with what was appended; `None`: only its summary is held.
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
         let facts = self.files.get(&key.file)?;
-        let overrides = self.settings_of(key.file);
-        let rules = &self.rules;
-        let main = SessionKey {
-            lane: Lane::Main,
-            ..key
-        };
-        let main = self.sessions.get(&main).map(|main| &main.session);
-        let read = main.map(|main| (main.coverage, main.is_counted));
-        let kept = self.sessions.entry(key).or_insert_with(|| {
-            let mut session = Session::new(facts.agent, Arc::clone(rules));
+        let known = self.sessions.get(&key);
+        if known.is_none_or(Listed::is_unread) {
+            let mut session = self.unread(facts);
             if key.lane != Lane::Main {
-                session.meta.parent = facts.id.as_deref().map(Into::into);
+                session.meta.parent = session.meta.id.take();
                 // What begins while its file grows is read as far as the file is.
+                let main = SessionKey {
+                    lane: Lane::Main,
+                    ..key
+                };
+                let main = self.get(main);
+                let read = main.map(|main| (main.coverage, main.is_counted));
                 (session.coverage, session.is_counted) = read.unwrap_or_default();
             }
-            session.set_overrides(overrides);
-            session.into()
-        });
-        Some(&mut kept.session)
+            let listed = Listed::of(Held::whole(session));
+            self.sessions.insert(key, listed);
+        }
+        self.get_mut(key)
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {
@@ -335,24 +365,23 @@ impl Fleet {
         set.unwrap_or_else(Overrides::none)
     }
 
-    /// Whether a session matches a filter: its agent, folder, model, title, id, path or user messages
+    /// Whether a session matches a filter: its agent, folder, model, title, first prompt, id, path or, if all of it is held, user messages
     /// contain every one of these words, in lower case.
-    pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
+    pub fn matches(&self, key: SessionKey, gauge: &Gauge, words: &[String]) -> bool {
         words.iter().all(|word| {
             let facts = [
-                Some(session.agent),
-                session.meta.cwd.as_deref(),
-                session.model(),
-                session.meta.title.as_deref(),
-                session.meta.id.as_deref(),
+                Some(gauge.agent),
+                gauge.meta.cwd.as_deref(),
+                gauge.model(),
+                gauge.meta.title.as_deref(),
+                gauge.meta.prompt.as_deref(),
+                gauge.meta.id.as_deref(),
                 self.facts(key).and_then(|f| f.path.to_str()),
             ];
-            // The items of a session that was put away must be decoded first.
             let typed = || {
-                session
-                    .items()
-                    .iter()
-                    .filter(|item| item.role() == Role::User)
+                let items = self.get(key).into_iter();
+                let items = items.flat_map(|session| session.items().iter());
+                items.filter(|item| item.role() == Role::User)
             };
             let mut texts = facts.into_iter().flatten();
             texts.any(|text| contains(text, word))
@@ -362,7 +391,8 @@ impl Fleet {
 
     /// The newest time stamp of a session's log, or else its file's time.
     pub fn newest_record(&self, key: SessionKey) -> Option<Timestamp> {
-        let logged = self.get(key).and_then(|session| session.updated_at);
+        let listed = self.sessions.get(&key);
+        let logged = listed.and_then(Listed::updated_at);
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
@@ -376,8 +406,7 @@ impl Fleet {
 
     /// Computes again when the sessions of a file were last active.
     fn note_activity(&mut self, file: FileId) {
-        let logged = self.of_file(file);
-        let newest = logged.filter_map(|(_, session)| session.updated_at).max();
+        let newest = self.listed_of(file).filter_map(Listed::updated_at).max();
         if let Some(newest) = newest {
             self.newest.insert(file, newest);
         }
@@ -391,25 +420,15 @@ impl Fleet {
             (Some(newest), Some(written)) => Some(newest.min(written)),
             (newest, written) => newest.or(written),
         };
-        for (_, kept) in self.sessions.range_mut(lanes(file)) {
-            let own = kept.session.updated_at;
+        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+            let own = listed.updated_at();
             let before = newest
                 .zip(own)
                 .map(|(newest, own)| newest.duration_since(own));
-            kept.active = match (last, before) {
+            listed.active = match (last, before) {
                 (Some(last), Some(before)) => last.checked_sub(before).ok().or(own),
                 (last, _) => last,
             };
-        }
-    }
-}
-
-impl From<Session> for Kept {
-    fn from(session: Session) -> Kept {
-        Kept {
-            session: Box::new(session),
-            active: None,
-            folder: Box::default(),
         }
     }
 }

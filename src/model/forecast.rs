@@ -20,6 +20,7 @@ use super::own_count::Counts;
 use super::replay::Snapshot;
 use super::session::Session;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Half-life of a step's weight, in requests. 15 to 30 do equally well.
 const HALF_LIFE: f64 = 20.0;
@@ -89,8 +90,48 @@ pub struct Forecast {
     pub minutes: Option<Band>,
 }
 
+/// How fast a context grows: all of a forecast but the distance to the trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// Tokens a request, above 0.
+    rate: f64,
+    /// How much the steps differ, from 0 to 1.
+    irregularity: f64,
+    /// User turns that a request begins.
+    turns: f64,
+    /// Seconds a request.
+    seconds: f64,
+    /// Tokens by which the agent's own count jumps when the user's next turn begins.
+    jump: f64,
+}
+
+impl Pace {
+    /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
+    pub fn forecast(&self, to_go: u64) -> Forecast {
+        let Pace {
+            rate,
+            irregularity,
+            turns,
+            seconds,
+            jump,
+        } = *self;
+        let way = to_go as f64;
+        // The chance that a turn begins before the trigger is reached.
+        let jumps = 1.0 - (-turns * way / rate).exp();
+        let requests = match to_go {
+            0 => Band::default(),
+            _ => crossing((way - jumps * jump).max(0.0) / rate, irregularity),
+        };
+        Forecast {
+            requests,
+            turns: requests.paced(turns, TURN_SPREAD),
+            minutes: Some(requests.paced(seconds / 60.0, 1.0)),
+        }
+    }
+}
+
 /// Why there is no forecast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoForecast {
     /// The agent is not known to compact before the window is full.
     NoTrigger,
@@ -103,7 +144,7 @@ pub enum NoForecast {
 impl Growth {
     /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
-        self.forecast_around(self.median(), to_go)
+        Ok(self.pace(self.median())?.forecast(to_go))
     }
 
     /// The median of this epoch's steps, in tokens.
@@ -116,24 +157,16 @@ impl Growth {
         *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
-    /// The forecast, where the median is known.
-    fn forecast_around(&self, median: f64, to_go: u64) -> Result<Forecast, NoForecast> {
+    /// How fast it grows, where the median is known.
+    fn pace(&self, median: f64) -> Result<Pace, NoForecast> {
         let irregularity = self.irregularity();
-        let rate = self.rate(median, irregularity)?;
-        let turns = self.pace(USUAL_TURNS, MOST_TURNS, |step| Some(step.turns));
-        let way = to_go as f64;
-        // The chance that a turn begins before the trigger is reached.
-        let jumps = 1.0 - (-turns * way / rate).exp();
-        let requests = match to_go {
-            0 => Band::default(),
-            _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
-        };
         let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE_SECONDS));
-        let seconds = self.pace(USUAL_SECONDS, PAUSE_SECONDS, seconds);
-        Ok(Forecast {
-            requests,
-            turns: requests.paced(turns, TURN_SPREAD),
-            minutes: Some(requests.paced(seconds / 60.0, 1.0)),
+        Ok(Pace {
+            rate: self.rate(median, irregularity)?,
+            irregularity,
+            turns: self.per_request(USUAL_TURNS, MOST_TURNS, |step| Some(step.turns)),
+            seconds: self.per_request(USUAL_SECONDS, PAUSE_SECONDS, seconds),
+            jump: self.jump,
         })
     }
 
@@ -165,7 +198,7 @@ impl Growth {
     }
 
     /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
-    fn pace(&self, prior: f64, most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
+    fn per_request(&self, prior: f64, most: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, weight) = weigh(&self.steps, most, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
     }
@@ -232,23 +265,20 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
 /// One pass over the session's requests and the items in the context: a caller that draws often keeps
 /// the result until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
-    let so_far = (session.requests().len(), session.resets().len());
-    let trigger = session.limits().trigger;
-    let mut forecast = match trigger.and_then(|trigger| at_hand(session, trigger)) {
-        Some(forecast) => forecast?,
-        None => project(session, so_far, trigger, || session.context())?,
-    };
-    if is_idle(session, now) {
+    let trigger = session.limits().trigger.ok_or(NoForecast::NoTrigger)?;
+    let mut forecast = pace(session)?.forecast(session.context().headroom(trigger));
+    if is_idle(session.updated_at, now) {
         forecast.minutes = None;
     }
     Ok(forecast)
 }
 
-/// The forecast of a session that keeps its growth; `None`: it does not.
-fn at_hand(session: &Session, trigger: u64) -> Option<Result<Forecast, NoForecast>> {
-    session.with_growth(|growth, median| {
-        let to_go = session.context().headroom(trigger);
-        growth.forecast_around(median, to_go)
+/// How fast the session's context grows now.
+pub(super) fn pace(session: &Session) -> Result<Pace, NoForecast> {
+    let kept = session.with_growth(|growth, median| growth.pace(median));
+    kept.unwrap_or_else(|| {
+        let growth = grown(session, (session.requests().len(), session.resets().len()))?;
+        growth.pace(growth.median())
     })
 }
 
@@ -264,7 +294,7 @@ fn forecast_with(
     context: Context,
 ) -> Result<Forecast, NoForecast> {
     let so_far = (snapshot.requests, snapshot.resets);
-    let mut forecast = project(session, so_far, snapshot.limits.trigger, || context)?;
+    let mut forecast = project(session, so_far, snapshot.limits.trigger, context)?;
     if snapshot.at.is_none() {
         forecast.minutes = None;
     }
@@ -288,29 +318,33 @@ pub fn forecast_without(
 /// A forecast from the first `requests` requests and `resets` resets.
 fn project(
     session: &Session,
-    (requests, resets): (usize, usize),
+    so_far: (usize, usize),
     trigger: Option<u64>,
-    context: impl Fn() -> Context,
+    context: Context,
 ) -> Result<Forecast, NoForecast> {
     let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
+    grown(session, so_far)?.forecast(context.headroom(trigger))
+}
+
+/// How the context had grown by the first `requests` requests and `resets` resets.
+fn grown(session: &Session, (requests, resets): (usize, usize)) -> Result<Growth, NoForecast> {
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
     let resets = session.resets().get(..resets).unwrap_or(session.resets());
     // After a reset, all that is known is of earlier epochs.
     let reset = resets.last().map_or(0, |reset| reset.request);
-    let growth = if reset > newest {
+    Ok(if reset > newest {
         Growth {
             earlier: Counts::until(session, requests).steps(0..requests),
             ..Growth::default()
         }
     } else {
         Growth::until(session, newest)
-    };
-    growth.forecast(context().headroom(trigger))
+    })
 }
 
-/// Whether a session was idle for so long that minutes of work cannot be compared with the clock.
-pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
-    match (session.updated_at, now) {
+/// Whether a session whose newest record is of this time was idle for so long that minutes of work cannot be compared with the clock.
+pub fn is_idle(updated_at: Option<Timestamp>, now: Option<Timestamp>) -> bool {
+    match (updated_at, now) {
         // A log whose clock is ahead cannot be compared either.
         (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE_SECONDS,
         (Some(_), None) => false,

@@ -41,6 +41,7 @@ mod file_id;
 pub mod fleet;
 mod folded;
 pub mod forecast;
+pub mod gauge;
 mod growth;
 mod history;
 pub mod hooked;
@@ -70,6 +71,7 @@ mod small;
 pub mod spent;
 pub mod state;
 pub mod stored;
+pub mod summary;
 mod sums;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -2,11 +2,13 @@
 
 use super::past::ModelFacts;
 use super::state::State;
-use super::window::{Limits, PastSize, Seen, Unread, WindowSource};
+use super::window::{Limits, Overrides, PastSize, Rules, Seen, Unread, WindowSource};
 use super::{Gone, Source};
 use crate::content::Content;
+use crate::event::Meta;
 use crate::history::{Coverage, PastReset, Request, RequestIx};
 use crate::rows::Iter;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -27,7 +29,7 @@ impl State {
         };
         let resets = &self.resets()[..resets];
         let sizes = Sizes::of(self, facts.model.as_ref(), requests, resets);
-        self.limits_from(&facts, &sizes, 0)
+        sizes.limits_from(&facts, &self.terms(), 0)
     }
 
     /// The window and the trigger with a model of this session, as all of the session shows them.
@@ -38,7 +40,7 @@ impl State {
             ..self.facts()
         };
         let sizes = Sizes::of_model(self, facts.model.as_ref());
-        self.limits_from(&facts, &sizes, 0)
+        sizes.limits_from(&facts, &self.terms(), 0)
     }
 
     /// The window and the trigger as they were known when this was the context.
@@ -59,37 +61,37 @@ impl State {
         sizes: &Sizes,
         used: impl FnOnce() -> u64,
     ) -> Limits {
-        let limits = |least| self.limits_from(facts, sizes, least);
-        raised(sizes.has_requests, limits, used)
+        sizes.limits(facts, &self.terms(), used)
     }
 
-    /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
-    fn limits_from(&self, facts: &ModelFacts, sizes: &Sizes, least: u64) -> Limits {
-        self.rules().limits(&Seen {
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            rules: self.rules(),
             agent: self.agent,
-            version: self.meta.version.as_deref(),
-            model: facts.model.as_deref(),
-            session: self.meta.id.as_deref(),
+            meta: &self.meta,
             at: self.updated_at,
-            logged_window: facts.window,
-            says_window: self.meta.says_window == Some(true),
-            logged_trigger: facts.trigger,
-            largest: sizes.largest.max(least),
-            first: sizes.first,
-            left_out: facts.left_out,
-            past: &sizes.past,
-            unread: sizes.unread,
             set_window: self.set_window_tokens(),
             overrides: self.overrides(),
-        })
+        }
     }
+}
+
+/// What else the limits of a session depend on.
+pub(super) struct Terms<'a> {
+    pub(super) rules: &'a Rules,
+    pub(super) agent: &'a str,
+    pub(super) meta: &'a Meta,
+    /// When it was last at work.
+    pub(super) at: Option<Timestamp>,
+    pub(super) set_window: Option<u64>,
+    pub(super) overrides: &'a Overrides,
 }
 
 /// The requests so far.
 type Requests<'a> = Iter<'a, Request>;
 
 /// What the limits of a model are computed from: the sizes of past contexts.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sizes {
     has_requests: bool,
     /// The largest prompt that was reported for the model.
@@ -103,6 +105,57 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
+    /// The window and the trigger that follow from these sizes. A window that is not known for sure is not smaller than the
+    /// context: as it is estimated, if nothing was reported. `used` is that size, which is asked for only for such sessions:
+    /// lists need the limits of every session that they show.
+    pub(super) fn limits(
+        &self,
+        facts: &ModelFacts,
+        terms: &Terms<'_>,
+        used: impl FnOnce() -> u64,
+    ) -> Limits {
+        let limits = |least| self.limits_from(facts, terms, least);
+        let usual = limits(0);
+        let unsure = [WindowSource::Guessed, WindowSource::SmallerOfTwo];
+        if !unsure.contains(&usual.window_source) || self.has_requests {
+            return usual;
+        }
+        match used() {
+            used if used > usual.window => limits(used),
+            _ => usual,
+        }
+    }
+
+    /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
+    fn limits_from(&self, facts: &ModelFacts, terms: &Terms<'_>, least: u64) -> Limits {
+        terms.rules.limits(&Seen {
+            agent: terms.agent,
+            version: terms.meta.version.as_deref(),
+            model: facts.model.as_deref(),
+            session: terms.meta.id.as_deref(),
+            at: terms.at,
+            logged_window: facts.window,
+            says_window: terms.meta.says_window == Some(true),
+            logged_trigger: facts.trigger,
+            largest: self.largest.max(least),
+            first: self.first,
+            left_out: facts.left_out,
+            past: &self.past,
+            unread: self.unread,
+            set_window: terms.set_window,
+            overrides: terms.overrides,
+        })
+    }
+
+    /// The sizes of a model of which nothing was requested yet.
+    pub(super) fn of_new_model(&self) -> Sizes {
+        Sizes {
+            largest: 0,
+            past: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// The present sizes of the model in use.
     pub(super) fn now(state: &State) -> Sizes {
         let model = state.model_shared();
@@ -183,24 +236,6 @@ fn is_same(a: Option<&Arc<str>>, b: Option<&Arc<str>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
         (a, b) => a.is_none() && b.is_none(),
-    }
-}
-
-/// A window that is not known for sure is not smaller than the context: as it is estimated, if nothing was reported. That
-/// is computed only for such sessions, since lists need the limits of every session that they show.
-fn raised(
-    has_requests: bool,
-    limits: impl Fn(u64) -> Limits,
-    used: impl FnOnce() -> u64,
-) -> Limits {
-    let usual = limits(0);
-    let (guessed, smaller) = (WindowSource::Guessed, WindowSource::SmallerOfTwo);
-    if ![guessed, smaller].contains(&usual.window_source) || has_requests {
-        return usual;
-    }
-    match used() {
-        used if used > usual.window => limits(used),
-        _ => usual,
     }
 }
 

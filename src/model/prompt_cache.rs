@@ -9,7 +9,9 @@ use super::event::Surcharges;
 use super::history::{RequestIx, RequestRef};
 use super::session::Session;
 use super::spent::Spent;
-use super::state::State;
+use super::summary::CacheFacts;
+use super::window::Rules;
+use crate::gauge::Gauge;
 use jiff::{SignedDuration, Timestamp};
 use strum::IntoStaticStr;
 
@@ -144,32 +146,32 @@ fn after(at: Timestamp, seconds: u32) -> Timestamp {
         .unwrap_or(at)
 }
 
-impl State {
-    /// How long the prompts of a model are kept; `logged`: by the log, in minutes.
-    fn cache_life(&self, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
-        if let Some(minutes) = logged.filter(|minutes| *minutes > 0) {
-            let seconds = u32::from(minutes) * 60;
-            return Some(Life {
-                seconds,
-                most: seconds,
-                source: LifeSource::Log,
-            });
-        }
-        self.rules().cache_of(model?).map(|row| Life {
-            seconds: row.seconds,
-            most: row.most(),
-            source: LifeSource::ModelTable,
-        })
+/// How long the prompts of a model are kept; `logged`: by the log, in minutes.
+fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
+    if let Some(minutes) = logged.filter(|minutes| *minutes > 0) {
+        let seconds = u32::from(minutes) * 60;
+        return Some(Life {
+            seconds,
+            most: seconds,
+            source: LifeSource::Log,
+        });
     }
+    rules.cache_of(model?).map(|row| Life {
+        seconds: row.seconds,
+        most: row.most(),
+        source: LifeSource::ModelTable,
+    })
 }
 
-impl Session {
+impl Gauge {
     /// The cache of the newest prompt; `None`: nothing was answered yet, or nothing is known of how long it is kept.
     pub fn prompt_cache(&self) -> Option<PromptCache> {
-        let clock = self.cache_clock();
-        let (sent, logged) = clock.newest().filter(|_| clock.has_cache())?;
-        let model = self.model();
-        let life = self.cache_life(model, logged);
+        let CacheFacts {
+            sent,
+            minutes,
+            is_steady,
+        } = self.cache?;
+        let life = cache_life(self.rules(), self.model(), minutes);
         let said = self.said();
         let by_client = said.and_then(|said| {
             let until = said.cache_until?;
@@ -186,27 +188,23 @@ impl Session {
             (_, Some(said)) => said,
             (life, None) => life?,
         };
-        let reset = self.newest_reset().filter(|(_, is_answered)| !is_answered);
-        let reset = reset.map(|(reset, _)| (reset.at.unwrap_or(sent), Lost::Compacted));
+        let reset = self.newest_reset.filter(|reset| !reset.is_reported);
+        let reset = reset.map(|reset| (reset.at.unwrap_or(sent), Lost::Compacted));
         let changed = said
-            .filter(|said| said.changed_to(model, Some(sent)).is_some())
+            .filter(|said| said.changed_to(self.model(), Some(sent)).is_some())
             .and_then(|said| Some((said.since?, Lost::ModelChange)));
         Some(PromptCache {
             sent,
             life,
             lost: reset.or(changed),
-            is_steady: clock.is_steady(),
+            is_steady,
         })
     }
 
-    /// What the next request costs for its prompt as it is now: `used` tokens.
-    pub fn next_prompt(&self, used: u64) -> NextPrompt {
-        let cached = self
-            .newest_prompts(1)
-            .last()
-            .copied()
-            .unwrap_or(0)
-            .min(used);
+    /// What the next request costs for its prompt as it is now.
+    pub fn next_prompt(&self) -> NextPrompt {
+        let used = self.context.used;
+        let cached = self.prompts.last().copied().unwrap_or(0).min(used);
         let is_kept_an_hour = self
             .prompt_cache()
             .is_some_and(|cache| cache.life.seconds == HOUR);
@@ -323,7 +321,7 @@ fn continued(session: &Session) -> impl Iterator<Item = Continued<'_>> {
         let life = match &known {
             Some((of, logged, life)) if (*of, *logged) == (model, minutes) => *life,
             _ => {
-                let life = session.cache_life(model.map(|id| &**id), Some(minutes));
+                let life = cache_life(session.rules(), model.map(|id| &**id), Some(minutes));
                 known = Some((model, minutes, life));
                 life
             }

@@ -19,7 +19,6 @@ pub use super::history::{
 pub use super::small::NoMemory;
 use super::state::{Reported, State};
 use super::sums::RunningSums;
-use super::version;
 use super::window::{Overrides, Rules, Said};
 use super::{Gone, Source};
 use derive_more::{Deref, DerefMut};
@@ -70,14 +69,6 @@ impl Session {
         let said = Some(said);
         let set = self.state.overrides().clone();
         self.set_overrides(Arc::new(Overrides { said, ..set }));
-    }
-
-    /// The newest version of the agent whose logs were compared with known counts, if this session's is
-    /// newer.
-    pub fn newer_than_proven(&self) -> Option<&str> {
-        let proven = self.rules().proven(self.agent)?;
-        let version = self.meta.version.as_deref()?;
-        version::is_newer(version, proven).then_some(proven)
     }
 
     /// What is read from here on is the end of the log; what is between it and what was read so far was not read.

@@ -23,7 +23,7 @@ use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
-use super::project::{last_part, trimmed};
+use super::project::last_part;
 use super::recurring::RecurringPart;
 use super::small::NoMemory;
 use super::window::{Overrides, Rules};
@@ -201,6 +201,14 @@ impl State {
         &self.overrides
     }
 
+    pub(super) fn overrides_shared(&self) -> &Arc<Overrides> {
+        &self.overrides
+    }
+
+    pub(super) fn rules_shared(&self) -> &Arc<Rules> {
+        &self.rules
+    }
+
     pub(super) fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -257,12 +265,7 @@ impl State {
     /// The folder of its project: the working directory, or the one that this [belongs to](Overrides::project). Empty:
     /// not known.
     pub fn folder(&self) -> &str {
-        let cwd = self.meta.cwd.as_deref().unwrap_or_default();
-        let project = self.overrides.project.as_ref();
-        match project.filter(|project| &*project.cwd == cwd) {
-            Some(project) => trimmed(&project.folder),
-            None => trimmed(cwd),
-        }
+        self.overrides.folder(self.meta.cwd.as_deref())
     }
 
     /// The name of its project among no others: the last part of [its folder](Self::folder).

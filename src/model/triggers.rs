@@ -2,18 +2,16 @@
 //!
 //! Whether somebody types, and what a server decides, cannot be known: such a trigger is one that may fire.
 
+use super::Role;
 use super::forecast::{Forecast, NoForecast};
 use super::session::Session;
 use super::window::other::of_model;
-use super::window::{Compaction, OtherSettings, OtherTrigger, Seen, TriggerKind, TriggerSource};
-use super::{Kind, Role};
-use crate::context::Context;
-use crate::event::Cause;
+use super::window::{Compaction, OtherSettings, OtherTrigger, TriggerKind, TriggerSource};
+use crate::gauge::Gauge;
 use crate::history::PastReset;
 use crate::prompt_cache::CacheState;
 use crate::window::Limits;
 use jiff::{SignedDuration, Timestamp};
-use std::cell::OnceCell;
 
 /// Something that can compact a session next, or take something out of its context.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,27 +74,11 @@ impl Next {
     }
 }
 
-/// What a session is looked at for.
-struct Asked<'s> {
-    session: &'s Session,
-    /// Computed where it is needed: most sessions fail a condition before that.
-    context: OnceCell<Context>,
-    limits: OnceCell<Limits>,
-    set: &'s OtherSettings,
-    now: Timestamp,
-}
-
 /// All that can compact a session next, the nearest first.
-pub fn next(
-    session: &Session,
-    forecast: &Result<Forecast, NoForecast>,
-    now: Timestamp,
-) -> Vec<Next> {
-    let (context, limits) = (session.context(), session.limits());
-    let at_turn_end = past_turn_end(session, &context, &limits);
-    let by_size = by_size(&context, &limits).into_iter();
-    let mut all: Vec<Next> = by_size.chain(at_turn_end).collect();
-    all.extend(other(session, now));
+pub fn next(of: &Gauge, forecast: &Result<Forecast, NoForecast>, now: Timestamp) -> Vec<Next> {
+    let by_size = by_size(of).into_iter();
+    let mut all: Vec<Next> = by_size.chain(past_turn_end(of)).collect();
+    all.extend(other(of, now));
     let minutes = |next: &Next| next.minutes(forecast, now).unwrap_or(f64::INFINITY);
     // Of equal ones, those that compact come first, the size before all others.
     all.sort_by(|a, b| {
@@ -107,43 +89,35 @@ pub fn next(
 }
 
 /// What else than its size can compact a session next.
-pub fn other(session: &Session, now: Timestamp) -> Vec<Next> {
-    let set = session.overrides();
-    if set.compaction == Compaction::Off {
+pub fn other(of: &Gauge, now: Timestamp) -> Vec<Next> {
+    let overrides = of.overrides();
+    if overrides.compaction == Compaction::Off {
         return Vec::new();
     }
-    let rows = session.rules().others(&Seen {
-        version: session.meta.version.as_deref(),
-        ..Seen::new(session.agent, session.model(), set)
-    });
-    let asked = Asked {
-        session,
-        context: OnceCell::new(),
-        limits: OnceCell::new(),
-        set: &set.others,
-        now,
-    };
+    let rows = of.rules().others(of.agent, of.meta.version.as_deref());
+    let set = &overrides.others;
     let mut found: Vec<Next> = rows
         .into_iter()
-        .filter_map(|row| asked.other(row))
+        .filter_map(|row| Asked { of, set, now }.other(row))
         .collect();
     // The user's own rule is all that there is.
     let is_excluded =
         |limits: &Limits| limits.trigger_source == TriggerSource::Config || limits.ends;
-    if !found.is_empty() && is_excluded(asked.limits()) {
+    if !found.is_empty() && is_excluded(of.limits()) {
         found.clear();
     }
     found
 }
 
 /// When a session compacts if nobody types.
-pub fn idle_at(session: &Session, now: Timestamp) -> Option<Timestamp> {
-    let all = other(session, now).into_iter();
+pub fn idle_at(of: &Gauge, now: Timestamp) -> Option<Timestamp> {
+    let all = other(of, now).into_iter();
     all.filter(|next| next.kind == TriggerKind::Idle)
         .find_map(|next| next.at)
 }
 
-fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
+fn by_size(of: &Gauge) -> Option<Next> {
+    let limits = of.limits();
     let trigger = limits.trigger.filter(|_| !limits.ends)?;
     let kind = if limits.at_turn_end {
         TriggerKind::TurnEnd
@@ -152,38 +126,37 @@ fn by_size(context: &Context, limits: &Limits) -> Option<Next> {
     };
     Some(Next {
         tokens: Some(trigger),
-        left: Some(context.headroom(trigger)),
+        left: Some(of.context.headroom(trigger)),
         setting: limits.trigger_setting,
         ..Next::new(kind, limits.trigger_source)
     })
 }
 
 /// The size at which it compacted at the end of a turn, where no settings that could be read have one.
-fn past_turn_end(session: &Session, context: &Context, limits: &Limits) -> Option<Next> {
+fn past_turn_end(of: &Gauge) -> Option<Next> {
+    let limits = of.limits();
     if limits.at_turn_end || limits.trigger_source == TriggerSource::Config || limits.ends {
         return None;
     }
-    let mut resets = session.resets().iter().rev();
-    let last = resets.find(|reset| reset.cause == Cause::TurnEnd)?;
-    let tokens = last.size();
+    let tokens = of.turn_end?;
     Some(Next {
         tokens: Some(tokens),
-        left: Some(context.headroom(tokens)),
+        left: Some(of.context.headroom(tokens)),
         is_sure: false,
         ..Next::new(TriggerKind::TurnEnd, TriggerSource::Past)
     })
 }
 
+/// What a session is looked at for.
+#[derive(Clone, Copy)]
+struct Asked<'s> {
+    of: &'s Gauge,
+    set: &'s OtherSettings,
+    now: Timestamp,
+}
+
 impl Asked<'_> {
-    fn context(&self) -> &Context {
-        self.context.get_or_init(|| self.session.context())
-    }
-
-    fn limits(&self) -> &Limits {
-        self.limits.get_or_init(|| self.session.limits())
-    }
-
-    fn other(&self, row: &OtherTrigger) -> Option<Next> {
+    fn other(self, row: &OtherTrigger) -> Option<Next> {
         match row.kind {
             TriggerKind::Size | TriggerKind::TurnEnd => None,
             TriggerKind::Idle => self.idle(row),
@@ -193,7 +166,7 @@ impl Asked<'_> {
         }
     }
 
-    fn of(&self, kind: TriggerKind, set: bool) -> Next {
+    fn next(self, kind: TriggerKind, set: bool) -> Next {
         let source = if set {
             TriggerSource::Settings
         } else {
@@ -206,16 +179,16 @@ impl Asked<'_> {
     }
 
     /// While nobody types, at a time of day.
-    fn idle(&self, row: &OtherTrigger) -> Option<Next> {
+    fn idle(self, row: &OtherTrigger) -> Option<Next> {
         let size = self.set.idle_size.unwrap_or(row.size).max(row.least);
-        let cache = self.session.prompt_cache()?;
+        let cache = self.of.prompt_cache()?;
         let is_kept = row
             .cache_seconds
             .is_none_or(|seconds| seconds == cache.life.seconds);
-        let is_attended = self.session.meta.attended != Some(false);
+        let is_attended = self.of.meta.attended != Some(false);
         let is_on = self.set.idle.unwrap_or(row.usual);
         let is_warm = matches!(cache.state(self.now), CacheState::Warm(_));
-        if !(is_on && is_kept && is_attended && is_warm) || self.context().counted() < size {
+        if !(is_on && is_kept && is_attended && is_warm) || self.of.context.counted() < size {
             return None;
         }
         let pause = f64::from(cache.life.seconds) * row.share.clamp(0.0, 1.0);
@@ -226,19 +199,19 @@ impl Asked<'_> {
             at: Some(at),
             is_sure: false,
             setting: self.set.idle_from,
-            ..self.of(TriggerKind::Idle, self.set.idle_size.is_some())
+            ..self.next(TriggerKind::Idle, self.set.idle_size.is_some())
         })
     }
 
     /// From a size on, a summary is made; it takes the place of the history at the trigger.
-    fn background(&self, row: &OtherTrigger) -> Option<Next> {
+    fn background(self, row: &OtherTrigger) -> Option<Next> {
         let is_set = self.set.background.is_some() || self.set.background_share.is_some();
         let size = self.set.ready.map(|ready| ready.before);
         let next = Next {
             is_sure: false,
             size,
             after: size.map(|before| self.after_swap(before)),
-            ..self.of(TriggerKind::Background, is_set)
+            ..self.next(TriggerKind::Background, is_set)
         };
         if size.is_some() {
             return Some(next);
@@ -248,70 +221,52 @@ impl Asked<'_> {
         if !self.set.background.unwrap_or(row.usual) {
             return None;
         }
-        let window = self.limits().window.saturating_sub(row.reserve);
+        let limits = self.of.limits();
+        let window = limits.window.saturating_sub(row.reserve);
         let tokens = (window as f64 * share).round() as u64;
-        let tokens = tokens.min(self.limits().end());
+        let tokens = tokens.min(limits.end());
         Some(Next {
             tokens: Some(tokens),
-            left: Some(tokens.saturating_sub(self.context().counted())),
+            left: Some(tokens.saturating_sub(self.of.context.counted())),
             ..next
         })
     }
 
     /// What is left when a summary takes the place of what was there when it was made: the prefix, the summary, and all that
     /// came since.
-    fn after_swap(&self, before: u64) -> u64 {
-        let (session, rules) = (self.session, self.session.rules());
-        let usual = rules.usual_prefix(session.agent, session.model(), 0);
-        let prefix = self.context().role(Role::System).tokens.max(usual);
-        let since = self.context().counted().saturating_sub(before);
+    fn after_swap(self, before: u64) -> u64 {
+        let (of, rules) = (self.of, self.of.rules());
+        let usual = rules.usual_prefix(of.agent, of.model(), 0);
+        let prefix = of.context.role(Role::System).tokens.max(usual);
+        let since = of.context.counted().saturating_sub(before);
         prefix.saturating_add(rules.summary).saturating_add(since)
     }
 
     /// Before the next turn, where its model has another hash.
-    fn model_change(&self, row: &OtherTrigger) -> Option<Next> {
-        let last = self.session.meta.model_hash.as_deref()?;
-        let model = self.set.model.as_deref().or(self.session.model())?;
+    fn model_change(self, row: &OtherTrigger) -> Option<Next> {
+        let last = self.of.meta.model_hash.as_deref()?;
+        let model = self.set.model.as_deref().or(self.of.model())?;
         let next = of_model(&self.set.hashes, model).or_else(|| of_model(&row.hashes, model))?;
-        (next != last && self.context().used > 0).then(|| Next {
+        (next != last && self.of.context.used > 0).then(|| Next {
             is_sure: false,
             model: Some(model.to_owned()),
-            ..self.of(TriggerKind::ModelChange, true)
+            ..self.next(TriggerKind::ModelChange, true)
         })
     }
 
     /// After a pause, all results but the newest are left out of the next prompt.
-    fn clearing(&self, row: &OtherTrigger) -> Option<Next> {
+    fn clearing(self, row: &OtherTrigger) -> Option<Next> {
         if !self.set.clearing.unwrap_or(row.usual) {
             return None;
         }
-        let items = self.session.items();
-        let is_result = |ix: usize| {
-            let item = items.at(ix);
-            let is_named = item
-                .tool()
-                .is_some_and(|tool| row.tools.iter().any(|t| t == tool));
-            item.role() == Role::Tool && item.kind() == Kind::ToolResult && is_named
-        };
-        let in_context = self.session.in_context();
-        let results: Vec<u64> = in_context
-            .filter(|(ix, ..)| is_result(*ix))
-            .map(|(_, tokens, _)| tokens)
-            .collect();
-        let old = results.len().checked_sub(row.kept)?;
-        let tokens = results[..old].iter().copied().fold(0, u64::saturating_add);
-        if results.len() < row.results || tokens < row.least {
-            return None;
-        }
-        let sent = self.session.prompt_cache()?.sent;
-        let at = sent
-            .checked_add(SignedDuration::from_secs(row.pause.into()))
-            .ok()?;
+        let tokens = self.of.clearable?;
+        let pause = SignedDuration::from_secs(row.pause.into());
+        let at = self.of.prompt_cache()?.sent.checked_add(pause).ok()?;
         Some(Next {
             at: Some(at),
             is_sure: false,
             size: Some(tokens),
-            ..self.of(TriggerKind::Clearing, true)
+            ..self.next(TriggerKind::Clearing, true)
         })
     }
 }

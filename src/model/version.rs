@@ -40,7 +40,7 @@ mod tests {
             };
             let mut session = Session::new("tested", Arc::new(rules));
             session.meta.version = Some(version.into());
-            session.newer_than_proven().map(str::to_owned)
+            session.gauge().newer_than_proven().map(str::to_owned)
         };
         assert_eq!(of("2.1.21"), Some("2.1.20".into()));
         assert_eq!((of("2.1.20"), of("nightly")), (None, None));

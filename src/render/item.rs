@@ -29,9 +29,14 @@ pub const fn sign(source: Source) -> &'static str {
 
 /// The item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to print.
 pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
-    match item.tool() {
+    label_of(item.kind(), item.tool())
+}
+
+/// The same of an item of this kind and tool.
+pub fn label_of(kind: Kind, tool: Option<&str>) -> Cow<'_, str> {
+    match tool {
         Some(tool) => short_name(tool).into(),
-        None => words(item.kind().name()).into(),
+        None => words(kind.name()).into(),
     }
 }
 

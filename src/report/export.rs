@@ -225,7 +225,8 @@ fn write(
             &mut prices,
         );
         ix += 1;
-        for (key, session) in fleet.of_file(log.facts.file) {
+        let keys = fleet.of_file(log.facts.file);
+        for (key, session) in keys.filter_map(|key| Some((key, fleet.get(key)?))) {
             let of = OfSession::new(&of_log, key, session);
             for (table, rows) in export.tables.iter().zip(&mut rows) {
                 table.rows(&of, &mut |at, cells| {

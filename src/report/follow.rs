@@ -16,7 +16,6 @@ use anyhow::Result;
 use ingest::Options;
 use jiff::Timestamp;
 use json::{Count, Line, SCHEMA, Start};
-use model::fleet::FileId;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
@@ -71,18 +70,16 @@ pub fn run(
         cache: context.cache,
     };
     let shared = Arc::clone(stream);
-    let handle = ingest::start(options, move |delivery| {
+    let _handle = ingest::start(options, move |delivery| {
         shared.take(delivery, Instant::now())
     })?;
-    let mut need_titles = |files: Vec<FileId>| handle.need_titles(files);
-    write(stream, now, &mut need_titles, out, err)
+    write(stream, now, out, err)
 }
 
 /// Writes lines until the stream is ended.
 fn write(
     stream: &Stream,
     now: fn() -> Timestamp,
-    need_titles: &mut dyn FnMut(Vec<FileId>),
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
@@ -102,12 +99,7 @@ fn write(
         let until = (last + heartbeat).min(Instant::now() + READER_CHECK);
         match stream.wait(until, &mut lines, &mut ready)? {
             Step::Ended => return Ok(()),
-            Step::Ready { problems, untitled } => {
-                print_problems(&problems, err)?;
-                if !untitled.is_empty() {
-                    need_titles(untitled);
-                }
-            }
+            Step::Ready(problems) => print_problems(&problems, err)?,
         }
         if ready.is_empty() && Instant::now() >= last + heartbeat {
             let sessions = stream.sessions();

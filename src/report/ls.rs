@@ -20,10 +20,9 @@ pub use wanted::{By, Division, Sort, Wanted};
 use super::json::document;
 use super::{Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
-use gather::gather;
+use gather::{Gathered, gather};
 use ingest::discover::registry::Registries;
-use ingest::discover::settings::{SettingsReader, Whose};
-use ingest::lanes;
+use ingest::lanes::Summaries;
 use ingest::log::LogFile;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, Row, SessionKey, Update};
@@ -43,15 +42,6 @@ pub enum Sums {
     None,
     /// Reads all logs from beginning to end.
     Totals,
-}
-
-/// Whether the titles of sessions from the cache are read where they are too long for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Titles {
-    /// They are not needed.
-    Skip,
-    /// They are read from the beginning of each log.
-    Read,
 }
 
 /// The sessions that were found.
@@ -87,56 +77,54 @@ pub(crate) struct Read {
 }
 
 /// The sessions of a log, and what is said of it elsewhere.
-type OfLog = (lanes::Sessions, Arc<Overrides>);
+type OfLog = (Summaries, Arc<Overrides>);
 
 /// Reads the ends of all logs and, for totals, all of them.
-pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> Read {
+pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let mut totals = (wanted.sums == Sums::Totals).then(Totals::default);
     let mut spending = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
     let found = context.find();
     let mut problems = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    let mut settings = SettingsReader::new(context.user.clone());
     let mut registries = Registries::default();
     let now = (context.now)();
     let mut read: Vec<Option<io::Result<OfLog>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
-    let unwritten = gather(
-        context,
-        (wanted.sums, titles),
-        &found.files,
-        |ix, gathered| {
-            read[ix] = Some(gathered.map(|mut gathered| {
-                let log = &found.files[ix];
-                let overrides = set_overrides(&mut gathered.sessions, &mut settings, log);
-                match (totals.as_mut(), gathered.responses) {
-                    (Some(totals), Ok(responses)) => {
-                        for cost in responses.costs.values() {
-                            let file = log.facts.file;
-                            let lane = cost.lane;
-                            let model = responses.model(cost);
-                            let of: &mut Spending =
-                                spending.entry(SessionKey { file, lane }).or_default();
-                            of.add(prices.spending(cost, log.format, model));
-                        }
-                        for (lane, own) in responses.own_costs() {
-                            let file = log.facts.file;
-                            let of = spending.entry(SessionKey { file, lane }).or_default();
-                            of.own = Some(own);
-                        }
-                        totals.add(log.format, responses, wanted, |lane| {
-                            folder(&gathered.sessions, lane)
-                        });
+    let unwritten = gather(context, wanted.sums, &found.files, |ix, gathered| {
+        read[ix] = Some(gathered.map(|gathered| {
+            let log = &found.files[ix];
+            let Gathered {
+                summaries,
+                overrides,
+                responses,
+            } = gathered;
+            match (totals.as_mut(), responses) {
+                (Some(totals), Ok(responses)) => {
+                    for cost in responses.costs.values() {
+                        let file = log.facts.file;
+                        let lane = cost.lane;
+                        let model = responses.model(cost);
+                        let of: &mut Spending =
+                            spending.entry(SessionKey { file, lane }).or_default();
+                        of.add(prices.spending(cost, log.format, model));
                     }
-                    (_, Ok(_)) => {}
-                    (_, Err(error)) => unread.push((ix, error)),
+                    for (lane, own) in responses.own_costs() {
+                        let file = log.facts.file;
+                        let of = spending.entry(SessionKey { file, lane }).or_default();
+                        of.own = Some(own);
+                    }
+                    totals.add(log.format, responses, wanted, |lane| {
+                        folder(&summaries, &overrides, lane)
+                    });
                 }
-                (gathered.sessions, overrides)
-            }));
-        },
-    );
+                (_, Ok(_)) => {}
+                (_, Err(error)) => unread.push((ix, error)),
+            }
+            (summaries, overrides)
+        }));
+    });
     for (ix, error) in unread {
         let path = found.files[ix].facts.path.to_path_buf();
         problems.push((path, error.to_string()));
@@ -152,11 +140,11 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
     for (log, read) in found.files.into_iter().zip(read) {
         let file = log.facts.file;
         match read {
-            Some(Ok((sessions, overrides))) => {
+            Some(Ok((summaries, overrides))) => {
                 let running = registries.of(&log);
                 fleet.apply(Update::Found(Box::new(log.facts.clone())));
                 fleet.apply(Update::Settings { file, overrides });
-                fleet.apply(Update::Rebuilt { file, sessions });
+                fleet.apply(Update::Summaries { file, summaries });
                 fleet.apply(Update::Running {
                     file,
                     running,
@@ -183,30 +171,16 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted, titles: Titles) -> 
 /// The projects of the sessions of these logs, from their ends. What cannot be read has none.
 pub(crate) fn projects(context: &ReportContext, logs: &[LogFile]) -> Projects {
     let mut projects = Projects::default();
-    let mut settings = SettingsReader::new(context.user.clone());
-    let how = (Sums::None, Titles::Skip);
     // A cache that cannot be written only takes time.
-    let _ = gather(context, how, logs, |ix, gathered| {
-        let mut sessions = gathered.map_or_else(|_| Vec::new(), |gathered| gathered.sessions);
-        set_overrides(&mut sessions, &mut settings, &logs[ix]);
-        for (_, session) in &sessions {
-            projects.add(session.folder());
+    let _ = gather(context, Sums::None, logs, |_, gathered| {
+        let Ok(gathered) = gathered else {
+            return;
+        };
+        for (_, summary) in &gathered.summaries {
+            projects.add(gathered.overrides.folder(summary.meta.cwd.as_deref()));
         }
     });
     projects
-}
-
-/// Sets the settings of a log's sessions.
-fn set_overrides(
-    sessions: &mut lanes::Sessions,
-    settings: &mut SettingsReader,
-    log: &LogFile,
-) -> Arc<Overrides> {
-    let overrides = settings.of(log, &Whose::of(lanes::main_session(sessions)));
-    for (_, session) in sessions {
-        session.set_overrides(Arc::clone(&overrides));
-    }
-    overrides
 }
 
 /// Counts the responses of logs that are no sessions. Returns the cache that could not be written, and why.
@@ -217,14 +191,13 @@ fn count(
     totals: &mut Totals,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
-    let what = (Sums::Totals, Titles::Skip);
-    gather(context, what, logs, |ix, gathered| {
+    gather(context, Sums::Totals, logs, |ix, gathered| {
         let log = &logs[ix];
-        let read = gathered.and_then(|read| Ok((read.sessions, read.responses?)));
+        let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {
-            Ok((sessions, responses)) => {
+            Ok((summaries, overrides, responses)) => {
                 totals.add(log.format, responses, wanted, |lane| {
-                    folder(&sessions, lane)
+                    folder(&summaries, &overrides, lane)
                 });
             }
             Err(error) => problems.push((log.facts.path.to_path_buf(), error.to_string())),
@@ -233,10 +206,12 @@ fn count(
 }
 
 /// The folder of the project of a session of a log; of a sub-agent without one, that of the main session.
-fn folder(sessions: &lanes::Sessions, lane: Lane) -> &str {
+fn folder<'s>(summaries: &'s Summaries, overrides: &'s Overrides, lane: Lane) -> &'s str {
     let of = |lane| {
-        let session = sessions.iter().find(|(of, _)| *of == lane);
-        session.map_or("", |(_, session)| session.folder())
+        let summary = summaries.iter().find(|(of, _)| *of == lane);
+        summary.map_or("", |(_, summary)| {
+            overrides.folder(summary.meta.cwd.as_deref())
+        })
     };
     match of(lane) {
         "" => of(Lane::Main),
@@ -266,11 +241,6 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let titles = if style.format.for_people {
-        Titles::Read
-    } else {
-        Titles::Skip
-    };
     let Read {
         fleet,
         totals,
@@ -278,7 +248,7 @@ pub fn run(
         problems,
         unwritten,
         ..
-    } = read(context, wanted, titles);
+    } = read(context, wanted);
     print_problems(&problems, err)?;
     if let Some((path, error)) = unwritten {
         let what = format!("could not write the cache: {error}");

@@ -5,7 +5,7 @@ use model::event::{Key, Lane, Meta};
 use model::fleet::{FileFacts, Fleet, SessionKey, name_of};
 use std::borrow::Cow;
 
-/// The names of a session. They are those of its log: not safe to print as they are.
+/// The names of a gauge. They are those of its log: not safe to print as they are.
 pub(crate) struct Names<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) path: Cow<'a, str>,
@@ -20,31 +20,30 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// All of them; `None`: there is no such session.
+    /// All of them; `None`: there is no such gauge.
     pub(crate) fn with_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
-        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
         Some(Names {
-            id: session.meta.id.as_deref().map(Cow::Borrowed),
+            id: gauge.meta.id.as_deref().map(Cow::Borrowed),
             path: facts.path.to_str().unwrap_or_default().into(),
             name: fleet.name(key),
             title: fleet.title(key),
-            parent: session.meta.parent.as_deref().map(Cow::Borrowed),
-            project: fleet.project_of(session).into(),
-            folder: Some(session.folder().into())
-                .filter(|folder: &Cow<'_, str>| !folder.is_empty()),
-            model: session.model().map(Cow::Borrowed),
+            parent: gauge.meta.parent.as_deref().map(Cow::Borrowed),
+            project: fleet.project_of(gauge).into(),
+            folder: Some(gauge.folder().into()).filter(|folder: &Cow<'_, str>| !folder.is_empty()),
+            model: gauge.model().map(Cow::Borrowed),
         })
     }
 
     /// The same without a title or a prompt.
     pub(crate) fn without_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
-        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
+        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
         let meta = Meta {
             title: None,
-            ..session.meta.clone()
+            ..gauge.meta.clone()
         };
         Some(Names {
-            name: name_of(key, fleet.project_of(session), &meta, &facts.path),
+            name: name_of(key, fleet.project_of(gauge), &meta, &facts.path),
             title: None,
             ..Names::with_texts(fleet, key)?
         })
@@ -56,13 +55,13 @@ impl<'a> Names<'a> {
         key: SessionKey,
         redactor: &Redactor,
     ) -> Option<Names<'a>> {
-        let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
-        let (mut meta, mut facts) = (session.meta.clone(), facts.clone());
+        let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
+        let (mut meta, mut facts) = (gauge.meta.clone(), facts.clone());
         redactor.meta(&mut meta);
         redactor.facts(&mut facts);
-        let mut model = session.model().map(Into::into);
+        let mut model = gauge.model().map(Into::into);
         redactor.rename_model(&mut model);
-        let folder = session.folder();
+        let folder = gauge.folder();
         let project = (!folder.is_empty()).then(|| redactor.folder(folder));
         Some(Names {
             name: name_of(

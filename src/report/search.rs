@@ -166,7 +166,9 @@ impl Searching<'_> {
                 .is_none_or(|project| is_named(session.folder(), project))
                 && taker.wants(*key)
         };
-        let wanted: Vec<_> = fleet.of_file(facts.file).filter(is_wanted).collect();
+        let keys = fleet.of_file(facts.file);
+        let all = keys.filter_map(|key| Some((key, fleet.get(key)?)));
+        let wanted: Vec<_> = all.filter(is_wanted).collect();
         let wanted = wanted.into_iter().map(|(key, session)| (key.lane, session));
         each_match(log, wanted, search.matcher, &self.is_wanted, &mut |found| {
             let (file, lane) = (facts.file, found.lane);

@@ -27,7 +27,8 @@ use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
 use model::event::{Lane, Measure};
 use model::fleet::{FileFacts, FileId, Fleet, Update};
-use model::forecast::{Forecast, NoForecast, forecast};
+use model::forecast::{Forecast, NoForecast};
+use model::gauge::Gauge;
 use model::session::{Coverage, Session};
 use model::triggers::{self, Next};
 use model::window::Rules;
@@ -45,6 +46,8 @@ use tokens::Counter;
 pub struct Report<'a> {
     /// The session.
     pub session: &'a Session,
+    /// What lists show of it.
+    pub gauge: Gauge,
     /// The file it was read from.
     pub facts: &'a FileFacts,
     /// What tells it from others of its project; `None`: not known.
@@ -66,12 +69,14 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     fn new(context: &ReportContext, session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
         let clock = context.clock();
-        let forecast = forecast(session, Some(clock.now));
+        let gauge = session.gauge();
+        let forecast = gauge.forecast(clock.now);
         Report {
             session,
             facts,
             title: None,
-            next: triggers::next(session, &forecast, clock.now),
+            next: triggers::next(&gauge, &forecast, clock.now),
+            gauge,
             forecast,
             clock,
             others: 0,

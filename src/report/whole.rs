@@ -30,7 +30,10 @@ impl<'c> Whole<'c> {
 
     /// The same with ids and paths, to select a session by.
     pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
-        let mut overrides = self.settings.of(log, &Whose::of(main_session(&sessions)));
+        let mut overrides = self.settings.of(
+            log,
+            &Whose::of(main_session(&sessions).map(|session| &session.meta)),
+        );
         if let Some(redactor) = &self.context.redactor {
             redactor.overrides(&mut overrides);
         }
@@ -47,7 +50,7 @@ impl<'c> Whole<'c> {
         let Some(redactor) = &self.context.redactor else {
             return;
         };
-        let keys: Vec<SessionKey> = fleet.of_file(log.facts.file).map(|(key, _)| key).collect();
+        let keys: Vec<SessionKey> = fleet.of_file(log.facts.file).collect();
         for key in keys {
             if let Some(session) = fleet.get_mut(key) {
                 redactor.meta(&mut session.meta);

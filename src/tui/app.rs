@@ -13,6 +13,7 @@ mod input;
 mod items;
 pub mod layout;
 mod legend;
+pub mod listed;
 mod mouse;
 mod notices;
 mod order;
@@ -25,7 +26,6 @@ mod rest;
 pub mod search;
 mod sessions;
 mod stage;
-mod summary;
 pub mod tabs;
 mod text;
 pub mod timeline;
@@ -37,6 +37,7 @@ pub use cursor::{Cursor, Top};
 pub use hand_on::{HandOut, HandOutRequest, HandedOut};
 pub use help::{HelpLine, Sign, wrapped};
 pub use items::{ItemSort, ShownItems};
+pub use listed::{Nearness, seconds_since};
 pub use notices::{NOTICE_ROWS, Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
@@ -48,7 +49,7 @@ pub use replay::{Position, Replay, Speed};
 pub use search::{FoundItem, Search, SearchNews, SearchRequest, Syntax};
 pub use sessions::{Group, LineId, Listed, Totals};
 pub use stage::Stage;
-pub use summary::{Compacted, Nearness, Summary, nearness, seconds_since};
+
 pub use tabs::Tab;
 pub use text::FRAME_ROWS;
 pub use ui::{ItemId, Overlay, Screen, Ui};
@@ -64,7 +65,7 @@ use model::threshold::Threshold;
 use pager::{Pager, Program};
 use render::clock::Clock;
 use sessions::List;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,8 +199,6 @@ struct Shown {
     youngest: Option<i64>,
     /// Which sessions match the filter.
     matched: sessions::Matched,
-    /// Boxed: there may be ten thousand.
-    summaries: HashMap<SessionKey, Box<Summary>>,
     largest: Option<(SessionKey, Option<SizedItem>)>,
     /// The sessions in the list whose rows read like others on screen.
     alike: HashSet<SessionKey>,
@@ -316,19 +315,6 @@ impl App {
         self.catch_up(now);
         self.count_live();
         self.note_current();
-        let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
-        if self.ui.screen == Screen::Overview {
-            let sessions = self.visible_lines().filter_map(Listed::session);
-            wanted.extend(sessions.map(|row| row.key));
-        }
-        for key in wanted {
-            if let (false, Some(session)) =
-                (self.shown.summaries.contains_key(&key), self.fleet.get(key))
-            {
-                let summary = Box::new(Summary::of(session));
-                self.shown.summaries.insert(key, summary);
-            }
-        }
         if self.ui.screen == Screen::Overview {
             self.find_alike();
             self.add_up();
@@ -341,7 +327,7 @@ impl App {
         self.now = now;
         self.raise_alerts();
         let open = self.open_session();
-        if open.is_some_and(|key| self.fleet.get(key).is_none()) {
+        if open.is_some_and(|key| !self.fleet.contains(key)) {
             self.ui.screen = self.ui.home;
             self.pager = None;
         }
@@ -351,7 +337,7 @@ impl App {
             purpose: Purpose::Window(key, _),
             ..
         }) = self.ui.prompt
-            && self.fleet.get(key).is_none()
+            && !self.fleet.contains(key)
         {
             self.ui.prompt = None;
         }
@@ -374,41 +360,6 @@ impl App {
         self.stale = Stale::ALL;
     }
 
-    /// The files that came from the cache, which has no texts, and whose texts the screen needs: for a name that is a
-    /// text, for the session that the user has selected, or for all sessions while texts are searched.
-    pub fn lacking_texts(&self) -> Vec<FileId> {
-        let searches = self.searches_texts();
-        let lacks = |key: SessionKey| {
-            let session = self.fleet.get(key)?;
-            let needs = if searches || (self.has_user && self.current() == Some(key)) {
-                session.lacks_texts()
-            } else {
-                session.lacks_name()
-            };
-            needs.then_some(key.file)
-        };
-        if searches {
-            let all = self.fleet.sessions().map(|(key, _)| key);
-            return all.filter_map(lacks).collect();
-        }
-        self.visible_lines()
-            .filter_map(Listed::session)
-            .map(|row| row.key)
-            .chain(self.current())
-            .filter_map(lacks)
-            .collect()
-    }
-
-    /// The files that came from the cache and whose titles the screen shows, where they are too long for it.
-    pub fn lacking_titles(&self) -> Vec<FileId> {
-        let is_column = columns::is_shown("title", self.ui.size.0);
-        let rows = self.visible_lines().filter_map(Listed::session);
-        let rows = rows.filter(|_| is_column && self.ui.screen == Screen::Overview);
-        let lacks = |key: &SessionKey| self.fleet.get(*key).is_some_and(Session::lacks_title);
-        let shown = rows.map(|row| row.key).chain(self.current());
-        shown.filter(lacks).map(|key| key.file).collect()
-    }
-
     /// How long until the screen changes without a message; `None`: it does not change for hours.
     pub fn next_change(&self) -> Option<Duration> {
         let age = match self.shown.youngest {
@@ -417,9 +368,8 @@ impl App {
             _ => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
-        let missing = self.shown.totals.missing > 0
-            || self.stale.totals
-            || (self.stale.list != List::Right && !self.is_typing_window());
+        let missing =
+            self.stale.totals || (self.stale.list != List::Right && !self.is_typing_window());
         let sums =
             (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
         let (step, notice, rest) = (self.next_step(), self.next_notice(), self.rest_left());
@@ -452,11 +402,6 @@ impl App {
     /// The number of live sessions.
     pub fn live(&self) -> usize {
         self.shown.live
-    }
-
-    /// The summary of a session on screen.
-    pub fn summary(&self, key: SessionKey) -> Option<&Summary> {
-        self.shown.summaries.get(&key).map(|summary| &**summary)
     }
 
     /// The session on screen.
@@ -515,16 +460,15 @@ impl App {
     fn forget(&mut self, update: &Update) {
         let file = match update {
             Update::Found(facts) => facts.file,
-            Update::Rebuilt { file, .. }
+            Update::Summaries { file, .. }
+            | Update::Rebuilt { file, .. }
             | Update::Appended { file, .. }
             | Update::Settings { file, .. }
-            | Update::Titles { file, .. }
             | Update::Vanished(file) => *file,
             Update::Running { .. } | Update::InitialScanDone | Update::CaughtUp => return,
         };
         self.watch.note(file);
-        for (key, _) in self.fleet.of_file(file) {
-            self.shown.summaries.remove(&key);
+        for key in self.fleet.of_file(file) {
             self.shown.matched.remove(key);
         }
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
@@ -538,7 +482,7 @@ impl App {
             return;
         };
         if self.shown.largest.is_none_or(|(known, _)| known != key) {
-            let largest = self.fleet.get(key).and_then(summary::largest_item);
+            let largest = self.fleet.get(key).and_then(largest_item);
             self.shown.largest = Some((key, largest));
         }
     }
@@ -562,4 +506,10 @@ impl App {
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }
+}
+
+/// The largest item in the context.
+fn largest_item(session: &Session) -> Option<SizedItem> {
+    let items = session.in_context().filter(|(_, tokens, _)| *tokens > 0);
+    items.max_by_key(|(_, tokens, _)| *tokens)
 }

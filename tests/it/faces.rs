@@ -58,8 +58,8 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
     let handle = handle.unwrap();
     let mut fleet = Fleet::new(rules);
     let is_final = |fleet: &Fleet| {
-        let mut sessions = fleet.sessions();
-        sessions.all(|(_, session)| session.is_final(&session.context()))
+        let mut gauges = fleet.gauges();
+        gauges.all(|(_, gauge)| gauge.is_final)
     };
     while !fleet.caught_up || !is_final(&fleet) {
         if let Delivery::Fleet(update) = wait_for("update", || updates.try_recv()) {
@@ -67,10 +67,9 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         }
     }
     drop(handle);
-    let rows = fleet.sessions().map(|(_, session)| {
-        let context = session.context();
-        let headroom = session.limits().trigger.map(|at| context.headroom(at));
-        let id = session.meta.id.as_deref().unwrap_or_default().to_owned();
+    let rows = fleet.gauges().map(|(_, gauge)| {
+        let (context, headroom) = (&gauge.context, gauge.headroom());
+        let id = gauge.meta.id.as_deref().unwrap_or_default().to_owned();
         (id, (context.used, context.known, headroom))
     });
     rows.collect()

@@ -87,10 +87,6 @@ impl Logs for Demo {
         ));
     }
 
-    fn need_texts(&self, _: Vec<FileId>) {}
-
-    fn need_titles(&self, _: Vec<FileId>) {}
-
     /// An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
     fn prepare_to_count(&self) {
         let vocabulary = Arc::clone(&self.counter);
@@ -175,14 +171,6 @@ impl Logs for Followed {
         } else {
             self.handle.read_text(job)
         }
-    }
-
-    fn need_texts(&self, files: Vec<FileId>) {
-        self.handle.need_texts(files);
-    }
-
-    fn need_titles(&self, files: Vec<FileId>) {
-        self.handle.need_titles(files);
     }
 
     fn prepare_to_count(&self) {

@@ -16,7 +16,6 @@ use format::{Base, Format, Settings};
 use model::event::{Cause, Meta};
 use model::hooked::HookedCompaction;
 use model::project::Project;
-use model::session::Session;
 use model::window::{Breakdown, OtherSettings, Overrides, ReadySummary, Said, SaidCompaction};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -51,10 +50,10 @@ pub struct Whose {
 
 impl Whose {
     /// A session that was read; `None`: the log holds none.
-    pub fn of(session: Option<&Session>) -> Whose {
-        session.map_or_else(Whose::default, |session| Whose {
-            id: session.meta.id.clone(),
-            cwd: session.meta.cwd.clone(),
+    pub fn of(meta: Option<&Meta>) -> Whose {
+        meta.map_or_else(Whose::default, |meta| Whose {
+            id: meta.id.clone(),
+            cwd: meta.cwd.clone(),
         })
     }
 

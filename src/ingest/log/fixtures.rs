@@ -1,8 +1,10 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
+use crate::cache::{restore, value};
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
+use crate::lanes::summaries_of;
 use crate::lanes::{Lanes, Searched, main_session};
 use crate::log::News;
 use crate::reader::{each_usage, read_once, read_whole, tail_only};
@@ -16,7 +18,9 @@ use model::context::Context;
 use model::estimators::Estimator;
 use model::event::{ByLength, Lane};
 use model::forecast::forecast;
+use model::gauge::Gauge;
 use model::session::{Coverage, Session};
+use model::window::Overrides;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -429,58 +433,19 @@ proptest! {
     }
 }
 
-/// What a list shows of a session, apart from its name, and what it is computed from.
-fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
-    (
-        (session.context(), session.limits(), forecast(session, None)),
-        (
-            session.is_final(&session.context()),
-            session.is_own_count_final(&session.context()),
-        ),
-        session.is_unreported(),
-        session.model().map(str::to_owned),
-        (
-            session.newest_prompts(9),
-            session
-                .newest_reset()
-                .map(|(reset, sent)| (reset.clone(), sent)),
-        ),
-        (session.agent_estimate(), session.turns, session.records),
-        session.compactions(),
-        (
-            session.started_at,
-            session.updated_at,
-            session.project().to_owned(),
-        ),
-    )
-}
-
-/// A session that is stored and read again shows the same, and has no other text than its name.
-fn store_and_restore(log: &LogFile, sessions: Sessions) {
-    for (lane, session) in sessions {
-        let mut trimmed = session.clone();
-        let mut details = Vec::new();
-        let bytes = trimmed.to_stored(lane, &mut details);
-        let details = Arc::new(details);
-        let mut restored = Session::from_stored(&bytes, details, log.format.id, &RULES).unwrap();
-        assert_eq!(row(&restored), row(&session), "{:?}", log.facts.path);
-        assert!(restored.lacks_texts());
-        let names = |session: &Session| (session.meta.title.clone(), session.meta.prompt.clone());
-        assert!(names(&restored) == names(&session) || restored.lacks_title());
-        assert_eq!(restored.requests(), trimmed.requests());
-        assert_eq!(restored.resets(), trimmed.resets());
-        let sizes = |of: &Session| {
-            of.in_context()
-                .map(|(_, tokens, source)| (tokens, source))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(sizes(&restored), sizes(&trimmed));
-        assert!(restored.items().iter().all(|item| item.preview.is_empty()));
+/// The summaries of sessions, stored and read again, show what the sessions do.
+fn store_and_restore(log: &LogFile, mut sessions: Sessions) {
+    let stored = value(&summaries_of(&sessions)).shown;
+    let restored = restore(&stored, log.format.id).expect("what was stored");
+    assert_eq!(restored, summaries_of(&sessions), "{:?}", log.facts.path);
+    for ((_, session), (_, summary)) in sessions.iter_mut().zip(restored) {
+        let mut gauge = Gauge::new(summary, Arc::clone(&RULES), Overrides::none());
+        assert_eq!(*gauge.limits(), session.limits());
+        assert_eq!(gauge.forecast_then(), forecast(session, None));
         // Another window counts as it does for a session that was just read.
-        restored.set_window(Some(50_000));
-        let mut other = session.clone();
-        other.set_window(Some(50_000));
-        assert_eq!(restored.limits(), other.limits());
+        gauge.set_window(Some(50_000));
+        session.set_window(Some(50_000));
+        assert_eq!(*gauge.limits(), session.limits());
     }
 }
 

@@ -34,18 +34,6 @@ impl Handle {
         let _ = self.inbox.try_send(Wake::Look);
     }
 
-    /// The texts of these files' sessions are needed: those that came from the cache are read.
-    pub fn need_texts(&self, of: impl IntoIterator<Item = FileId>) {
-        lock(&self.wanted.needed).extend(of);
-        let _ = self.inbox.try_send(Wake::Look);
-    }
-
-    /// The titles of these files' sessions are needed: of those that came from the cache, the ends are read.
-    pub fn need_titles(&self, of: impl IntoIterator<Item = FileId>) {
-        lock(&self.wanted.untitled).extend(of);
-        let _ = self.inbox.try_send(Wake::Look);
-    }
-
     /// Reads an item's text on a thread of its own. If several pages wait, only the newest is read.
     pub fn read_text(&self, job: TextJob) {
         lock(&self.wanted.texts).put(job);

@@ -10,7 +10,6 @@ use files::paths::User;
 use format::Format;
 use model::fleet::FileId;
 use model::window::Rules;
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -52,10 +51,6 @@ pub(crate) enum Wake {
 #[derive(Default)]
 pub(crate) struct Wanted {
     pub(super) looked_at: Mutex<Option<FileId>>,
-    /// Logs whose texts are needed, if they came from the cache.
-    pub(super) needed: Mutex<HashSet<FileId>>,
-    /// Logs whose titles are needed, if they came from the cache.
-    pub(super) untitled: Mutex<HashSet<FileId>>,
     pub(super) texts: Mutex<Shelf>,
     /// Hints were lost.
     pub(super) overflow: AtomicBool,

@@ -1,14 +1,10 @@
 //! What the worker keeps from run to run.
 
-use super::{Known, TURN_TIME, Worker};
+use super::Worker;
+use super::whole::Shown;
 use crate::cache::{self, LogKey, UnreadCursor};
-use crate::discover::settings::Whose;
-use crate::lanes::{Sessions, main_session};
 use crate::source::Stamp;
-use crate::sync::lock;
-use model::event::{ByLength, Lane, Meta};
-use model::fleet::{FileId, Update};
-use model::session::Coverage;
+use model::fleet::FileId;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -23,65 +19,27 @@ impl Worker {
         };
         let key = LogKey::of(&known.log, stamp);
         let stored = key.as_ref().and_then(|key| cache.get(key));
-        let sessions = stored.and_then(|kept| cache::restore(&kept, &known.log, &self.rules));
+        let agent = known.log.format.id;
+        let summaries = stored.and_then(|kept| cache::restore(kept.shown, agent));
         if let Some(key) = &key {
             cache.forget(key);
         }
-        let Some(sessions) = sessions else {
+        let Some(summaries) = summaries else {
             return ControlFlow::Continue(false);
         };
-        let main = main_session(&sessions);
-        known.read = Coverage::Whole;
+        let shown = Shown::Summaries(summaries);
+        known.note(&shown);
         known.cursor = Some(Box::new(UnreadCursor::new(&known.log)));
-        known.whose = Whose::of(main);
-        known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
-        (known.trimmed, known.lacks_texts) = (true, true);
         self.send_settings(file)?;
-        self.reporter.send(Update::Rebuilt { file, sessions })?;
-        ControlFlow::Continue(true)
-    }
-
-    /// Has the files read whose texts are needed, if they came from the cache.
-    pub(super) fn take_needs(&mut self) {
-        let needs = |known: &mut Known| {
-            if known.lacks_texts {
-                (known.lacks_texts, known.is_urgent) = (false, true);
-                known.read = Coverage::Unread;
-            }
-        };
-        let needed = std::mem::take(&mut *lock(&self.wanted.needed));
-        if !needed.is_empty() {
-            // They come first.
-            self.queue.clear();
+        // Other settings give another summary.
+        let is_right = self.known.get(&file).is_some_and(|known| {
+            let by = known.overrides.fold_hash();
+            known.summarised == Some(by)
+        });
+        if is_right {
+            self.reporter.send(shown.update(file))?;
         }
-        for file in needed {
-            self.known.get_mut(&file).into_iter().for_each(needs);
-        }
-    }
-
-    /// Reads the ends of logs whose titles are needed, if they came from the cache, for one turn. Returns whether some
-    /// are left.
-    pub(super) fn read_titles(&mut self) -> ControlFlow<(), bool> {
-        let until = Instant::now() + TURN_TIME;
-        while Instant::now() < until {
-            let mut untitled = lock(&self.wanted.untitled);
-            let Some(file) = untitled.iter().next().copied() else {
-                return ControlFlow::Continue(false);
-            };
-            untitled.remove(&file);
-            drop(untitled);
-            let known = self.known.get(&file).filter(|known| known.lacks_texts);
-            let read = known.map(|known| {
-                self.reporter.at(&known.log.facts.path);
-                known.log.store.tail(&known.log, &ByLength, &self.rules)
-            });
-            // A log that cannot be read is a problem when somebody opens it.
-            if let Some(Ok(reading)) = read {
-                let titles = titles(reading.finish().0);
-                self.reporter.send(Update::Titles { file, titles })?;
-            }
-        }
-        ControlFlow::Continue(true)
+        ControlFlow::Continue(is_right)
     }
 
     /// Writes the cache, if there is enough to write.
@@ -118,17 +76,4 @@ impl Worker {
             let _ = cache.save_earlier(&self.rules);
         }
     }
-}
-
-/// The titles and first prompts of sessions.
-fn titles(sessions: Sessions) -> Vec<(Lane, Meta)> {
-    let facts = sessions.into_iter().map(|(lane, session)| {
-        let meta = Meta {
-            title: session.meta.title.clone(),
-            prompt: session.meta.prompt.clone(),
-            ..Meta::default()
-        };
-        (lane, meta)
-    });
-    facts.collect()
 }

@@ -3,6 +3,7 @@
 use crate::discover::settings::Whose;
 use crate::log::{Cursor, LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
+use crate::worker::whole::Shown;
 use model::running::Running;
 use model::session::Coverage;
 use model::window::Overrides;
@@ -26,12 +27,9 @@ pub(super) struct Known {
     pub(super) counted: Coverage,
     /// Whether it has no usage report, so that its size is estimated.
     pub(super) unreported: bool,
-    /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
-    pub(super) trimmed: bool,
-    /// Whether its sessions came from the cache, which has no texts.
-    pub(super) lacks_texts: bool,
-    /// Whether somebody waits for it to be read whole.
-    pub(super) is_urgent: bool,
+    /// Only what lists show of its sessions is held, by [this part](Overrides::fold_hash) of the settings: they cannot grow, the
+    /// file is read again when it does.
+    pub(super) summarised: Option<u64>,
     pub(super) missing_since: Option<Instant>,
     /// Whether the last look at everything did not find it.
     pub(super) is_passed_over: bool,
@@ -48,6 +46,15 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Notes what is shown of its sessions from now on.
+    pub(super) fn note(&mut self, shown: &Shown) {
+        let main = shown.main();
+        self.read = main.map_or(Coverage::Unread, |(_, coverage)| coverage);
+        self.whose = Whose::of(main.map(|(meta, _)| meta));
+        self.unreported = shown.is_unreported();
+        self.summarised = shown.settings();
+    }
+
     /// Whether this stamp may be that of another file: by its number, or because it differs though nothing was written.
     pub(super) fn is_of_other(&self, stamp: Stamp) -> bool {
         let facts = |stamp: Stamp| (stamp.bytes(), stamp.written());

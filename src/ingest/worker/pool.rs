@@ -7,6 +7,7 @@ use super::whole::{Done, Job, Whole};
 use crate::lines::Progress;
 use crate::log::Reading;
 use crate::sync::{lock, spawn, threads};
+use crate::worker::whole::Keep;
 use model::event::{ByLength, Measure};
 use model::fleet::FileId;
 use model::window::Rules;
@@ -166,6 +167,10 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
     }
-    let whole = Whole::of(reading, &job.log, measure, job.trim, job.key.is_some());
-    Ok(Some(whole))
+    let keep = Keep {
+        summarise: job.summarise,
+        store: job.key.is_some(),
+        overrides: &job.overrides,
+    };
+    Ok(Some(Whole::of(reading, &job.log, measure, keep)))
 }

@@ -11,7 +11,7 @@ use crate::lines::Progress;
 use crate::log::{News, Reading};
 use crate::worker::inbox::Wake;
 use crate::worker::pool::measure;
-use crate::worker::whole::{Done, Job, Whole};
+use crate::worker::whole::{Done, Job, Keep, Shown, Whole};
 use crate::{COUNTED, problem};
 use model::event::{Event, Lane};
 use model::fleet::{FileId, Update};
@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ impl Worker {
         let measure = measure(&self.counter, exact);
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
-            let Some(cursor) = known.cursor.as_mut().filter(|_| !known.trimmed) else {
+            let Some(cursor) = known.cursor.as_mut().filter(|_| known.summarised.is_none()) else {
                 return self.read_end(file);
             };
             let more = if finish {
@@ -100,7 +101,7 @@ impl Worker {
             mark_counted(&mut sessions, known.counted == Coverage::Whole);
             if let Some(session) = main_session(&sessions) {
                 known.not_before = None;
-                known.whose = Whose::of(Some(session));
+                known.whose = Whose::of(Some(&session.meta));
             }
         }
         self.send_settings(file)?;
@@ -119,9 +120,14 @@ impl Worker {
         let Some(known) = self.known.get(&file) else {
             return ControlFlow::Continue(());
         };
-        let trim = !exact && !is_live(known);
-        let whole = Whole::of(reading, &known.log, measure, trim, key.is_some());
-        self.install(file, whole, exact, trim, key)
+        let summarise = !exact && !is_live(known);
+        let keep = Keep {
+            summarise,
+            store: key.is_some(),
+            overrides: &known.overrides,
+        };
+        let whole = Whole::of(reading, &known.log, measure, keep);
+        self.install(file, whole, exact, key)
     }
 
     /// Shows what was read of a file.
@@ -130,32 +136,28 @@ impl Worker {
         file: FileId,
         whole: Whole,
         exact: bool,
-        trimmed: bool,
         key: Option<LogKey>,
     ) -> ControlFlow<()> {
         let Whole {
-            mut sessions,
+            mut shown,
             cursor,
             stored,
             end,
         } = whole;
-        mark_counted(&mut sessions, exact);
-        let main = main_session(&sessions);
+        if let Shown::Sessions(sessions) = &mut shown {
+            mark_counted(sessions, exact);
+        }
         if let Some(known) = self.known.get_mut(&file) {
-            known.read = main.map_or(Coverage::Unread, |session| session.coverage);
+            known.note(&shown);
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.cursor = Some(cursor);
             known.not_before = None;
-            known.whose = Whose::of(main);
-            known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
-            known.trimmed = trimmed;
-            (known.lacks_texts, known.is_urgent) = (false, false);
         }
         if let (Some(cache), Some(key), Some(stored)) = (&mut self.cache, key, stored) {
             cache.put(key, stored);
         }
         self.send_settings(file)?;
-        self.reporter.send(Update::Rebuilt { file, sessions })?;
+        self.reporter.send(shown.update(file))?;
         match end {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => self.failed(file, &e),
@@ -174,15 +176,15 @@ impl Worker {
         };
         let needs = if job.exact { to_count } else { to_read };
         let has_changed = known.stamp != Some(job.stamp);
-        // It was counted exactly meanwhile, or is written to again: what was trimmed cannot continue.
-        if !needs(known) || (job.trim && has_changed) {
+        // It was counted exactly meanwhile, or is written to again: a summary cannot continue.
+        if !needs(known) || (job.summarise && has_changed) {
             return ControlFlow::Continue(());
         }
         match read {
             Ok(Some(whole)) => {
-                self.install(file, whole, job.exact, job.trim, job.key)?;
+                self.install(file, whole, job.exact, job.key)?;
                 // What came while it was read was added to what this replaces.
-                if job.trim {
+                if job.summarise {
                     ControlFlow::Continue(())
                 } else {
                     self.read_appended(file, false)
@@ -204,11 +206,11 @@ impl Worker {
             && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
             && known.counted < Coverage::Whole
         {
-            // What was read through already is not taken back for the sake of a quicker count, unless it lacks texts
-            // and it takes long to read them.
+            // What was read through already is not taken back for the sake of a quicker count, unless only a summary is
+            // held and it takes long to read it again.
             let is_whole = known.read == Coverage::Whole;
-            let has_texts = !known.lacks_texts || known.log.facts.len < LARGE_LOG;
-            let epoch_first = known.counted < Coverage::Epoch && !(is_whole && has_texts);
+            let is_held = known.summarised.is_none() || known.log.facts.len < LARGE_LOG;
+            let epoch_first = known.counted < Coverage::Epoch && !(is_whole && is_held);
             self.reporter.at(&known.log.facts.path);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
@@ -238,7 +240,8 @@ impl Worker {
                 log: known.log.clone(),
                 stamp,
                 exact,
-                trim: !exact && !is_live(known),
+                summarise: !exact && !is_live(known),
+                overrides: Arc::clone(&known.overrides),
                 key: LogKey::of(&known.log, stamp).filter(|_| is_kept),
             };
             if let Err(e) = self.pool.begin(job, inbox) {
@@ -271,8 +274,7 @@ impl Worker {
         }
     }
 
-    /// Finds the files to read whole next: what somebody waits for is first; then in turn the newest and the
-    /// largest, so that a large one is not begun when all others are done. With thousands of files it is not
+    /// Finds the files to read whole next: in turn the newest and the largest, so that a large one is not begun when all others are done. With thousands of files it is not
     /// repeated for each.
     fn fill_queue(&mut self) {
         for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
@@ -281,9 +283,9 @@ impl Worker {
             });
             let mut newest: Vec<(FileId, &Known)> =
                 files.map(|(file, known)| (*file, known)).collect();
-            newest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.modified)));
+            newest.sort_by_key(|(_, known)| Reverse(known.log.facts.modified));
             let mut largest = newest.clone();
-            largest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.len)));
+            largest.sort_by_key(|(_, known)| Reverse(known.log.facts.len));
             let mut seen = HashSet::new();
             let both = newest
                 .iter()
@@ -311,7 +313,10 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Ok((reading, Progress::Done)) => {
-                let known = self.known.get(&file).filter(|known| !known.lacks_texts);
+                let known = self
+                    .known
+                    .get(&file)
+                    .filter(|known| known.summarised.is_none());
                 // Another thread was faster.
                 if known.is_some_and(|known| reading.coverage() < known.read) {
                     return ControlFlow::Continue(());

@@ -108,7 +108,7 @@ impl Driven {
             file: FileId(7),
             lane: Lane::Main,
         };
-        fleet.get(key).map_or(0, |session| session.context().known)
+        fleet.gauge(key).map_or(0, |gauge| gauge.context.known)
     }
 
     fn read_all(&mut self) {
@@ -193,8 +193,8 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
     driven.until("the log again", |driven| driven.known() == 3);
     driven.until("all of it", |driven| {
         lock(&driven.fleet)
-            .sessions()
-            .all(|(_, session)| session.requests().len() == 2)
+            .gauges()
+            .all(|(_, gauge)| gauge.requests == 2)
     });
 }
 
@@ -210,8 +210,8 @@ fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
     made.fail(|| Fault::None);
     driven.until("all of it", |driven| {
         lock(&driven.fleet)
-            .sessions()
-            .all(|(_, session)| session.requests().len() == 1001)
+            .gauges()
+            .all(|(_, gauge)| gauge.requests == 1001)
     });
     assert_eq!(lock(&driven.problems).len(), 1);
 }
@@ -336,8 +336,8 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
     driven.until("all of it", |driven| {
         driven.known() == 3
             && lock(&driven.fleet)
-                .sessions()
-                .all(|(_, session)| session.requests().len() == 2)
+                .gauges()
+                .all(|(_, gauge)| gauge.requests == 2)
     });
     lock(&driven.problems).clone()
 }
@@ -415,7 +415,7 @@ fn a_session_that_is_written_just_after_its_database_was_looked_at_is_found_with
     // A look within the pause after another one is put off once more.
     wait_for("all sessions, and nothing to look at again", || {
         let _ = driven.worker.look_again(some_time() + years(1));
-        let sessions = lock(&driven.fleet).sessions().count();
+        let sessions = lock(&driven.fleet).len();
         let due = driven.worker.again.len();
         let is_done = sessions == 5 && due == 0;
         is_done
@@ -482,8 +482,8 @@ fn a_long_log_with_an_unfinished_line_waits_longer_for_the_rest_of_it() {
     driven.read_all();
     let unreadable = |driven: &Driven| {
         let fleet = lock(&driven.fleet);
-        let mut sessions = fleet.sessions();
-        sessions.next().map(|(_, session)| session.unreadable)
+        let mut gauges = fleet.gauges();
+        gauges.next().map(|(_, gauge)| gauge.unreadable)
     };
     made.append("{\"say\":\"");
     made.append_many(&"x".repeat(1 << 20), 33);

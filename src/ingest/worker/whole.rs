@@ -1,12 +1,15 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
 use crate::cache::{self, LogKey};
-use crate::lanes::Sessions;
+use crate::lanes::{Sessions, Summaries, main_session, summaries_of};
 use crate::log::{Cursor, LogFile, Reading};
 use crate::source::Stamp;
-use model::event::Measure;
+use model::event::{Lane, Measure, Meta};
+use model::fleet::{FileId, Update};
 use model::session::Coverage;
+use model::window::Overrides;
 use std::io;
+use std::sync::Arc;
 
 /// A log to be read whole.
 pub(crate) struct Job {
@@ -15,8 +18,10 @@ pub(crate) struct Job {
     pub(crate) stamp: Stamp,
     /// Whether it is read with exact counts rather than estimates by length.
     pub(crate) exact: bool,
-    /// Whether its past is let go, since nobody writes to it.
-    pub(crate) trim: bool,
+    /// Whether only what lists show is wanted, since nobody writes to it.
+    pub(crate) summarise: bool,
+    /// The settings of its agent.
+    pub(crate) overrides: Arc<Overrides>,
     /// The key under which it is kept, if it is.
     pub(crate) key: Option<LogKey>,
 }
@@ -31,54 +36,109 @@ pub(crate) struct Done {
 
 /// What was read of a log: all of it, or enough of its end for a gauge.
 pub(crate) struct Whole {
-    pub(crate) sessions: Sessions,
+    pub(crate) shown: Shown,
     pub(crate) cursor: Box<dyn Cursor>,
-    /// What the cache keeps of it.
+    /// The summaries that the cache keeps of it.
     pub(crate) stored: Option<cache::Value>,
     /// Why its end could not be read.
     pub(crate) end: io::Result<()>,
 }
 
+/// What is to be made of a reading.
+#[derive(Clone, Copy)]
+pub(crate) struct Keep<'a> {
+    /// Only what lists show.
+    pub(crate) summarise: bool,
+    /// Something for the cache.
+    pub(crate) store: bool,
+    /// By these settings of the agent.
+    pub(crate) overrides: &'a Arc<Overrides>,
+}
+
+/// What is shown of the sessions of a log.
+pub(crate) enum Shown {
+    /// What lists show.
+    Summaries(Summaries),
+    /// All of it.
+    Sessions(Sessions),
+}
+
 impl Whole {
-    /// What a reading has read that is at its end. It is trimmed, or what the cache keeps of it is made, or both.
-    /// Only a log that was read to its end from its beginning is kept.
+    /// What a reading has read that is at its end. Its sessions are summarised, or what the cache keeps of it is made, or
+    /// both. Only a log that was read to its end from its beginning is kept.
     pub(crate) fn of(
         mut reading: Reading,
         log: &LogFile,
         measure: &dyn Measure,
-        trim: bool,
-        store: bool,
+        keep: Keep<'_>,
     ) -> Whole {
+        let Keep {
+            summarise,
+            store,
+            overrides,
+        } = keep;
         let end = reading.settle(log, measure);
         let store = store && log.store.is_stamped_whole() && reading.coverage() == Coverage::Whole;
-        let (sessions, cursor) = reading.finish();
-        let mut whole = Whole {
-            sessions,
+        let (mut sessions, mut cursor) = reading.finish();
+        let store = store && end.is_ok() && !cursor.is_incomplete();
+        let summaries = (store || summarise).then(|| {
+            for (_, session) in &mut sessions {
+                session.set_overrides(Arc::clone(overrides));
+            }
+            summaries_of(&sessions)
+        });
+        let stored = summaries.as_deref().filter(|_| store).map(cache::value);
+        let shown = match summaries.filter(|_| summarise) {
+            Some(summaries) => {
+                cursor.trim();
+                Shown::Summaries(summaries)
+            }
+            None => Shown::Sessions(sessions),
+        };
+        Whole {
+            shown,
             cursor,
-            stored: None,
+            stored,
             end,
-        };
-        whole.keep(trim, store);
-        whole
+        }
     }
+}
 
-    fn keep(&mut self, trim: bool, store: bool) {
-        let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
-        self.stored = match (store, trim) {
-            (_, true) => cache::put_away(&mut self.sessions, store),
-            (true, false) => cache::store(&mut self.sessions.clone()),
-            (false, false) => None,
-        };
-        if trim {
-            self.cursor.trim();
-            self.settle_down();
+impl Shown {
+    /// What the log says of its main session, and how much of it was read.
+    pub(crate) fn main(&self) -> Option<(&Meta, Coverage)> {
+        match self {
+            Shown::Summaries(all) => {
+                let main = all.iter().find(|(lane, _)| *lane == Lane::Main);
+                main.map(|(_, summary)| (&summary.meta, summary.coverage))
+            }
+            Shown::Sessions(all) => {
+                main_session(all).map(|session| (&session.meta, session.coverage))
+            }
         }
     }
 
-    /// Moves what stays into the memory that trimming has freed. It was allocated while all of the log was held, and
-    /// an allocator gives back only what lies above all that is in use.
-    fn settle_down(&mut self) {
-        self.sessions = self.sessions.clone();
-        self.stored = self.stored.clone();
+    /// Whether a session of the log has no usage report.
+    pub(crate) fn is_unreported(&self) -> bool {
+        match self {
+            Shown::Summaries(all) => all.iter().any(|(_, summary)| summary.is_unreported),
+            Shown::Sessions(all) => all.iter().any(|(_, session)| session.is_unreported()),
+        }
+    }
+
+    /// [The part](Overrides::fold_hash) of the settings that summaries depend on; `None`: these are sessions.
+    pub(crate) fn settings(&self) -> Option<u64> {
+        match self {
+            Shown::Summaries(all) => Some(all.first().map_or(0, |(_, summary)| summary.settings)),
+            Shown::Sessions(_) => None,
+        }
+    }
+
+    /// The update that shows it.
+    pub(crate) fn update(self, file: FileId) -> Update {
+        match self {
+            Shown::Summaries(summaries) => Update::Summaries { file, summaries },
+            Shown::Sessions(sessions) => Update::Rebuilt { file, sessions },
+        }
     }
 }

@@ -2,10 +2,7 @@
 
 use super::{Fleet, SessionKey};
 use crate::event::{Lane, Meta};
-use crate::history::ItemRef;
 use crate::prompt::shows;
-use crate::session::Session;
-use crate::{Kind, Role};
 use std::path::Path;
 
 /// The longest name, in characters; a longer one is cut.
@@ -18,13 +15,12 @@ impl Fleet {
     /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
     /// which is its type, comes first. It is text from a log: make it inert before showing it.
     pub fn name(&self, key: SessionKey) -> String {
-        let Some(session) = self.get(key) else {
+        let Some(gauge) = self.gauge(key) else {
             return String::new();
         };
         let path = self.facts(key).map(|facts| facts.path.as_path());
-        let project = self.project_of(session);
-        named(key, project, &session.meta, path, || {
-            first_user_text(session)
+        named(key, self.project_of(gauge), &gauge.meta, path, || {
+            gauge.said.as_deref()
         })
     }
 }
@@ -67,6 +63,11 @@ fn named<'m>(
     )
 }
 
+/// Whether somebody may have chosen this id.
+pub(crate) fn is_chosen_id(id: &str) -> bool {
+    !id.is_empty() && random_part(id).is_none() && id.len() <= CHOSEN_ID_BYTES
+}
+
 /// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
 /// Some ids have a word before it: `session_9b1f2c3d…`.
 fn random_part(id: &str) -> Option<&str> {
@@ -76,17 +77,4 @@ fn random_part(id: &str) -> Option<&str> {
         .map(|(_, part)| part)
         .filter(|part| part.len() >= 8);
     std::iter::once(id).chain(part).find(is_random)
-}
-
-/// The beginning of the first user message, if it is among the first items.
-fn first_user_text(session: &Session) -> Option<&str> {
-    /// Instructions, lists of tools and files come before it.
-    const ITEMS_SEARCHED: usize = 64;
-    let mut first = session.items().iter().take(ITEMS_SEARCHED);
-    // Some logs have only the length of a text.
-    let said = |item: &ItemRef<'_>| {
-        item.role() == Role::User && item.kind() == Kind::Text && item.size().bytes > 0
-    };
-    let said = first.find(said);
-    said.map(|item| item.preview())
 }

@@ -1,8 +1,8 @@
 //! The projects of all sessions.
 
 use super::{FileId, Fleet, SessionKey, lanes};
+use crate::gauge::Gauge;
 use crate::project::Projects;
-use crate::session::Session;
 
 impl Fleet {
     /// The projects of all sessions.
@@ -12,22 +12,22 @@ impl Fleet {
 
     /// What a session's project is called among those of all sessions; empty: it is not known.
     pub fn project(&self, key: SessionKey) -> &str {
-        self.get(key).map_or("", |session| self.project_of(session))
+        self.gauge(key).map_or("", |gauge| self.project_of(gauge))
     }
 
     /// The same for a session of the fleet.
-    pub fn project_of<'s>(&self, session: &'s Session) -> &'s str {
-        self.projects.name(session.folder())
+    pub fn project_of<'s>(&self, gauge: &'s Gauge) -> &'s str {
+        self.projects.name(gauge.folder())
     }
 
     /// Notes the folders of a file's sessions, after it has changed.
     pub(super) fn note_projects(&mut self, file: FileId) {
-        for (_, kept) in self.sessions.range_mut(lanes(file)) {
-            let folder = kept.session.folder();
-            if *kept.folder != *folder {
-                self.projects.remove(&kept.folder);
-                self.projects.add(folder);
-                kept.folder = folder.into();
+        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+            if *listed.folder != *listed.folder() {
+                let folder: Box<str> = listed.folder().into();
+                self.projects.remove(&listed.folder);
+                self.projects.add(&folder);
+                listed.folder = folder;
             }
         }
     }

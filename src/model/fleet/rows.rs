@@ -2,7 +2,7 @@
 
 use super::{Fleet, SessionKey};
 use crate::event::Lane;
-use crate::session::Session;
+use crate::gauge::Gauge;
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -23,8 +23,8 @@ pub enum Families {
 pub struct Candidate<'s> {
     /// Its key.
     pub key: SessionKey,
-    /// The session.
-    pub session: &'s Session,
+    /// What lists show of it.
+    pub gauge: &'s Gauge,
     /// When it was last active: [`Fleet::activity_of`].
     pub active: Option<Timestamp>,
 }
@@ -56,17 +56,17 @@ impl Fleet {
         rank: impl Fn(&Candidate<'s>) -> R,
         families: Families,
     ) -> Vec<Row> {
-        let all = self.sessions.iter().map(|(key, kept)| Candidate {
+        let all = self.sessions.iter().map(|(key, listed)| Candidate {
             key: *key,
-            session: &kept.session,
-            active: kept.active,
+            gauge: listed.gauge(),
+            active: listed.active,
         });
         let mut found: Vec<Candidate<'s>> = all.filter(listed).collect();
         leave_out_remnants(&mut found);
         found.sort_by_cached_key(rank);
 
         // Most sessions have no parent, and most lists no child.
-        let has_parent = |candidate: &Candidate<'_>| candidate.session.meta.parent.is_some();
+        let has_parent = |candidate: &Candidate<'_>| candidate.gauge.meta.parent.is_some();
         if families == Families::Apart || !found.iter().any(has_parent) {
             let rows = found.into_iter().map(|found| Row {
                 key: found.key,
@@ -77,10 +77,10 @@ impl Fleet {
         let by_id: HashMap<&str, SessionKey> = found
             .iter()
             .filter(|found| found.key.lane == Lane::Main)
-            .filter_map(|found| Some((found.session.meta.id.as_deref()?, found.key)))
+            .filter_map(|found| Some((found.gauge.meta.id.as_deref()?, found.key)))
             .collect();
-        let parent_of = |key: SessionKey, session: &Session| {
-            let named = session.meta.parent.as_deref().and_then(|id| by_id.get(id));
+        let parent_of = |key: SessionKey, gauge: &Gauge| {
+            let named = gauge.meta.parent.as_deref().and_then(|id| by_id.get(id));
             named.copied().filter(|parent| *parent != key)
         };
         if families == Families::ByFirst {
@@ -92,8 +92,8 @@ impl Fleet {
         // By parent, the last first. A sub-agent whose parents are not listed has none.
         let mut below: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
         let mut open = Vec::new();
-        for Candidate { key, session, .. } in found.iter().rev().copied() {
-            match parent_of(key, session) {
+        for Candidate { key, gauge, .. } in found.iter().rev().copied() {
+            match parent_of(key, gauge) {
                 Some(parent) => below.entry(parent).or_default().push(key),
                 None => open.push(Row { key, depth: 0 }),
             }
@@ -122,33 +122,32 @@ impl Fleet {
     /// Whether lists leave a session out: nothing was said or requested in its log, and another log of the agent has
     /// the same id.
     pub fn is_remnant(&self, key: SessionKey) -> bool {
-        let Some(session) = self.get(key) else {
+        let Some(gauge) = self.gauge(key) else {
             return false;
         };
-        let is_same = |other: &Session| {
-            other.agent == session.agent && other.meta.id == session.meta.id && other.has_begun()
+        let is_same = |other: &Gauge| {
+            other.agent == gauge.agent && other.meta.id == gauge.meta.id && other.has_begun()
         };
-        is_empty(key, session) && self.sessions().any(|(_, other)| is_same(other))
+        is_empty(key, gauge) && self.gauges().any(|(_, other)| is_same(other))
     }
 }
 
 /// Whether nothing was said or requested in a log of its own.
-fn is_empty(key: SessionKey, session: &Session) -> bool {
-    key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun()
+fn is_empty(key: SessionKey, gauge: &Gauge) -> bool {
+    key.lane == Lane::Main && gauge.meta.id.is_some() && !gauge.has_begun()
 }
 
 /// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
 /// client writes when it resumes a session before it goes on in the log that there is.
 fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
-    let is_empty = |found: &Candidate<'_>| is_empty(found.key, found.session);
+    let is_empty = |found: &Candidate<'_>| is_empty(found.key, found.gauge);
     if !found.iter().any(is_empty) {
         return;
     }
-    let session_of =
-        |found: &Candidate<'s>| (found.session.agent, found.session.meta.id.as_deref());
+    let session_of = |found: &Candidate<'s>| (found.gauge.agent, found.gauge.meta.id.as_deref());
     let begun: HashSet<(&str, Option<&str>)> = found
         .iter()
-        .filter(|found| found.session.has_begun())
+        .filter(|found| found.gauge.has_begun())
         .map(session_of)
         .collect();
     found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
@@ -157,13 +156,13 @@ fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
 /// For each session in order, the place of the first one among it and its sub-agents, theirs included.
 fn first_places(
     found: &[Candidate<'_>],
-    parent_of: impl Fn(SessionKey, &Session) -> Option<SessionKey>,
+    parent_of: impl Fn(SessionKey, &Gauge) -> Option<SessionKey>,
 ) -> Vec<usize> {
     let places = found.iter().enumerate().map(|(at, found)| (found.key, at));
     let places: HashMap<SessionKey, usize> = places.collect();
     let parent = |at: usize| {
         let child: &Candidate<'_> = &found[at];
-        places.get(&parent_of(child.key, child.session)?).copied()
+        places.get(&parent_of(child.key, child.gauge)?).copied()
     };
     let mut first: Vec<usize> = (0..found.len()).collect();
     for at in 0..found.len() {

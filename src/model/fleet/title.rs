@@ -1,6 +1,7 @@
 //! What tells a session from others of its project: the title in its log, or the first words of its first prompt.
 
 use super::{Fleet, SessionKey};
+use crate::event::Lane;
 use crate::prompt::{shows, without_tags};
 use std::borrow::Cow;
 
@@ -9,10 +10,12 @@ impl Fleet {
     /// already, as a sub-agent's does, its prompt comes first. `None`: neither is known. It is text from a log, of at
     /// most some hundred bytes as a rule: make it inert before showing it.
     pub fn title(&self, key: SessionKey) -> Option<Cow<'_, str>> {
-        let session = self.get(key)?;
-        let title = session.meta.title.as_deref().map(Cow::Borrowed);
-        let prompt = session.meta.prompt.as_deref().map(without_tags);
-        let both = if session.is_named_by_text(key.lane) {
+        let gauge = self.gauge(key)?;
+        let title = gauge.meta.title.as_deref().map(Cow::Borrowed);
+        let prompt = gauge.meta.prompt.as_deref().map(without_tags);
+        let has_title = gauge.meta.title.as_deref().is_some_and(|it| !it.is_empty());
+        let is_child = key.lane != Lane::Main || gauge.meta.parent.is_some();
+        let both = if gauge.project().is_empty() || (is_child && has_title) {
             [prompt, title]
         } else {
             [title, prompt]

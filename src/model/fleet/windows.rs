@@ -27,7 +27,13 @@ impl Fleet {
     /// This session, as the one that a window is set for; `None`: it is gone.
     pub fn set_for(&self, key: SessionKey) -> Option<SetFor> {
         let path = self.facts(key)?.path.to_string_lossy().into_owned();
-        let id = self.get(key)?.meta.id.as_deref().unwrap_or_default();
+        let id = self
+            .sessions
+            .get(&key)?
+            .meta()
+            .id
+            .as_deref()
+            .unwrap_or_default();
         let id = id.to_owned();
         Some(SetFor::Session { path, id })
     }
@@ -44,11 +50,10 @@ impl Fleet {
             return;
         };
         let path = facts.path.to_string_lossy();
-        for (_, kept) in self.sessions.range_mut(lanes(file)) {
-            let session = &mut kept.session;
-            let id = session.meta.id.as_deref().unwrap_or_default();
-            let window = self.windows.window(&path, id, session.model());
-            session.set_window(window);
+        for (_, listed) in self.sessions.range_mut(lanes(file)) {
+            let id = listed.meta().id.as_deref().unwrap_or_default();
+            let window = self.windows.window(&path, id, listed.model());
+            listed.set_window(window);
         }
     }
 }

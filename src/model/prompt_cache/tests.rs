@@ -78,7 +78,7 @@ impl Log {
     }
 
     fn state(&self, seconds: i64) -> Option<CacheState> {
-        Some(self.0.prompt_cache()?.state(at(seconds)))
+        Some(self.0.gauge().prompt_cache()?.state(at(seconds)))
     }
 }
 
@@ -106,7 +106,7 @@ fn what_is_written_for_an_hour_is_kept_for_one() {
     let log = Log::of("five").asks(0, 10, 50_000, hour);
     assert_eq!(log.state(3_599), Some(CacheState::Warm(at(3_600))));
     assert_eq!(
-        log.0.prompt_cache().map(|it| it.life.source),
+        log.0.gauge().prompt_cache().map(|it| it.life.source),
         Some(LifeSource::Log)
     );
     // One that only reads keeps what was written for an hour.
@@ -189,7 +189,7 @@ fn the_next_prompt_has_two_prices() {
     let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
     let log = Log::of("five").asks(0, 5, 100_000, five(0, 100_000));
     let used = log.0.context().used;
-    let next = log.0.next_prompt(used);
+    let next = log.0.gauge().next_prompt();
     let new = used - 100_000;
     assert_eq!((next.warm.written, next.cold.written), (new, used));
     let warm = (100_000.0 * 0.5 + new as f64 * 6.25) / 1e6;
@@ -198,11 +198,11 @@ fn the_next_prompt_has_two_prices() {
     let hour = five(0, 100_000).with_hour(100_000);
     let log = Log::of("five").asks(0, 5, 100_000, hour);
     assert!(near(
-        log.0.next_prompt(used).cold.usd,
+        log.0.gauge().next_prompt().cold.usd,
         used as f64 * 10.0 / 1e6
     ));
     let unpriced = Log::of("loose").asks(0, 5, 100_000, five(0, 100_000));
-    assert_eq!(unpriced.0.next_prompt(used).cold.usd, None);
+    assert_eq!(unpriced.0.gauge().next_prompt().cold.usd, None);
 }
 
 #[test]
@@ -275,12 +275,12 @@ proptest! {
             log = log.asks(seconds.into(), 0, prompt, billed);
         }
         let now = Timestamp::from_second(now % 200_000_000_000).unwrap_or(Timestamp::MAX);
-        let state = log.0.prompt_cache().map(|cache| cache.state(now));
+        let state = log.0.gauge().prompt_cache().map(|cache| cache.state(now));
         prop_assert!(state.is_none_or(|state| !state.word().is_empty()));
-        let next = log.0.next_prompt(log.0.context().used);
+        let next = log.0.gauge().next_prompt();
         prop_assert!(next.warm.written <= next.cold.written);
         prop_assert_eq!(backtest(&log.0).len() < 12, true);
         cold_returns(&log.0);
-        crate::triggers::next(&log.0, &Err(crate::forecast::NoForecast::NoGrowth), now);
+        crate::triggers::next(&log.0.gauge(), &Err(crate::forecast::NoForecast::NoGrowth), now);
     }
 }

@@ -76,7 +76,7 @@ impl Session {
     }
 
     /// How full the context is now, by the session's own calibration.
-    pub(super) fn calibrated_context(&self) -> Context {
+    pub(crate) fn calibrated_context(&self) -> Context {
         match self.sums() {
             Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
             None => self.calibrated(&self.content()),

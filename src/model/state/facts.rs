@@ -121,8 +121,8 @@ impl State {
     }
 
     /// Takes over what an earlier reading of the same session showed of its beginning.
-    pub(crate) fn take_over_names(&mut self, former: &State) {
-        let (new, old) = (&mut self.meta, &former.meta);
+    pub(crate) fn take_over_names(&mut self, old: &Meta) {
+        let new = &mut self.meta;
         if new.id == old.id {
             new.title = new.title.take().or_else(|| old.title.clone());
             new.prompt = new.prompt.take().or_else(|| old.prompt.clone());

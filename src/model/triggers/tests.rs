@@ -1,4 +1,5 @@
 use super::*;
+use crate::Kind;
 use crate::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::forecast::NoForecast;
 use crate::session::Coverage;
@@ -98,14 +99,14 @@ fn set(session: &mut Session, others: OtherSettings) {
 }
 
 fn kinds(session: &Session, seconds: i64) -> Vec<TriggerKind> {
-    let all = next(session, &Err(NoForecast::NoGrowth), at(seconds));
+    let all = next(&session.gauge(), &Err(NoForecast::NoGrowth), at(seconds));
     all.iter().map(|next| next.kind).collect()
 }
 
 #[test]
 fn an_idle_session_compacts_before_its_cache_is_cold() {
     let session = usual(250_000);
-    let all = next(&session, &Err(NoForecast::NoGrowth), at(60));
+    let all = next(&session.gauge(), &Err(NoForecast::NoGrowth), at(60));
     // Nobody works: the time comes first.
     assert_eq!(kinds(&session, 60), [TriggerKind::Idle, TriggerKind::Size]);
     assert_eq!(all[0].at, Some(at(3_240)));
@@ -174,7 +175,7 @@ fn a_summary_is_made_from_a_share_on_and_may_be_ready() {
         ..OtherSettings::default()
     };
     set(&mut session, background(None));
-    let all = other(&session, at(60));
+    let all = other(&session.gauge(), at(60));
     assert_eq!(all[0].kind, TriggerKind::Background);
     assert_eq!(all[0].tokens, Some(784_000));
     let before = 148_908;
@@ -182,7 +183,7 @@ fn a_summary_is_made_from_a_share_on_and_may_be_ready() {
         &mut session,
         background(Some(ReadySummary { at: None, before })),
     );
-    let ready = &other(&session, at(60))[0];
+    let ready = &other(&session.gauge(), at(60))[0];
     // No prefix is usual with it, and no summary; 150,010 are in the context.
     let prefix = session.context().role(Role::System).tokens;
     assert_eq!(
@@ -198,7 +199,7 @@ fn a_summary_is_made_from_a_share_on_and_may_be_ready() {
             ..OtherSettings::default()
         },
     );
-    assert_eq!(other(&session, at(60))[0].tokens, Some(900_000));
+    assert_eq!(other(&session.gauge(), at(60))[0].tokens, Some(900_000));
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn another_hash_compacts_before_the_next_turn() {
         ..Meta::default()
     };
     let mut session = session(50_000, meta, vec![new_item(Role::User, Kind::Text, 100)]);
-    assert_eq!(other(&session, at(60)), []);
+    assert_eq!(other(&session.gauge(), at(60)), []);
     let to = |model: &str, hashes: &[(&str, &str)]| OtherSettings {
         model: Some(model.to_owned()),
         hashes: hashes
@@ -218,16 +219,16 @@ fn another_hash_compacts_before_the_next_turn() {
         ..OtherSettings::default()
     };
     set(&mut session, to("new-1", &[]));
-    let all = other(&session, at(60));
+    let all = other(&session.gauge(), at(60));
     assert_eq!(all[0].kind, TriggerKind::ModelChange);
     assert_eq!(all[0].model.as_deref(), Some("new-1"));
     // The list of the server goes before the table; a model in neither is not known.
     set(&mut session, to("new-1", &[("new-1", "1")]));
-    assert_eq!(other(&session, at(60)), []);
+    assert_eq!(other(&session.gauge(), at(60)), []);
     set(&mut session, to("third", &[]));
-    assert_eq!(other(&session, at(60)), []);
+    assert_eq!(other(&session.gauge(), at(60)), []);
     set(&mut session, to("old", &[("old", "7")]));
-    assert_eq!(other(&session, at(60)).len(), 1);
+    assert_eq!(other(&session.gauge(), at(60)).len(), 1);
 }
 
 #[test]
@@ -243,13 +244,13 @@ fn old_results_are_left_out_after_a_pause() {
         result("Read", 12_000),
     ];
     let mut session = session(64_000, Meta::default(), items);
-    assert_eq!(other(&session, at(60)), []);
+    assert_eq!(other(&session.gauge(), at(60)), []);
     let clearing = OtherSettings {
         clearing: Some(true),
         ..OtherSettings::default()
     };
     set(&mut session, clearing);
-    let all = other(&session, at(60));
+    let all = other(&session.gauge(), at(60));
     assert_eq!(all[0].kind, TriggerKind::Clearing);
     assert_eq!(all[0].at, Some(at(3_900)));
     let size = all[0].size.expect("a size");

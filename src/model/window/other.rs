@@ -1,6 +1,6 @@
 //! What else than the size makes an agent compact, by agent and version, and what its settings say of that.
 
-use super::{Rules, Seen};
+use super::Rules;
 use crate::version;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -116,16 +116,16 @@ pub struct ReadySummary {
 }
 
 impl Rules {
-    /// What else than the size makes the agent of a session compact, one row of each kind.
-    pub(crate) fn others(&self, seen: &Seen<'_>) -> Vec<&OtherTrigger> {
+    /// What else than the size makes a version of an agent compact, one row of each kind.
+    pub(crate) fn others(&self, agent: &str, version: Option<&str>) -> Vec<&OtherTrigger> {
         let mut kinds: Vec<TriggerKind> = Vec::new();
         let is_there = |row: &&OtherTrigger| {
             let from = row.from.as_deref();
             let is_since = from.is_none_or(|from| {
                 let is_older = |version| version::is_newer(from, version);
-                !seen.version.is_some_and(is_older)
+                !version.is_some_and(is_older)
             });
-            row.agent == seen.agent && is_since
+            row.agent == agent && is_since
         };
         let mut is_first = |row: &&OtherTrigger| {
             let is_first = !kinds.contains(&row.kind);

@@ -5,9 +5,10 @@ use super::other::OtherSettings;
 use super::said::Said;
 use crate::hooked::HookedCompaction;
 use crate::pictures::{Media, Pictures};
-use crate::project::Project;
+use crate::project::{Project, trimmed};
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
 /// numbers are tokens.
@@ -65,6 +66,31 @@ impl Overrides {
     /// The settings of an agent that has none: one object for thousands of sessions.
     pub fn none() -> Arc<Overrides> {
         Arc::clone(&NONE)
+    }
+
+    /// A hash of what a session takes from them while it is folded: the causes of its compactions, the agent's own count, its
+    /// pictures. Two that have the same give the same summary of a log. 0: nothing is set.
+    pub fn fold_hash(&self) -> u64 {
+        let set = Overrides {
+            said: None,
+            others: OtherSettings::default(),
+            project: None,
+            ..self.clone()
+        };
+        match set == Overrides::default() {
+            true => 0,
+            false => xxh3_64(format!("{set:?}").as_bytes()),
+        }
+    }
+
+    /// The folder of the project of a session with this working directory; empty: not known.
+    pub fn folder<'a>(&'a self, cwd: Option<&'a str>) -> &'a str {
+        let cwd = cwd.unwrap_or_default();
+        let project = self.project.as_ref();
+        match project.filter(|project| &*project.cwd == cwd) {
+            Some(project) => trimmed(&project.folder),
+            None => trimmed(cwd),
+        }
     }
 }
 
@@ -125,5 +151,28 @@ impl Overrides {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Overrides::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_session_does_not_take_from_settings_gives_no_other_summary() {
+        let of = |set: &dyn Fn(&mut Overrides)| {
+            let mut overrides = Overrides::default();
+            set(&mut overrides);
+            overrides.fold_hash()
+        };
+        let at = "/shop".to_owned();
+        let project = Project {
+            cwd: at.clone().into(),
+            folder: at.into(),
+        };
+        assert_eq!(of(&|set| set.project = Some(project.clone())), 0);
+        assert_eq!(of(&|set| set.others.idle = Some(true)), 0);
+        let limits = [10_000, 20_000].map(|limit| of(&|set| set.limit = Some(limit)));
+        assert!(limits[0] != 0 && limits[1] != 0 && limits[0] != limits[1]);
     }
 }

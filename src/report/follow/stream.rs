@@ -8,10 +8,11 @@ use crate::ls::json::SessionPart;
 use crate::names::{Names, joined_by};
 use anyhow::Result;
 use ingest::Delivery;
+use model::event::Lane;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
 use model::session::Coverage;
 use model::window::Rules;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -38,8 +39,6 @@ struct State {
     held: BTreeSet<SessionKey>,
     /// The newest problem with each path.
     problems: BTreeMap<PathBuf, String>,
-    /// The files whose titles were asked for.
-    titled: HashSet<FileId>,
     /// Whether it was said that all sessions were sent.
     is_announced: bool,
     next_live_check: Instant,
@@ -49,11 +48,7 @@ struct State {
 /// What the writer does next.
 pub(super) enum Step {
     /// To write what was made ready, and to print these problems.
-    Ready {
-        problems: Vec<(PathBuf, String)>,
-        /// The files whose titles are needed.
-        untitled: Vec<FileId>,
-    },
+    Ready(Vec<(PathBuf, String)>),
     /// Nothing more.
     Ended,
 }
@@ -69,7 +64,6 @@ impl Stream {
                 changes: Changes::new(pace.every),
                 held: BTreeSet::new(),
                 problems: BTreeMap::new(),
-                titled: HashSet::new(),
                 is_announced: false,
                 next_live_check: Instant::now() + LIVE_CHECK,
                 is_ended: false,
@@ -131,9 +125,9 @@ impl Stream {
             let woken = self.changed.wait_timeout(state, wait);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let untitled = state.write(&self.texts, lines, to)?;
+        state.write(&self.texts, lines, to)?;
         let problems = std::mem::take(&mut state.problems).into_iter().collect();
-        Ok(Step::Ready { problems, untitled })
+        Ok(Step::Ready(problems))
     }
 }
 
@@ -142,9 +136,9 @@ impl State {
     fn apply(&mut self, update: Update, texts: &Texts, now: Instant) -> bool {
         let (file, is_scanned) = match &update {
             Update::Found(facts) => (Some(facts.file), false),
-            Update::Rebuilt { file, .. }
+            Update::Summaries { file, .. }
+            | Update::Rebuilt { file, .. }
             | Update::Appended { file, .. }
-            | Update::Titles { file, .. }
             | Update::Settings { file, .. }
             | Update::Running { file, .. } => (Some(*file), false),
             Update::Vanished(file) => {
@@ -157,16 +151,20 @@ impl State {
             Update::InitialScanDone => (None, true),
             Update::CaughtUp => return false,
         };
-        let former = match (&update, file) {
-            (Update::Rebuilt { sessions, .. }, Some(file)) => {
-                let stays = |key: &SessionKey| sessions.iter().any(|(lane, _)| *lane == key.lane);
-                let keys = self.keys(file).into_iter();
-                keys.filter(|key| !stays(key)).collect()
+        let lanes: Option<Vec<Lane>> = match &update {
+            Update::Summaries { summaries, .. } => {
+                Some(summaries.iter().map(|(lane, _)| *lane).collect())
             }
-            _ => Vec::new(),
+            Update::Rebuilt { sessions, .. } => {
+                Some(sessions.iter().map(|(lane, _)| *lane).collect())
+            }
+            _ => None,
         };
-        for key in former {
-            self.remove(key, texts);
+        if let (Some(lanes), Some(file)) = (lanes, file) {
+            let former = self.keys(file).into_iter();
+            for key in former.filter(|key| !lanes.contains(&key.lane)) {
+                self.remove(key, texts);
+            }
         }
         self.fleet.apply(update);
         if is_scanned {
@@ -184,16 +182,16 @@ impl State {
     }
 
     fn keys(&self, file: FileId) -> Vec<SessionKey> {
-        self.fleet.of_file(file).map(|(key, _)| key).collect()
+        self.fleet.of_file(file).collect()
     }
 
     fn remove(&mut self, key: SessionKey, texts: &Texts) {
         self.held.remove(&key);
         let fleet = &self.fleet;
         self.changes.remove(key, || {
-            let (session, facts) = (fleet.get(key)?, fleet.facts(key)?);
-            let name = joined_by(session.agent, facts, key.lane);
-            Some(Gone::new(name, session.agent, texts.names(fleet, key)?))
+            let facts = fleet.facts(key)?;
+            let name = joined_by(facts.agent, facts, key.lane);
+            Some(Gone::new(name, facts.agent, texts.names(fleet, key)?))
         });
     }
 
@@ -203,10 +201,10 @@ impl State {
         self.fleet.initial_scan_done && !self.is_announced && is_sent()
     }
 
-    /// Writes what may be written now, not more than a batch. Returns the files whose titles are needed.
-    fn write(&mut self, texts: &Texts, lines: &mut Lines, to: &mut Vec<u8>) -> Result<Vec<FileId>> {
+    /// Writes what may be written now, not more than a batch.
+    fn write(&mut self, texts: &Texts, lines: &mut Lines, to: &mut Vec<u8>) -> Result<()> {
         let now = Instant::now();
-        let (mut made, mut untitled) = (0, Vec::new());
+        let mut made = 0;
         while made < BATCH
             && let Some(gone) = self.changes.take_gone()
         {
@@ -216,8 +214,7 @@ impl State {
         while made < BATCH
             && let Some(key) = self.changes.take_due(now)
         {
-            let needs_title = self.session(key, now, texts, lines, to)?;
-            untitled.extend(needs_title.filter(|file| self.titled.insert(*file)));
+            self.session(key, now, texts, lines, to)?;
             made += 1;
         }
         if self.is_to_announce(now) {
@@ -225,10 +222,10 @@ impl State {
             let sessions = self.changes.len();
             lines.add(to, "scanned", Count { sessions })?;
         }
-        Ok(untitled)
+        Ok(())
     }
 
-    /// Writes the state of a session, unless the reader has it. Returns its file if its title is needed.
+    /// Writes the state of a session, unless the reader has it.
     fn session(
         &mut self,
         key: SessionKey,
@@ -236,27 +233,26 @@ impl State {
         texts: &Texts,
         lines: &mut Lines,
         to: &mut Vec<u8>,
-    ) -> Result<Option<FileId>> {
-        let found = self.fleet.get(key).zip(self.fleet.facts(key));
-        let Some((session, facts)) = found.filter(|(of, _)| of.coverage != Coverage::Unread) else {
-            return Ok(None);
+    ) -> Result<()> {
+        let found = self.fleet.gauge(key).zip(self.fleet.facts(key));
+        let Some((gauge, facts)) = found.filter(|(of, _)| of.coverage != Coverage::Unread) else {
+            return Ok(());
         };
-        if !session.has_begun() && !self.fleet.initial_scan_done {
+        if !gauge.has_begun() && !self.fleet.initial_scan_done {
             self.held.insert(key);
-            return Ok(None);
+            return Ok(());
         }
         if self.fleet.is_remnant(key) {
-            return Ok(None);
+            return Ok(());
         }
-        let untitled = (matches!(texts, Texts::All) && session.lacks_title()).then_some(key.file);
         let at = (lines.now)();
         let Some(mut names) = texts.names(&self.fleet, key) else {
-            return Ok(None);
+            return Ok(());
         };
         let title = names.title.take().filter(|_| matches!(texts, Texts::All));
-        let name = joined_by(session.agent, facts, key.lane);
+        let name = joined_by(facts.agent, facts, key.lane);
         let Some(part) = SessionPart::of(&self.fleet, key, names, None, at) else {
-            return Ok(None);
+            return Ok(());
         };
         let body = Body::new(name, title, part);
         let mut said = Vec::new();
@@ -272,7 +268,7 @@ impl State {
             lines.add(to, "session", body)?;
             self.changes.note(key, sent);
         }
-        Ok(untitled)
+        Ok(())
     }
 }
 

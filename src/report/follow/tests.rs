@@ -1,6 +1,7 @@
 use super::*;
 use ingest::Delivery;
 use model::event::Lane;
+use model::fleet::FileId;
 use model::fleet::{FileFacts, Update};
 use model::session::{Coverage, Session};
 use model::window::Rules;
@@ -97,7 +98,7 @@ fn a_reader_that_stalls_gets_the_newest_state_of_each_session_and_nothing_in_bet
     let shared = Arc::clone(&stream);
     let writer = std::thread::spawn(move || {
         let now = || Timestamp::UNIX_EPOCH;
-        super::write(&shared, now, &mut |_| {}, &mut out, &mut io::sink())
+        super::write(&shared, now, &mut out, &mut io::sink())
     });
     // The first line waits for the reader, while each session changes many times.
     waits.recv().unwrap();

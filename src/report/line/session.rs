@@ -66,7 +66,7 @@ impl Shown {
         {
             session = recent_session(context, log, &counter)?;
         }
-        let whose = Whose::of(Some(&session));
+        let whose = Whose::of(Some(&session.meta));
         session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
         Ok(Shown {
             session,

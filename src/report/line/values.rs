@@ -111,7 +111,8 @@ impl Values {
             agent,
             clock,
         } = shown;
-        let cache = session.prompt_cache().map(|cache| cache.state(clock.now));
+        let gauge = session.gauge();
+        let cache = gauge.prompt_cache().map(|cache| cache.state(clock.now));
         let (context, limits) = (session.context(), session.limits());
         let sized = session.in_context();
         let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, limits.window));
@@ -131,7 +132,7 @@ impl Values {
             effort: None,
             session: owned(session.meta.id.as_deref()),
             agent,
-            beside_size: triggers::beside_size(&model::triggers::other(session, clock.now), clock),
+            beside_size: triggers::beside_size(&model::triggers::other(&gauge, clock.now), clock),
             cache: cache.map(|state| {
                 let [long, short] = [triggers::cache, triggers::cache_in_short];
                 [long(state, clock), short(state, clock)]

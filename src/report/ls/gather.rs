@@ -1,27 +1,30 @@
 //! Reads the ends of all logs and the cost of each response, on all cores; unchanged logs come from the cache.
 
+use super::Sums;
 use super::responses::Responses;
-use super::{Sums, Titles};
 use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::cache::{self, Cache, LogKey, Part};
-use ingest::lanes::Sessions;
+use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::lanes::{Sessions, Summaries, main_meta, main_session, summaries_of};
 use ingest::log::LogFile;
-use ingest::reader::{glance, read_once, tail_only};
-use ingest::sync::threads;
-use model::event::Lane;
+use ingest::reader::{read_once, tail_only};
+use ingest::sync::{lock, threads};
+use model::event::{Lane, Meta};
 use model::session::Session;
-use model::window::Rules;
+use model::window::{Overrides, Rules};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::{io, thread};
 use tokens::Counter;
 
 /// What was read of a log.
 pub(super) struct Gathered {
-    pub(super) sessions: Sessions,
+    pub(super) summaries: Summaries,
+    /// The settings of its agent.
+    pub(super) overrides: Arc<Overrides>,
     /// The usage of every response, if totals were asked for.
     pub(super) responses: io::Result<Responses>,
 }
@@ -44,7 +47,7 @@ struct Fresh {
 /// be written, and why.
 pub(super) fn gather(
     context: &ReportContext,
-    (sums, titles): (Sums, Titles),
+    sums: Sums,
     files: &[LogFile],
     mut take: impl FnMut(usize, io::Result<Gathered>),
 ) -> Option<(PathBuf, io::Error)> {
@@ -54,6 +57,7 @@ pub(super) fn gather(
         totals: open(Part::Totals).filter(|_| sums == Sums::Totals),
     };
     let counter = Counter::for_estimator(context.rules.estimator);
+    let settings = Mutex::new(SettingsReader::new(context.user.clone()));
     // The largest come first, so that none of them is begun when all others are done.
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
@@ -63,8 +67,12 @@ pub(super) fn gather(
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
         let (log, mut fresh) = (&files[ix], Fresh::default());
         let mut from = || {
-            let how = (&context.rules, &counter);
-            caches.read(log, (sums, titles), how, &mut fresh)
+            let how = How {
+                rules: &context.rules,
+                counter: &counter,
+                settings: &settings,
+            };
+            caches.read(log, sums, &how, &mut fresh)
         };
         let read = reading.log(log, || context.patience.read(log, &mut from));
         Some((ix, read, fresh))
@@ -98,36 +106,52 @@ pub(super) fn gather(
 /// How many results may wait to be taken.
 const WAITING_RESULTS: usize = 16;
 
+/// What logs are read with.
+struct How<'a> {
+    rules: &'a Arc<Rules>,
+    counter: &'a Counter,
+    settings: &'a Mutex<SettingsReader>,
+}
+
+impl How<'_> {
+    fn settings_of(&self, log: &LogFile, meta: Option<&Meta>) -> Arc<Overrides> {
+        lock(self.settings).of(log, &Whose::of(meta))
+    }
+}
+
 impl Caches {
     /// Reads the end of a log and, for totals, all of its responses.
     fn read(
         &self,
         log: &LogFile,
-        (sums, titles): (Sums, Titles),
-        (rules, counter): (&Arc<Rules>, &Counter),
+        sums: Sums,
+        how: &How<'_>,
         fresh: &mut Fresh,
     ) -> io::Result<Gathered> {
         if self.ends.is_some() {
             fresh.key = LogKey::now(log)?;
         }
         let key = fresh.key.as_ref();
-        let is_known = found(&self.ends, key).is_some();
-        let ends = found(&self.ends, key).and_then(|kept| cache::restore(&kept, log, rules));
-        // The name of a session may be a text that is too long for the cache.
-        let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
-        let sessions = match ends.filter(is_named) {
-            Some(mut sessions) => {
-                if titles == Titles::Read {
-                    entitle(&mut sessions, log, rules);
-                }
-                sessions
-            }
+        let kept =
+            found(&self.ends, key).and_then(|kept| cache::restore(kept.shown, log.format.id));
+        let kept = kept.map(|summaries| {
+            let overrides = how.settings_of(log, main_meta(&summaries));
+            (summaries, overrides)
+        });
+        let (summaries, overrides) = match kept.filter(|(kept, set)| are_by(kept, set)) {
+            Some(kept) => kept,
             None => {
-                let mut sessions = gauges(log, rules, counter)?;
-                if key.is_some() && !is_known && log.store.is_stamped_whole() {
-                    fresh.ends = cache::store(&mut sessions);
+                let mut sessions = gauges(log, how.rules, how.counter)?;
+                let meta = main_session(&sessions).map(|session| &session.meta);
+                let overrides = how.settings_of(log, meta);
+                for (_, session) in &mut sessions {
+                    session.set_overrides(Arc::clone(&overrides));
                 }
-                sessions
+                let summaries = summaries_of(&sessions);
+                if key.is_some() && log.store.is_stamped_whole() {
+                    fresh.ends = Some(cache::value(&summaries));
+                }
+                (summaries, overrides)
             }
         };
         let responses = match sums {
@@ -143,7 +167,8 @@ impl Caches {
             }
         };
         Ok(Gathered {
-            sessions,
+            summaries,
+            overrides,
             responses,
         })
     }
@@ -170,24 +195,12 @@ impl Caches {
     }
 }
 
-/// Reads the title of a log's main session where it is too long for the cache. Without it the session is listed all the
-/// same.
-fn entitle(sessions: &mut Sessions, log: &LogFile, rules: &Arc<Rules>) {
-    let main = |sessions: Sessions| {
-        let mut sessions = sessions.into_iter();
-        sessions.find(|(lane, _)| *lane == Lane::Main)
-    };
-    // A document is read whole.
-    let is_large = log.format.list.is_some() && log.facts.len > COUNTED;
-    let untitled = sessions
-        .iter_mut()
-        .find(|(lane, session)| *lane == Lane::Main && session.lacks_title());
-    if let Some((_, session)) = untitled.filter(|_| !is_large)
-        && let Some((_, seen)) = glance(log, rules).ok().and_then(main)
-    {
-        session.meta.title = seen.meta.title.clone();
-        session.meta.prompt = seen.meta.prompt.clone();
-    }
+/// Whether these summaries are by these settings.
+fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
+    let settings = overrides.fold_hash();
+    summaries
+        .iter()
+        .all(|(_, summary)| summary.settings == settings)
 }
 
 /// What a cache has of a log.

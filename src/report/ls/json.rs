@@ -7,11 +7,9 @@ use crate::names::Names;
 use crate::percent;
 use crate::session::json::{CachePart, ContextPart, NextPart, dollars};
 use jiff::Timestamp;
-use model::context::Context;
 use model::fleet::{Fleet, Live, Row, SessionKey};
-use model::session::Session;
+use model::gauge::Gauge;
 use model::triggers;
-use model::window::Limits;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -117,31 +115,23 @@ impl<'a> SessionPart<'a> {
         usage: Option<&Spending>,
         now: Timestamp,
     ) -> Option<SessionPart<'a>> {
-        let session = fleet.get(key)?;
+        let gauge = fleet.gauge(key)?;
         let times = (fleet.newest_record(key), fleet.live(key, now), now);
-        let (context, limits) = (session.context(), session.limits());
-        let provisional = provisional(session, &context, &limits);
-        Some(SessionPart::new(
-            session,
-            names,
-            times,
-            &context,
-            &limits,
-            provisional,
-            usage,
-        ))
+        let provisional = provisional(gauge);
+        Some(SessionPart::new(gauge, names, times, provisional, usage))
     }
 }
 
 /// The keys of a session that `report` may show otherwise, since the log was read from its end, or texts were not counted.
-fn provisional(session: &Session, context: &Context, limits: &Limits) -> Vec<&'static str> {
+fn provisional(gauge: &Gauge) -> Vec<&'static str> {
+    let limits = gauge.limits();
     let all = [
-        ("used", !session.is_final(context)),
+        ("used", !gauge.is_final),
         (
             "own_count",
-            context.own.is_some() && !session.is_own_count_final(context),
+            gauge.context.own.is_some() && !gauge.is_own_count_final,
         ),
-        ("model", !session.is_model_final()),
+        ("model", !gauge.is_model_final),
         ("window", limits.is_window_provisional),
         ("trigger", limits.is_trigger_provisional),
     ];
@@ -152,16 +142,14 @@ fn provisional(session: &Session, context: &Context, limits: &Limits) -> Vec<&'s
 }
 
 part! { SessionPart<'a>(
-    session: &'a Session,
+    gauge: &'a Gauge,
     names: Names<'a>,
     times: (Option<Timestamp>, Option<Live>, Timestamp),
-    context: &Context,
-    limits: &Limits,
     provisional: Vec<&'static str>,
     used: Option<&Spending>,
 ) {
     id: Option<Cow<'a, str>> = names.id,
-    agent: &'a str = session.agent,
+    agent: &'a str = gauge.agent,
     path: Cow<'a, str> = names.path,
     // The name that the screens show.
     name: String = names.name,
@@ -175,18 +163,21 @@ part! { SessionPart<'a>(
     // Whether `report` would show the same, and what it may show otherwise.
     r#final: bool = provisional.is_empty(),
     provisional: Vec<&'static str> = provisional,
-    context: ContextPart = ContextPart::new(session, context, limits),
-    trigger: Option<u64> = limits.trigger,
-    trigger_source: &'static str = limits.trigger_source.name(),
+    context: ContextPart = ContextPart::of(gauge),
+    trigger: Option<u64> = gauge.limits().trigger,
+    trigger_source: &'static str = gauge.limits().trigger_source.name(),
     // The agent's own count in percent of the trigger, as the agent compares them.
-    trigger_percent: Option<f64> = limits.trigger.map(|trigger| percent(context.counted(), trigger)),
-    headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
+    trigger_percent: Option<f64> = gauge
+        .limits()
+        .trigger
+        .map(|trigger| percent(gauge.context.counted(), trigger)),
+    headroom: Option<u64> = gauge.headroom(),
     // What else than the size can compact it next.
-    next: Vec<NextPart> = triggers::other(session, times.2).iter().map(NextPart::new).collect(),
+    next: Vec<NextPart> = triggers::other(gauge, times.2).iter().map(NextPart::new).collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache: Option<CachePart> = session
+    cache: Option<CachePart> = gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &session.next_prompt(context.used), times.2)),
+        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(), times.2)),
     // With totals: of all responses in its log, those that a fork repeats too.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<SessionUsagePart> = used.map(SessionUsagePart::new),

@@ -5,8 +5,8 @@ use super::{Division, Group, Sessions, Spending};
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
 use model::fleet::{Live, Row};
+use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
-use model::session::Session;
 use model::triggers;
 use render::clock::Clock;
 use render::number::{age, counted, error, least_usd, percent, tokens, tokens_or_none, usd};
@@ -218,26 +218,26 @@ fn lack(totals: &AgentTotals) -> Vec<String> {
 /// A session's cells. The title of a sub-agent is indented.
 fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]> {
     let fleet = &sessions.fleet;
-    let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let (context, limits) = (session.context(), session.limits());
+    let (gauge, facts) = (fleet.gauge(row.key)?, fleet.facts(row.key)?);
+    let (context, limits) = (&gauge.context, gauge.limits());
     let live = fleet.live(row.key, sessions.clock.now).map(live_sign);
     let active = fleet.activity_of(row.key);
     let age = active.map(|at| age(sessions.clock.now.duration_since(at).as_secs()));
     let about_if = |is_provisional| if is_provisional { ABOUT } else { "" };
-    let about = about_if(!session.is_final(&context));
-    let about_end = about_if(!session.is_final(&context) || limits.is_end_provisional());
+    let about = about_if(!gauge.is_final);
+    let about_end = about_if(!gauge.is_final || limits.is_end_provisional());
     let half = (context.high - context.used).max(context.used - context.low);
     let estimated = match context.estimated {
         0 => NONE.to_owned(),
         estimated => format!("{} ±{}", tokens(estimated), error(half)),
     };
-    let (filled, end) = context.filled(&limits);
+    let (filled, end) = context.filled(limits);
     let of = match limits.trigger {
         Some(_) => ' ',
         None => OF_WINDOW,
     };
     // An agent's own count may be larger than the end of its log shows.
-    let at_most = if session.is_own_count_whole() {
+    let at_most = if gauge.is_own_count_whole {
         about_end
     } else {
         AT_MOST
@@ -245,12 +245,12 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
     let headroom = limits
         .trigger
         .map(|trigger| format!("{at_most}{}", tokens(context.headroom(trigger))));
-    let project = fleet.project_of(session);
+    let project = fleet.project_of(gauge);
     let title = fleet.title(row.key).unwrap_or_else(|| match project {
         "" => fleet.name(row.key).into(),
         _ => NONE.into(),
     });
-    let id = session.meta.id.as_deref().unwrap_or(NONE);
+    let id = gauge.meta.id.as_deref().unwrap_or(NONE);
     let indent = usize::from(row.depth) * 2;
     let spending = sessions.spending.get(&row.key).copied().unwrap_or_default();
     Some([
@@ -258,7 +258,7 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
         or_none(age),
         facts.label.to_owned(),
         project.to_owned(),
-        short_model(session.model().unwrap_or(NONE)).to_owned(),
+        short_model(gauge.model().unwrap_or(NONE)).to_owned(),
         format!("{about}{}", tokens(context.used)),
         tokens_or_none(context.known),
         estimated,
@@ -267,8 +267,8 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
             |percent| format!("{about_end}{percent}%{of}"),
         ),
         or_none(headroom),
-        or_none(if_idle(session, &sessions.clock)),
-        or_none(cache(session, &sessions.clock)),
+        or_none(if_idle(gauge, &sessions.clock)),
+        or_none(cache(gauge, &sessions.clock)),
         tokens_or_none(spending.spent.all()),
         cost(&spending),
         id.chars().take(id_chars).collect(),
@@ -277,14 +277,14 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
 }
 
 /// When a session compacts if nobody types.
-fn if_idle(session: &Session, clock: &Clock) -> Option<String> {
-    let at = triggers::idle_at(session, clock.now)?;
+fn if_idle(gauge: &Gauge, clock: &Clock) -> Option<String> {
+    let at = triggers::idle_at(gauge, clock.now)?;
     Some(format!("at {}", clock.time(at)))
 }
 
 /// How long the provider keeps its prompt. What is cold is not said of sessions that are over.
-fn cache(session: &Session, clock: &Clock) -> Option<String> {
-    let state = session.prompt_cache()?.state(clock.now);
+fn cache(gauge: &Gauge, clock: &Clock) -> Option<String> {
+    let state = gauge.prompt_cache()?.state(clock.now);
     matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
 }
 

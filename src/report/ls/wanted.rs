@@ -5,8 +5,8 @@ use super::spending::Spending;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::fleet::{Families, Fleet, Row, SessionKey, contains};
+use model::gauge::Gauge;
 use model::project::is_named;
-use model::session::Session;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
@@ -115,10 +115,10 @@ impl Wanted {
             && is_part(self.model.as_deref(), model.unwrap_or_default())
     }
 
-    fn has_session(&self, session: &Session, active: Option<Timestamp>) -> bool {
+    fn has_session(&self, gauge: &Gauge, active: Option<Timestamp>) -> bool {
         self.since.is_none_or(|since| active >= Some(since))
-            && self.has_project(session.folder())
-            && is_part(self.model.as_deref(), session.model().unwrap_or_default())
+            && self.has_project(gauge.folder())
+            && is_part(self.model.as_deref(), gauge.model().unwrap_or_default())
     }
 
     /// The sessions in order.
@@ -127,20 +127,20 @@ impl Wanted {
             Sort::Recent => Families::ByFirst,
             _ => Families::Apart,
         };
-        let rank = |key: SessionKey, session: &Session| {
+        let rank = |key: SessionKey, gauge: &Gauge| {
             let of = spending.get(&key).copied().unwrap_or_default();
             match self.sort {
                 Sort::Recent => 0,
-                Sort::Context => session.context().used,
-                Sort::Trigger => session.context().fill(&session.limits()),
+                Sort::Context => gauge.context.used,
+                Sort::Trigger => gauge.context.fill(gauge.limits()),
                 Sort::Usage => of.spent.all(),
                 Sort::Cost => (of.usd() * 1e6) as u64,
             }
         };
         let mut rows = fleet.rows(
-            |of| self.has_session(of.session, of.active),
+            |of| self.has_session(of.gauge, of.active),
             |of| {
-                let rank = Reverse(rank(of.key, of.session));
+                let rank = Reverse(rank(of.key, of.gauge));
                 (rank, Reverse(of.active), of.key)
             },
             families,

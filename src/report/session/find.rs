@@ -2,7 +2,7 @@
 
 use crate::ReportContext;
 use crate::here::meant_by;
-use crate::ls::{self, Titles, Wanted};
+use crate::ls::{self, Wanted};
 use crate::patience::BUSY;
 use anyhow::{Context, Result, bail};
 use ingest::lanes::Sessions;
@@ -48,14 +48,13 @@ pub(crate) fn find(
         let log = find_one(context, path, asked.session)?;
         return Ok((log, asked.session.map(str::to_owned)));
     }
-    let titles = asked.session.map_or(Titles::Skip, |_| Titles::Read);
-    let mut all = ls::read(context, &Wanted::default(), titles);
+    let mut all = ls::read(context, &Wanted::default());
     let key = match asked.session {
         Some(wanted) => find_among(&all.fleet, wanted)?,
         None => newest_of(context, &all.fleet, asked.here)?,
     };
-    let session = all.fleet.get(key).filter(|_| key.lane != Lane::Main);
-    let id = session.and_then(|session| session.meta.id.as_deref().map(str::to_owned));
+    let gauge = all.fleet.gauge(key).filter(|_| key.lane != Lane::Main);
+    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     let log = all.logs.remove(&key.file);
     Ok((log.context("the session has no log")?, id))
 }
@@ -70,7 +69,7 @@ enum Match {
 
 /// Whether a word, in lower case, is a session's id, the beginning or end of it, or in its title or name.
 fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
-    let id = fleet.get(key)?.meta.id.as_deref().unwrap_or_default();
+    let id = fleet.gauge(key)?.meta.id.as_deref().unwrap_or_default();
     let id = id.to_lowercase();
     if id == word {
         return Some(Match::Whole);
@@ -99,7 +98,7 @@ fn select(
             None => {}
         }
     }
-    let id = |key: SessionKey| fleet.get(key)?.meta.id.as_deref();
+    let id = |key: SessionKey| fleet.gauge(key)?.meta.id.as_deref();
     only_match(&matching, (place, wanted), id)
 }
 
@@ -116,9 +115,7 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
     let newest_in = |folder: &Path| {
         let mut own = rows.iter().filter(|row| row.depth == 0);
         let is_there = |key: SessionKey| {
-            let cwd = fleet
-                .get(key)
-                .and_then(|session| session.meta.cwd.as_deref());
+            let cwd = fleet.gauge(key).and_then(|gauge| gauge.meta.cwd.as_deref());
             cwd.is_some_and(|cwd| Path::new(cwd) == folder)
         };
         own.find(|row| is_there(row.key)).map(|row| row.key)
@@ -144,7 +141,7 @@ pub(crate) fn find_session(
     wanted: Option<&str>,
 ) -> Result<SessionKey> {
     let lane = Lane::Main;
-    let keys = fleet.of_file(file).map(|(key, _)| key);
+    let keys = fleet.of_file(file);
     wanted.map_or(Ok(SessionKey { file, lane }), |wanted| {
         select(fleet, keys, "the file", wanted)
     })

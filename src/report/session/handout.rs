@@ -79,7 +79,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, Line)> {
     let (session, facts) = (report.session, report.facts);
     let version = session.meta.version.as_deref();
     let agent = Line::log(session.agent);
-    let agent = match (version, session.newer_than_proven()) {
+    let agent = match (version, report.gauge.newer_than_proven()) {
         (Some(version), None) => agent.and(" ").and_log(version),
         (Some(version), Some(proven)) => agent
             .and(" ")

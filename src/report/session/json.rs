@@ -12,6 +12,7 @@ use model::context::{Context, Share};
 use model::estimators::Estimator;
 use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
+use model::gauge::Gauge;
 use model::hooked::HookedCompaction;
 use model::prompt_cache::{ColdReturn, Lost, NextPrompt, Prompt, PromptCache, cold_returns};
 use model::recurring::RecurringPart;
@@ -43,13 +44,14 @@ part! { Report<'a>(
     tools: &[Tool],
 ) {
     session: SessionPart<'a> = SessionPart::new(report, session),
-    context: ContextPart = ContextPart::new(session, context, &session.limits()),
+    context: ContextPart = ContextPart::of(&report.gauge),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache: Option<CachePart> = session
+    cache: Option<CachePart> = report
+        .gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &session.next_prompt(context.used), report.clock.now)),
+        .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +94,7 @@ part! { ClientShare<'a>(part: &'a str, size: u64) {
     tokens: u64 = size,
 }}
 
-part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
+part! { SessionPart<'a>(report: &'a SessionReport<'a>, session: &'a Session) {
     id: Option<&'a str> = session.meta.id.as_deref().or(report.facts.id.as_deref()),
     agent: &'a str = session.agent,
     path: &'a str = report.facts.path.to_str().unwrap_or_default(),
@@ -119,14 +121,22 @@ part! { SessionPart<'a>(report: &SessionReport<'a>, session: &'a Session) {
     version: Option<&'a str> = session.meta.version.as_deref(),
     // The newest version that was compared with known counts, if this one is newer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proven: Option<&'a str> = session.newer_than_proven(),
+    proven: Option<&'a str> = report.gauge.newer_than_proven(),
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()
         .map(|(place, why)| format!("line {}: {why}", place.line)),
 }}
 
-part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
+impl ContextPart {
+    /// The context of a listed session.
+    pub(crate) fn of(gauge: &Gauge) -> ContextPart {
+        let (context, limits) = (&gauge.context, gauge.limits());
+        ContextPart::new(gauge.agents_number, gauge.estimator(), context, limits)
+    }
+}
+
+part! { ContextPart(own: Option<u64>, estimator: Estimator, context: &Context, limits: &Limits) {
     window: u64 = limits.window,
     window_source: &'static str = limits.window_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -140,7 +150,7 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
     percent: f64 = percent(context.used, limits.window),
     // The agent's own number, while it applies to this context.
     #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<u64> = session.agent_estimate().map(|own| own.tokens),
+    said: Option<u64> = own,
     #[serde(skip_serializing_if = "Option::is_none")]
     own_count: Option<u64> = context.own.map(|own| own.tokens),
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +159,7 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
         .map(|own| own.earlier_reasoning)
         .filter(|tokens| *tokens > 0),
     #[serde(skip_serializing_if = "Option::is_none")]
-    estimator: Option<&'static str> = Some(session.estimator())
+    estimator: Option<&'static str> = Some(estimator)
         .filter(|estimator| *estimator != Estimator::default())
         .map(Estimator::name),
 }}

@@ -18,7 +18,8 @@ use serde_json::{Map, Value};
 
 /// The size of the context, and its window: `context` of a report.
 pub fn context(session: &Session, context: &Context, limits: &Limits) -> Map<String, Value> {
-    object(&ContextPart::new(session, context, limits))
+    let own = session.agent_estimate().map(|own| own.tokens);
+    object(&ContextPart::new(own, session.estimator(), context, limits))
 }
 
 /// The parts of the context by role: `roles` of a report.
@@ -38,11 +39,9 @@ pub fn coming(
 
 /// The prompt cache, and what the next request costs: `cache` of a report; null where nothing is known of it.
 pub fn cache(session: &Session, now: Timestamp) -> Value {
-    let cache = session.prompt_cache();
-    value(
-        &cache
-            .map(|cache| CachePart::new(&cache, &session.next_prompt(session.context().used), now)),
-    )
+    let gauge = session.gauge();
+    let cache = gauge.prompt_cache();
+    value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
 }
 
 /// How many requests are left: `requests_left` of `compaction`.

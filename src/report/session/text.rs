@@ -81,7 +81,8 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     if let Some(cwd) = session.meta.cwd.as_deref() {
         writeln!(out, "in {}", inert(cwd))?;
     }
-    if let (Some(version), Some(proven)) = (&session.meta.version, session.newer_than_proven()) {
+    if let (Some(version), Some(proven)) = (&session.meta.version, report.gauge.newer_than_proven())
+    {
         writeln!(
             out,
             "written by {}; rules as of {}: newer versions may differ",

@@ -48,9 +48,9 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     let session = report.session;
     let mut lines = triggers::sentences(&report.next, clock);
     lines.extend(triggers::changed(session, clock));
-    if let Some(cache) = session.prompt_cache() {
+    if let Some(cache) = report.gauge.prompt_cache() {
         let state = cache.state(clock.now);
-        let next = triggers::next_prompt(&session.next_prompt(session.context().used), state);
+        let next = triggers::next_prompt(&report.gauge.next_prompt(), state);
         let source = cache.life.source.name();
         lines.push(format!(
             "{} ({source}): {next}",

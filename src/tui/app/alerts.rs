@@ -4,13 +4,15 @@
 //! what is true of a live session when it is first seen is reported once. A compaction removes the session's alerts
 //! from the screen.
 
+use super::listed::percent;
 use super::page::id;
-use super::{App, ItemId, Notice, Severity, Summary};
+use super::{App, ItemId, Notice, Severity};
 use jiff::Timestamp;
 use model::Kind;
 use model::alerts::{Alerts, Channel};
 use model::fleet::{FileId, SessionKey};
 use model::forecast::Forecast;
+use model::gauge::Gauge;
 use model::session::{ItemRef, Session};
 use model::threshold::Threshold;
 use model::triggers::idle_at;
@@ -130,13 +132,12 @@ struct Reported {
 impl Reported {
     /// Whether the context was compacted or cleared since the last check. A compaction that was found only now, since
     /// more of the log was read, is older.
-    fn compacts(&mut self, session: &Session) -> bool {
-        let until = std::mem::replace(&mut self.until, session.updated_at);
-        let Some((newest, _)) = session.newest_reset() else {
+    fn compacts(&mut self, gauge: &Gauge) -> bool {
+        let until = std::mem::replace(&mut self.until, gauge.updated_at);
+        let Some(newest) = gauge.newest_reset else {
             return false;
         };
-        let record = newest.place.id();
-        let is_other = self.reset.replace(record) != Some(record);
+        let is_other = self.reset.replace(newest.id) != Some(newest.id);
         is_other && newest.at >= until
     }
 
@@ -144,29 +145,29 @@ impl Reported {
     fn news(
         &mut self,
         wanted: &Alerts,
-        session: &Session,
-        summary: &Summary,
+        session: Option<&Session>,
+        gauge: &Gauge,
         now: Timestamp,
     ) -> Vec<(Cause, String)> {
         // The most urgent last: the line on screen shows the newest.
         let size = wanted.item;
-        let large = size.and_then(|size| self.finds_large(size, session, summary));
+        let large = size.and_then(|size| self.finds_large(size, session?, gauge));
         let mut news: Vec<(Cause, String)> = large.into_iter().collect();
-        if let (Some(few), Ok(forecast)) = (wanted.requests_left, summary.forecast_then(session))
+        if let (Some(few), Ok(forecast)) = (wanted.requests_left, gauge.forecast_then())
             && self.runs_short(few, requests_left(&forecast))
         {
             news.push((Cause::RequestsLeft, forecast.to_string()));
         }
-        if let (Some(few), Some(at)) = (wanted.minutes_left, idle_at(session, now))
+        if let (Some(few), Some(at)) = (wanted.minutes_left, idle_at(gauge, now))
             && minutes(at, now) <= few
             && self.idle.replace(at) != Some(at)
         {
             let left = number::counted(minutes(at, now), "minute");
             news.push((Cause::Idle, format!("compacts in {left} if nobody types")));
         }
-        if self.grows_past(&wanted.shares, share(summary)) {
-            let of = summary.limits.end_name();
-            let percent = summary.percent().unwrap_or_default();
+        if self.grows_past(&wanted.shares, share(gauge)) {
+            let of = gauge.limits().end_name();
+            let percent = percent(gauge).unwrap_or_default();
             let line = format!("at {percent}% of its {of}");
             news.push((Cause::Share, line));
         }
@@ -195,14 +196,14 @@ impl Reported {
         &mut self,
         size: Threshold,
         session: &Session,
-        summary: &Summary,
+        gauge: &Gauge,
     ) -> Option<(Cause, String)> {
         let sized = session
             .alive()
             .into_iter()
             .map(|ix| (session.tokens(ix).0, session.items().at(ix)));
         let new: Vec<(u64, ItemRef<'_>)> = sized
-            .filter(|(tokens, _)| size.is_reached(*tokens, summary.limits.window))
+            .filter(|(tokens, _)| size.is_reached(*tokens, gauge.limits().window))
             .filter(|(_, item)| self.items.insert(id(item)))
             .collect();
         let (tokens, item) = new.iter().max_by_key(|(tokens, _)| *tokens)?;
@@ -223,15 +224,15 @@ impl Reported {
 
 /// The context as a share of its end. Until the log was read whole and counted, this is the lower end of the estimate:
 /// a later number must not take an alert back.
-fn share(summary: &Summary) -> f64 {
-    let (counted, end) = summary.context.filled(&summary.limits);
-    let counted = if summary.is_final {
+fn share(gauge: &Gauge) -> f64 {
+    let (counted, end) = gauge.context.filled(gauge.limits());
+    let counted = if gauge.is_final {
         counted
     } else {
-        counted.min(summary.context.low)
+        counted.min(gauge.context.low)
     };
     match end {
-        _ if summary.limits.ends => 0.0,
+        _ if gauge.limits().ends => 0.0,
         0 => 0.0,
         end => counted as f64 / end as f64,
     }
@@ -267,7 +268,7 @@ impl App {
     /// Checks the sessions that have changed.
     pub(super) fn raise_alerts(&mut self) {
         for file in std::mem::take(&mut self.watch.changed) {
-            let keys: Vec<SessionKey> = self.fleet.of_file(file).map(|(key, _)| key).collect();
+            let keys: Vec<SessionKey> = self.fleet.of_file(file).collect();
             for key in keys {
                 self.check(key);
             }
@@ -280,19 +281,16 @@ impl App {
     }
 
     fn check(&mut self, key: SessionKey) {
-        let Some(session) = self.fleet.get(key) else {
+        let Some(gauge) = self.fleet.gauge(key) else {
             return;
         };
-        let summaries = &mut self.shown.summaries;
-        let summary = summaries
-            .entry(key)
-            .or_insert_with(|| Box::new(Summary::of(session)));
         let watch = &mut self.watch;
         let reported = watch.reported.entry(key).or_default();
-        if reported.compacts(session) {
+        if reported.compacts(gauge) {
             self.notices.remove_alerts(key);
         }
-        let news = reported.news(&watch.wanted, session, summary, self.now);
+        let session = self.fleet.get(key);
+        let news = reported.news(&watch.wanted, session, gauge, self.now);
         if news.is_empty() || !self.is_live(key) {
             return;
         }
@@ -315,26 +313,25 @@ impl App {
 
     /// An alert, with the facts of its session.
     fn alert(&self, key: SessionKey, cause: Cause, message: String) -> Option<Alert> {
-        let session = self.fleet.get(key)?;
-        let summary = self.summary(key)?;
-        let project = self.fleet.project_of(session);
-        let forecast = summary.forecast_then(session).ok();
+        let gauge = self.fleet.gauge(key)?;
+        let project = self.fleet.project_of(gauge);
+        let forecast = gauge.forecast_then().ok();
         Some(Alert {
             session: key,
             cause,
             message,
-            agent: session.agent,
+            agent: gauge.agent,
             project: (!project.is_empty()).then(|| project.to_owned()),
-            model: session.model().map(str::to_owned),
-            id: session.meta.id.as_deref().map(str::to_owned),
+            model: gauge.model().map(str::to_owned),
+            id: gauge.meta.id.as_deref().map(str::to_owned),
             log: self.fleet.facts(key).map(|facts| Arc::clone(&facts.path)),
-            used: summary.context.used,
-            known: summary.context.known,
-            trigger: summary.limits.trigger,
-            window: summary.limits.window,
-            percent: summary.percent().unwrap_or_default(),
+            used: gauge.context.used,
+            known: gauge.context.known,
+            trigger: gauge.limits().trigger,
+            window: gauge.limits().window,
+            percent: percent(gauge).unwrap_or_default(),
             requests_left: forecast.as_ref().map(requests_left),
-            minutes_left: idle_at(session, self.now).map(|at| minutes(at, self.now)),
+            minutes_left: idle_at(gauge, self.now).map(|at| minutes(at, self.now)),
         })
     }
 }

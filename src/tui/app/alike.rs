@@ -31,7 +31,7 @@ impl App {
         let label = facts.map_or("", |facts| facts.label);
         let mut words = vec![label.to_owned(), self.fleet.name(row.key)];
         if Column::named("model").is_some_and(|model| model.width(self.ui.size.0) > 0) {
-            let model = self.fleet.get(row.key).and_then(|session| session.model());
+            let model = self.fleet.gauge(row.key).and_then(|gauge| gauge.model());
             words.push(model.unwrap_or_default().to_owned());
         }
         if let Some(columns) = title {
@@ -46,7 +46,7 @@ impl App {
         if !self.shown.alike.contains(&key) {
             return None;
         }
-        let id = self.fleet.get(key)?.meta.id.as_deref();
+        let id = self.fleet.gauge(key)?.meta.id.as_deref();
         let path = self
             .fleet
             .facts(key)

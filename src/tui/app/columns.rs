@@ -2,12 +2,14 @@
 //! A new column is one entry.
 
 use super::layout::Fold;
-use super::{App, Nearness, Summary, summary};
+use super::listed::{GROWTH_BARS, nearness, percent, share_stage};
+use super::{App, Nearness};
 use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::fleet::{Fleet, Row};
 use model::forecast::{Forecast, NoForecast};
+use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
-use model::session::{Coverage, Session};
+use model::session::Coverage;
 use model::triggers::next;
 use model::window::TriggerKind;
 use render::{self, NONE, OF_WINDOW, number, sparkline, text, triggers};
@@ -43,11 +45,11 @@ pub enum Sort {
     /// Live sessions first, then the newest.
     Recent,
     /// By a name.
-    Name(for<'s> fn(&Fleet, &'s Session) -> &'s str),
+    Name(for<'s> fn(&Fleet, &'s Gauge) -> &'s str),
     /// The lowest number first.
-    Lowest(fn(&Summary, &Session) -> u64),
+    Lowest(fn(&Gauge) -> u64),
     /// The highest number first.
-    Highest(fn(&Summary, &Session) -> u64),
+    Highest(fn(&Gauge) -> u64),
 }
 
 /// What cells look like.
@@ -68,10 +70,8 @@ pub struct Entry<'a> {
     pub app: &'a App,
     /// Its place in the list.
     pub row: &'a Row,
-    /// The session.
-    pub session: &'a Session,
-    /// Its summary.
-    pub summary: &'a Summary,
+    /// What is shown of the session.
+    pub gauge: &'a Gauge,
     /// The columns of the cell.
     pub width: u16,
 }
@@ -122,7 +122,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "AGENT",
         help: "the agent that writes the log",
         step: 7,
-        sort: Sort::Name(|_, session| session.agent),
+        sort: Sort::Name(|_, gauge| gauge.agent),
         shape: Shape::Left,
         widths: [6, 8, 8],
         cell: |entry| {
@@ -142,7 +142,7 @@ pub static COLUMNS: &[Column] = &[
         heading: "PROJECT",
         help: "the project, by its folder, or the title of a sub-agent",
         step: 8,
-        sort: Sort::Name(|fleet, session| fleet.project_of(session)),
+        sort: Sort::Name(|fleet, gauge| fleet.project_of(gauge)),
         shape: Shape::Left,
         widths: [11, 13, 16],
         grow: 2,
@@ -168,8 +168,8 @@ pub static COLUMNS: &[Column] = &[
         heading: "TITLE",
         help: "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
         step: 10,
-        sort: Sort::Name(|_, session| {
-            let (title, prompt) = (&session.meta.title, &session.meta.prompt);
+        sort: Sort::Name(|_, gauge| {
+            let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
             title
                 .as_deref()
                 .or(prompt.as_deref())
@@ -191,34 +191,34 @@ pub static COLUMNS: &[Column] = &[
         heading: "MODEL",
         help: "the model of the last request",
         step: 9,
-        sort: Sort::Name(|_, session| session.model().unwrap_or("\u{10ffff}")),
+        sort: Sort::Name(|_, gauge| gauge.model().unwrap_or("\u{10ffff}")),
         shape: Shape::Left,
         widths: [0, 0, 14],
         // On narrower screens the title says more.
         from: 132,
         grow: 1,
-        cell: |entry| quiet(text::short_model(entry.session.model().unwrap_or(NONE))),
+        cell: |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE))),
     },
     Column {
         name: "context",
         heading: "CONTEXT",
         help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
         step: 2,
-        sort: Sort::Highest(|summary, _| summary.context.fill(&summary.limits)),
+        sort: Sort::Highest(|gauge| gauge.context.fill(gauge.limits())),
         shape: Shape::Gauge,
         widths: [PERCENT_COLUMNS; 3],
         cell: |entry| {
-            let sign = match entry.summary.limits.trigger {
+            let sign = match entry.gauge.limits().trigger {
                 Some(_) => ' ',
                 None => OF_WINDOW,
             };
-            let tone = match entry.summary.nearness() {
+            let tone = match nearness(entry.gauge) {
                 Nearness::Calm => Tone::Strong,
                 near => near.into(),
             };
-            let percent = entry.summary.percent();
+            let percent = percent(entry.gauge);
             let percent = percent.map(|percent| {
-                let stage = entry.summary.share_stage();
+                let stage = share_stage(entry.gauge);
                 stage.number(format!("{percent}%{sign}"))
             });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
@@ -230,9 +230,9 @@ pub static COLUMNS: &[Column] = &[
         heading: "KNOWN",
         help: "tokens in the context that the provider reported",
         step: 4,
-        sort: Sort::Highest(|summary, _| summary.context.known),
+        sort: Sort::Highest(|gauge| gauge.context.known),
         widths: [0, 8, 8],
-        cell: |entry| plain(number::tokens_or_none(entry.summary.context.known)),
+        cell: |entry| plain(number::tokens_or_none(entry.gauge.context.known)),
         ..PLAIN
     },
     Column {
@@ -240,12 +240,12 @@ pub static COLUMNS: &[Column] = &[
         heading: "EST",
         help: "estimated since the last usage report",
         step: 5,
-        sort: Sort::Highest(|summary, _| summary.context.estimated),
+        sort: Sort::Highest(|gauge| gauge.context.estimated),
         widths: [0, 7, 7],
         cell: |entry| {
-            let context = &entry.summary.context;
+            let context = &entry.gauge.context;
             let sign = if context.known == 0 { "" } else { "+" };
-            let (tokens, tone) = match (context.estimated, entry.summary.is_final) {
+            let (tokens, tone) = match (context.estimated, entry.gauge.is_final) {
                 (0, _) => (String::new(), Tone::Plain),
                 (n, true) => (format!("{sign}{}", number::tokens(n)), Tone::Estimated),
                 (n, false) => (format!("~{}", number::short(n)), Tone::Quiet),
@@ -259,18 +259,18 @@ pub static COLUMNS: &[Column] = &[
         heading: "HEADROOM",
         help: "tokens left before the trigger",
         step: 1,
-        sort: Sort::Lowest(|summary, _| summary.left()),
+        sort: Sort::Lowest(|gauge| gauge.context.left(gauge.limits())),
         widths: [0, 9, 9],
-        cell: |entry| match entry.summary.headroom() {
+        cell: |entry| match entry.gauge.headroom() {
             None => quiet(NONE),
             Some(left) => {
-                let tokens = match (left, entry.summary.context.used) {
+                let tokens = match (left, entry.gauge.context.used) {
                     (_, 0) => NONE.to_owned(),
                     (0, _) => "now".to_owned(),
-                    (left, _) => entry.summary.share_stage().number(number::short(left)),
+                    (left, _) => share_stage(entry.gauge).number(number::short(left)),
                 };
                 // The percentage has the stronger style: one such number per row is enough.
-                piece(tokens, entry.summary.nearness().min(Nearness::Near))
+                piece(tokens, nearness(entry.gauge).min(Nearness::Near))
             }
         },
         ..PLAIN
@@ -280,12 +280,12 @@ pub static COLUMNS: &[Column] = &[
         heading: "COMP",
         help: "compactions; +: and perhaps more, before the part of the log that was read",
         step: 11,
-        sort: Sort::Highest(|summary, _| summary.compactions as u64),
+        sort: Sort::Highest(|gauge| gauge.compactions as u64),
         widths: [0, 0, 5],
         from: 132,
         cell: |entry| {
-            let is_whole = entry.session.coverage == Coverage::Whole;
-            quiet(match (entry.summary.compactions, is_whole) {
+            let is_whole = entry.gauge.coverage == Coverage::Whole;
+            quiet(match (entry.gauge.compactions, is_whole) {
                 (0, _) => NONE.to_owned(),
                 (n, true) => n.to_string(),
                 (n, false) => format!("{n}+"),
@@ -298,13 +298,13 @@ pub static COLUMNS: &[Column] = &[
         heading: "NEXT",
         help: "requests until the next compaction: median and 80% band; or when it compacts if nobody types",
         step: 3,
-        sort: Sort::Lowest(|summary, session| match summary.forecast_then(session) {
+        sort: Sort::Lowest(|gauge| match gauge.forecast_then() {
             Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
             Err(_) => u64::MAX,
         }),
         widths: [0, NEXT_COLUMNS, NEXT_COLUMNS],
         from: 100,
-        cell: |entry| match entry.summary.forecast(entry.session, entry.app.now) {
+        cell: |entry| match entry.gauge.forecast(entry.app.now) {
             forecast if let Some(at) = entry.idle_first(&forecast) => plain(at),
             Err(_) => quiet(NONE),
             Ok(forecast) if forecast.is_now() => plain("now"),
@@ -325,8 +325,8 @@ pub static COLUMNS: &[Column] = &[
         heading: "CACHE",
         help: "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
         step: 12,
-        sort: Sort::Highest(|_, session| {
-            let cache = session.prompt_cache();
+        sort: Sort::Highest(|gauge| {
+            let cache = gauge.prompt_cache();
             let sent = cache.map_or(0, |cache| {
                 cache.sent.as_second() + i64::from(cache.life.seconds)
             });
@@ -335,7 +335,7 @@ pub static COLUMNS: &[Column] = &[
         widths: [0, 6, 6],
         from: 120,
         cell: |entry| {
-            let Some(cache) = entry.session.prompt_cache() else {
+            let Some(cache) = entry.gauge.prompt_cache() else {
                 return quiet(NONE);
             };
             let state = cache.state(entry.app.now);
@@ -352,16 +352,16 @@ pub static COLUMNS: &[Column] = &[
         heading: "GROWTH",
         help: "tokens added by each of the last requests",
         step: 6,
-        sort: Sort::Highest(|summary, _| {
-            let growth = summary.growth.iter();
-            growth.fold(0, |sum, grown| sum.saturating_add(*grown))
+        sort: Sort::Highest(|gauge| {
+            let growth = gauge.growth().into_iter();
+            growth.fold(0, |sum, grown| sum.saturating_add(grown))
         }),
-        widths: [0, 0, summary::GROWTH_BARS as u16 + 1],
+        widths: [0, 0, GROWTH_BARS as u16 + 1],
         // On narrower screens the gauge and the title need the room more.
         from: 150,
         cell: |entry| {
-            let window = entry.summary.limits.window;
-            quiet(sparkline::bars(&entry.summary.growth, window))
+            let window = entry.gauge.limits().window;
+            quiet(sparkline::bars(&entry.gauge.growth(), window))
         },
         ..PLAIN
     },
@@ -384,7 +384,7 @@ impl Entry<'_> {
     /// When it compacts if nobody types, where that is what comes first.
     fn idle_first(&self, forecast: &Result<Forecast, NoForecast>) -> Option<String> {
         let app = self.app;
-        let all = next(self.session, forecast, app.now);
+        let all = next(self.gauge, forecast, app.now);
         let first = all.iter().find(|next| next.compacts())?;
         let is_idle = first.kind == TriggerKind::Idle;
         let at = first.at.filter(|_| is_idle)?;

@@ -191,7 +191,7 @@ impl App {
         let selected = self.notices.in_row(self.ui.notices.index());
         let session = selected.and_then(|notice| notice.session);
         self.close_overlay();
-        match session.filter(|key| self.fleet.get(*key).is_some()) {
+        match session.filter(|key| self.fleet.contains(*key)) {
             Some(key) => {
                 self.ui.came_from = None;
                 self.pager = None;

@@ -95,7 +95,7 @@ impl Page {
     fn of(fleet: &Fleet, key: SessionKey, session: &Session) -> Page {
         let mut agents = children(fleet, key);
         agents.sort_by_key(|child| {
-            let started = fleet.get(child.key).and_then(|child| child.started_at);
+            let started = fleet.gauge(child.key).and_then(|child| child.started_at);
             (Reverse(started), child.key)
         });
         let timeline = Timeline::of(session);

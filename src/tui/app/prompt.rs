@@ -88,7 +88,7 @@ impl App {
         match reach {
             Reach::Session => self.fleet.set_for(key),
             Reach::Model => {
-                let model = self.fleet.get(key)?.model()?;
+                let model = self.fleet.gauge(key)?.model()?;
                 Some(SetFor::Model(model.to_owned()))
             }
         }
@@ -112,7 +112,7 @@ impl App {
             });
         }
         if let Purpose::Window(key, reach) = prompt.purpose {
-            let has_model = self.fleet.get(key).is_some_and(|s| s.model().is_some());
+            let has_model = self.fleet.gauge(key).is_some_and(|s| s.model().is_some());
             let other = match reach {
                 Reach::Session if has_model => Reach::Model,
                 _ => Reach::Session,
@@ -251,7 +251,6 @@ impl App {
     fn set_window(&mut self, key: SessionKey, reach: Reach, window: Option<u64>) {
         if let Some(sessions) = self.within(key, reach) {
             self.fleet.set_window(sessions, window);
-            self.shown.summaries.clear();
             self.shown.page = None;
             self.stale();
         }

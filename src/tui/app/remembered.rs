@@ -177,7 +177,7 @@ impl App {
         let panel = self.ui.tab.name.to_owned();
         let shown = self.open_session().and_then(|key| {
             let path = self.fleet.facts(key)?.path.to_str()?;
-            Some((path, self.fleet.get(key)?.meta.id.as_deref()))
+            Some((path, self.fleet.gauge(key)?.meta.id.as_deref()))
         });
         let (path, id) = shown.unwrap_or_default();
         LastSession {
@@ -215,14 +215,14 @@ impl App {
             let facts = self.fleet.facts(*key);
             facts.is_some_and(|facts| facts.path.to_str() == Some(&awaited.path))
         };
-        let found = self.fleet.sessions().filter(|(key, _)| is_in_log(key));
+        let found = self.fleet.gauges().filter(|(key, _)| is_in_log(key));
         if !awaited.id.is_empty() {
             let mut found =
-                found.filter(|(_, session)| session.meta.id.as_deref() == Some(&awaited.id));
+                found.filter(|(_, gauge)| gauge.meta.id.as_deref() == Some(&awaited.id));
             return found.next().map(|(key, _)| key);
         }
         let found: Vec<(SessionKey, bool)> = found
-            .map(|(key, session)| (key, session.meta.parent.is_none()))
+            .map(|(key, gauge)| (key, gauge.meta.parent.is_none()))
             .collect();
         let mut of_nobody = found.iter().filter(|(_, is_own)| *is_own);
         match (of_nobody.next(), of_nobody.next()) {

@@ -58,8 +58,9 @@ impl App {
 
     /// Whether a session's texts are being counted, so that its numbers may change in a moment.
     pub fn is_counting(&self, key: SessionKey) -> bool {
-        let session = self.fleet.get(key);
-        let is_provisional = session.is_some_and(|s| Stage::of(s) == Stage::Provisional);
+        let gauge = self.fleet.gauge(key);
+        let is_provisional =
+            gauge.is_some_and(|s| Stage::settled_if(s.is_settled()) == Stage::Provisional);
         is_provisional && self.rest.asked == Some(key.file)
     }
 }

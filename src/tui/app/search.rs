@@ -285,7 +285,7 @@ impl App {
             page: 0,
         };
         let pattern = Arc::clone(&search.pattern);
-        if self.fleet.get(key).is_none() {
+        if !self.fleet.contains(key) {
             self.notify("this session no longer exists".to_owned());
             return Effect::None;
         }

@@ -1,23 +1,17 @@
 //! The list of sessions, which is filtered, sorted and grouped, and the sums below it.
 
 use super::filter::{Condition, Fact, Name, SESSIONS};
+use super::listed::nearness;
 use super::tabs::row_id;
-use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
+use super::{App, Direction, Grouping, Idle, Nearness, Sort};
 use jiff::{SignedDuration, Timestamp};
 use model::fleet::{Candidate, Families, Row, SessionKey, contains};
+use model::gauge::Gauge;
 use model::project::is_named;
-use model::session::{Coverage, Session};
+use model::session::Coverage;
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// How many items of sessions off screen are summed up before each frame: that takes some milliseconds.
-const SUMMED_PER_FRAME: usize = 100_000;
-/// A session counts as at least this many items.
-const LEAST_ITEMS: usize = 400;
-/// A session whose size was computed beforehand counts as this many.
-const KNOWN_ITEMS: usize = 40;
 
 /// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
 const SMALL_LIST: usize = 1_000;
@@ -78,8 +72,6 @@ pub struct Totals {
     pub estimated: u64,
     /// How many are near their trigger.
     pub near: usize,
-    /// How many are not summed up yet.
-    pub missing: usize,
 }
 
 /// Which sessions match the filter, as far as that was computed.
@@ -125,34 +117,6 @@ impl Matched {
     fn contains(&self, key: SessionKey) -> bool {
         self.words.is_empty() || self.sessions.get(&key).copied().unwrap_or(true)
     }
-
-    /// Whether a condition is about a session's sizes.
-    fn is_about_sizes(&self) -> bool {
-        self.conditions.iter().any(|condition| match condition {
-            Condition::Size(..) => true,
-            Condition::Is(fact) => *fact != Fact::Live,
-            Condition::Named(..) | Condition::Text(_) => false,
-        })
-    }
-}
-
-/// Summaries of sessions off screen that one frame may make.
-struct Budget(usize);
-
-impl Budget {
-    /// Whether this session may be summed up too. The first may always.
-    fn allows(&mut self, session: &Session) -> bool {
-        // Once the budget is spent, thousands of sessions are refused without a look at them.
-        if self.0 == 0 {
-            return false;
-        }
-        let items = match session.items_to_sum() {
-            Some(items) => items.max(LEAST_ITEMS),
-            None => KNOWN_ITEMS,
-        };
-        self.0 = self.0.saturating_sub(items);
-        true
-    }
 }
 
 impl App {
@@ -186,14 +150,9 @@ impl App {
     fn list_sessions(&mut self) {
         let matched = &mut self.shown.matched;
         matched.set(&self.ui.filter);
-        let is_sorted_by_size = matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_));
-        if is_sorted_by_size || matched.is_about_sizes() {
-            self.sum_up_to_sort();
-        }
-        let matched = &mut self.shown.matched;
         if !matched.words.is_empty() {
-            for (key, session) in self.fleet.sessions() {
-                let matches = || self.fleet.matches(key, session, &matched.words);
+            for (key, gauge) in self.fleet.gauges() {
+                let matches = || self.fleet.matches(key, gauge, &matched.words);
                 matched.sessions.entry(key).or_insert_with(matches);
             }
         }
@@ -224,46 +183,34 @@ impl App {
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
-    /// Whether the filter has words that are looked for in texts.
-    pub(super) fn searches_texts(&self) -> bool {
-        SESSIONS.read(&self.ui.filter).iter().any(|condition| {
-            matches!(
-                condition,
-                Condition::Text(_) | Condition::Named(Name::Title, _)
-            )
-        })
-    }
-
-    /// Whether a session meets the conditions of the filter. Sizes of sessions that are not summed up yet meet none.
+    /// Whether a session meets the conditions of the filter.
     fn passes(&self, found: &Candidate<'_>) -> bool {
-        let (key, session) = (found.key, found.session);
-        let summary = self.shown.summaries.get(&key);
-        let sizes = |is: &dyn Fn(&Summary) -> bool| summary.is_some_and(|summary| is(summary));
+        let (key, gauge) = (found.key, found.gauge);
         let mut conditions = self.shown.matched.conditions.iter();
         conditions.all(|condition| match condition {
-            Condition::Named(name, value) => self.is_named(key, session, *name, value),
-            Condition::Size(order, size) => sizes(&|summary| {
-                let (counted, end) = summary.context.filled(&summary.limits);
-                summary.context.used > 0
-                    && !summary.limits.ends
+            Condition::Named(name, value) => self.is_named(key, gauge, *name, value),
+            Condition::Size(order, size) => {
+                let (counted, end) = gauge.context.filled(gauge.limits());
+                gauge.context.used > 0
+                    && !gauge.limits().ends
                     && size.compares(*order, counted, end)
-            }),
+            }
             Condition::Is(Fact::Live) => self.is_live_since(key, found.active),
-            Condition::Is(Fact::Near) => sizes(&|summary| summary.nearness() != Nearness::Calm),
-            Condition::Is(Fact::Compacted) => sizes(&|summary| summary.compactions > 0),
-            Condition::Is(Fact::Estimated) => sizes(&|summary| summary.context.estimated > 0),
+            Condition::Is(Fact::Near) => nearness(gauge) != Nearness::Calm,
+            Condition::Is(Fact::Compacted) => gauge.compactions > 0,
+            Condition::Is(Fact::Estimated) => gauge.context.estimated > 0,
             Condition::Is(_) | Condition::Text(_) => true,
         })
     }
 
-    fn is_named(&self, key: SessionKey, session: &Session, name: Name, value: &str) -> bool {
+    fn is_named(&self, key: SessionKey, gauge: &Gauge, name: Name, value: &str) -> bool {
         match name {
             Name::Agent => {
                 let label = self.fleet.facts(key).map_or("", |facts| facts.label);
-                contains(session.agent, value) || contains(label, value)
+                contains(gauge.agent, value) || contains(label, value)
             }
-            Name::Model => session.model().is_some_and(|model| contains(model, value)),
-            Name::Project => is_named(session.folder(), value),
+            Name::Model => gauge.model().is_some_and(|model| contains(model, value)),
+            Name::Project => is_named(gauge.folder(), value),
             Name::Title => {
                 let title = self.fleet.title(key);
                 title.is_some_and(|title| contains(&title, value))
@@ -276,11 +223,11 @@ impl App {
     pub(super) fn values_of_sessions(&self, name: Name) -> Vec<String> {
         let mut values: Vec<String> = self
             .fleet
-            .sessions()
-            .filter_map(|(key, session)| match name {
+            .gauges()
+            .filter_map(|(key, gauge)| match name {
                 Name::Agent => self.fleet.facts(key).map(|facts| facts.label.to_owned()),
-                Name::Model => session.model().map(str::to_owned),
-                Name::Project => Some(self.fleet.project_of(session).to_owned()),
+                Name::Model => gauge.model().map(str::to_owned),
+                Name::Project => Some(self.fleet.project_of(gauge).to_owned()),
                 _ => None,
             })
             .collect();
@@ -289,39 +236,16 @@ impl App {
         values
     }
 
-    /// Sums up the sessions that are to be sorted by a number. Sessions for which there is no time come last in this
-    /// list.
-    fn sum_up_to_sort(&mut self) {
-        let mut budget = Budget(SUMMED_PER_FRAME);
-        for (key, session) in self.fleet.sessions() {
-            if let Entry::Vacant(place) = self.shown.summaries.entry(key) {
-                if !budget.allows(session) {
-                    self.stale.list = List::Late;
-                    break;
-                }
-                place.insert(Box::new(Summary::of(session)));
-            }
-        }
-    }
-
     /// What a session is sorted by; the lowest comes first. Live sessions are sorted by their start, so that
     /// they do not change places with every record.
     fn rank<'s>(&'s self, found: &Candidate<'s>) -> Rank<'s> {
-        let Candidate {
-            key,
-            session,
-            active,
-        } = *found;
-        let of = |n: fn(&Summary, &Session) -> u64| {
-            let summary = self.shown.summaries.get(&key);
-            summary.map(|summary| n(summary, session))
-        };
+        let Candidate { key, gauge, active } = *found;
         let (number, name) = match self.ui.sort.sort {
             Sort::Recent => {
                 let live = self.is_live_since(key, active);
-                let since = if live { session.started_at } else { active };
+                let since = if live { gauge.started_at } else { active };
                 // A sub-agent that begins does not lift its family above other live sessions.
-                let place = match (live, session.meta.parent.is_some()) {
+                let place = match (live, gauge.meta.parent.is_some()) {
                     (true, false) => 0,
                     (true, true) => 1,
                     (false, _) => 2,
@@ -329,11 +253,11 @@ impl App {
                 return (place, None, Reverse(since), key);
             }
             Sort::Name(name) => {
-                let name = name(&self.fleet, session);
+                let name = name(&self.fleet, gauge);
                 (beginning(name), Some(name).filter(|name| !name.is_empty()))
             }
-            Sort::Lowest(n) => (of(n).unwrap_or(u64::MAX), None),
-            Sort::Highest(n) => (u64::MAX - of(n).unwrap_or(0), None),
+            Sort::Lowest(n) => (n(gauge), None),
+            Sort::Highest(n) => (u64::MAX - n(gauge), None),
         };
         (number, name, Reverse(active), key)
     }
@@ -375,20 +299,20 @@ impl App {
 
     /// The identity of a session's group, and its name. Which other projects there are can change what one is called.
     fn group_of(&self, key: SessionKey) -> (&str, &str) {
-        match (self.ui.grouping, self.fleet.get(key)) {
+        match (self.ui.grouping, self.fleet.gauge(key)) {
             (Grouping::Agent, _) => {
                 let facts = self.fleet.facts(key);
                 let agent = facts.map_or("", |facts| facts.agent);
                 (agent, agent)
             }
-            (_, Some(session)) if !session.folder().is_empty() => {
-                (session.folder(), self.fleet.project_of(session))
+            (_, Some(gauge)) if !gauge.folder().is_empty() => {
+                (gauge.folder(), self.fleet.project_of(gauge))
             }
             _ => ("", "no project"),
         }
     }
 
-    /// Sums up the listed sessions, those off screen a few at a time.
+    /// Sums up the listed sessions.
     pub(super) fn add_up(&mut self) {
         if !self.stale.totals || self.waits(self.shown.summed_at, SUM_INTERVAL) {
             return;
@@ -402,27 +326,16 @@ impl App {
             self.sessions_listed().map(|row| row.key).collect()
         };
         let mut totals = Totals::default();
-        let mut budget = Budget(SUMMED_PER_FRAME);
-        for (key, session) in self.fleet.sessions() {
+        for (key, gauge) in self.fleet.gauges() {
             // Sessions in folded groups count too.
             let counts = all_match || self.ui.grouping != Grouping::None || listed.contains(&key);
-            if session.coverage == Coverage::Unread || !counts {
+            if gauge.coverage == Coverage::Unread || !counts {
                 continue;
             }
-            let summary = match self.shown.summaries.entry(key) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) if budget.allows(session) => {
-                    place.insert(Box::new(Summary::of(session)))
-                }
-                Entry::Vacant(_) => {
-                    totals.missing += 1;
-                    self.stale.totals = true;
-                    continue;
-                }
-            };
-            totals.known = totals.known.saturating_add(summary.context.known);
-            totals.estimated = totals.estimated.saturating_add(summary.context.estimated);
-            totals.near += usize::from(summary.nearness() != Nearness::Calm);
+            let context = &gauge.context;
+            totals.known = totals.known.saturating_add(context.known);
+            totals.estimated = totals.estimated.saturating_add(context.estimated);
+            totals.near += usize::from(nearness(gauge) != Nearness::Calm);
         }
         self.shown.totals = totals;
     }

@@ -1,7 +1,6 @@
 //! Whether the numbers of a session may still change before they are what its whole log shows.
 
 use crate::paint::Tone;
-use model::session::Session;
 use model::window::Limits;
 use render::NONE;
 
@@ -15,13 +14,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// That of the sizes of a session's items and of their sums.
-    pub fn of(session: &Session) -> Stage {
-        Stage::settled_if(session.is_settled())
-    }
-
     /// [`Stage::Settled`] if this holds.
-    pub(super) const fn settled_if(is_settled: bool) -> Stage {
+    pub const fn settled_if(is_settled: bool) -> Stage {
         if is_settled {
             Stage::Settled
         } else {

@@ -105,7 +105,7 @@ impl View<'_> {
 
     /// A number that may change while the log is read and counted.
     pub(super) fn number(&self, number: impl Into<String>, tone: impl Into<Tone>) -> Piece {
-        let stage = Stage::of(self.session);
+        let stage = Stage::settled_if(self.session.is_settled());
         piece(stage.number(number), stage.tone(tone))
     }
 

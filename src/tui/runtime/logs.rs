@@ -14,12 +14,6 @@ pub trait Logs: Send {
     /// Reads the text of an item.
     fn read_text(&self, job: TextJob);
 
-    /// Reads these files, which came from the cache, for their texts.
-    fn need_texts(&self, files: Vec<FileId>);
-
-    /// Reads the ends of these files, which came from the cache, for their titles.
-    fn need_titles(&self, files: Vec<FileId>);
-
     /// Called at the first key or click: a session may be opened soon.
     fn prepare_to_count(&self);
 

@@ -32,7 +32,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 pub use logs::Logs;
 use model::alerts::Alerts;
-use model::fleet::{FileId, Fleet};
+use model::fleet::Fleet;
 use model::threshold::Threshold;
 use model::window::Rules;
 use notify::{Notifier, Route};
@@ -44,7 +44,6 @@ use searching::Searching;
 use signals::Signals;
 pub use signals::{EndedBy, Signal, when_ended};
 use state::{State, StateFile};
-use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -149,10 +148,6 @@ struct Screens<C, W: Write> {
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Delivery>,
     logs: Box<dyn Logs>,
-    /// The files whose texts were requested.
-    requested: HashSet<FileId>,
-    /// The files whose titles were requested.
-    untitled: HashSet<FileId>,
     /// Whether there was a key or a click.
     is_used: bool,
     env: Env,
@@ -248,8 +243,6 @@ impl<C: Console, W: Write> Screens<C, W> {
             now: start.now,
             updates: start.updates,
             logs: start.logs,
-            requested: HashSet::new(),
-            untitled: HashSet::new(),
             is_used: false,
             keys: Keys {
                 handled: 0,
@@ -375,16 +368,6 @@ impl<C: Console, W: Write> Screens<C, W> {
         self.app.hits = hits;
         self.pacer.drawn(begun, now());
         self.mark_keys()?;
-        let mut lacking = self.app.lacking_texts();
-        lacking.retain(|file| self.requested.insert(*file));
-        if !lacking.is_empty() {
-            self.logs.need_texts(lacking);
-        }
-        let mut lacking = self.app.lacking_titles();
-        lacking.retain(|file| self.untitled.insert(*file));
-        if !lacking.is_empty() {
-            self.logs.need_titles(lacking);
-        }
         self.send_alerts()
     }
 

@@ -114,8 +114,6 @@ mod tests {
     impl Logs for Asked {
         fn look_at(&self, _: FileId) {}
         fn read_text(&self, _: TextJob) {}
-        fn need_texts(&self, _: Vec<FileId>) {}
-        fn need_titles(&self, _: Vec<FileId>) {}
         fn prepare_to_count(&self) {}
         fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
 

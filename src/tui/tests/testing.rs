@@ -377,7 +377,7 @@ pub(crate) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
         }
         app.update(Msg::Update(update));
     }
-    let keys: Vec<_> = app.fleet.sessions().map(|(key, _)| key).collect();
+    let keys: Vec<_> = app.fleet.keys().collect();
     for key in keys {
         if let Some(session) = app.fleet.get_mut(key).filter(|s| s.meta.model.is_some()) {
             (session.coverage, session.is_counted) = (Coverage::Whole, true);

@@ -23,7 +23,8 @@ use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
 use crate::widgets::canvas::Canvas;
 use model::fleet::{Live, SessionKey};
-use model::session::{Coverage, Session};
+use model::gauge::Gauge;
+use model::session::Coverage;
 use ratatui::buffer::Buffer;
 use render::text::{cut, width};
 
@@ -145,10 +146,10 @@ fn language(app: &App, at: (u16, u16), area: Area, canvas: &mut Canvas<'_>) {
 }
 
 /// Why a session's context has no size.
-fn empty_context(session: &Session) -> &'static str {
-    match session.coverage {
+fn empty_context(gauge: &Gauge) -> &'static str {
+    match gauge.coverage {
         Coverage::Unread => "reading",
-        _ if session.unreadable > 0 && session.items().is_empty() => "unreadable",
+        _ if gauge.unreadable > 0 && gauge.is_empty => "unreadable",
         _ => "empty",
     }
 }

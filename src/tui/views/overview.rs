@@ -14,6 +14,7 @@
 use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::Fold;
+use crate::app::listed::{just_compacted, sizes};
 use crate::app::{App, Column, Group, Grouping, Idle, Listed, Notice, Purpose, Severity, wrapped};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
@@ -161,14 +162,13 @@ fn session(
     y: u16,
     canvas: &mut Canvas<'_>,
 ) {
-    let (Some(session), Some(summary)) = (app.fleet.get(row.key), app.summary(row.key)) else {
+    let Some(listed) = app.fleet.gauge(row.key) else {
         return;
     };
     let mut entry = Entry {
         app,
         row,
-        session,
-        summary,
+        gauge: listed,
         width: 0,
     };
     let pointer = super::pointer(app.current() == Some(row.key));
@@ -193,23 +193,23 @@ fn session(
 
 /// The gauge, with a recent compaction written into its free space.
 fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
-    let summary = entry.summary;
-    if summary.context.used == 0 {
-        let why = text::cut(super::empty_context(entry.session), usize::from(area.width));
+    let listed = entry.gauge;
+    if listed.context.used == 0 {
+        let why = text::cut(super::empty_context(listed), usize::from(area.width));
         canvas.write_in(area, &[quiet(why)]);
         return;
     }
     let gauge = Gauge {
-        context: &summary.context,
-        limits: &summary.limits,
+        context: &listed.context,
+        limits: listed.limits(),
         theme: canvas.theme,
         place: Place::Row,
     };
     gauge.bar(area, canvas);
-    let Some(compacted) = summary.just_compacted(entry.app.now) else {
+    let Some(compacted) = just_compacted(listed, entry.app.now) else {
         return;
     };
-    let sizes = compacted.sizes(&summary.context);
+    let sizes = sizes(&compacted, &listed.context);
     let free = gauge.room(area.width);
     let columns = usize::from(free.end.saturating_sub(free.start));
     let texts = [
@@ -265,9 +265,6 @@ fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         let near = if narrow { "near " } else { "near the trigger " };
         let near = piece(format!("{} {near}", totals.near), Tone::Near);
         pieces.extend([quiet("· "), near]);
-    }
-    if totals.missing > 0 {
-        pieces.push(quiet("· counting "));
     }
     let end = canvas.write((3, area.y), area.right(), &pieces);
     let (lines, rows) = (app.lines().len(), app.overview_layout().list.height);

@@ -36,7 +36,7 @@ fn asked(
     match prompt.purpose {
         Purpose::Filter | Purpose::ItemFilter => None,
         Purpose::Window(key, reach) => {
-            let session = app.fleet.get(key)?;
+            let session = app.fleet.gauge(key)?;
             let limits = session.limits();
             let (window, source) = (number::short(limits.window), limits.window_from());
             let empty = match app.window_set(key, reach) {

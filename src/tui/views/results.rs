@@ -252,7 +252,7 @@ fn session(app: &App, found: &FoundItem, columns: usize) -> Pieces {
     }
     let label = app.fleet.facts(key).map(|facts| facts.label);
     groups.extend(label.map(|label| vec![quiet(label)]));
-    let model = app.fleet.get(key).and_then(|session| session.model());
+    let model = app.fleet.gauge(key).and_then(|gauge| gauge.model());
     groups.extend(model.map(|model| vec![quiet(text::short_model(model))]));
     let age = app.age(key).map(number::age);
     groups.extend(age.map(|age| vec![quiet(format!("{age} ago"))]));

@@ -32,7 +32,7 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas
         canvas.write_in(area, &line);
         return;
     }
-    let stage = Stage::of(session);
+    let stage = Stage::settled_if(session.is_settled());
     let lines = Role::ALL.map(|role| role_line(page, role, stage, columns));
     let noteworthy = noteworthy(app, session, page, columns);
     let gap = std::iter::once(Pieces::new());
@@ -87,7 +87,7 @@ fn items(n: usize) -> String {
 /// The lines below the roles: marked, oversized and repeated items, the largest one, sub-agents.
 fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<Pieces> {
     let mut lines = Vec::new();
-    let stage = Stage::of(session);
+    let stage = Stage::settled_if(session.is_settled());
     let short = |tokens| stage.number(number::short(tokens));
     let mut add = |label: &str, text: String| {
         let text = text::cut(&text, columns.saturating_sub(LABEL_COLUMNS));
@@ -159,7 +159,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
 /// and number follow.
 fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
-    let roles = groups::roles(&page.state.context, Stage::of(session));
+    let roles = groups::roles(&page.state.context, Stage::settled_if(session.is_settled()));
     let mut room = columns.saturating_sub(taken(&roles));
     let mut groups = vec![roles];
     if app.session_layout().status.is_empty() {

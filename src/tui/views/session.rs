@@ -19,7 +19,9 @@ mod forecast;
 mod numbers;
 mod status;
 
-use crate::app::{self, App, Nearness, Stage};
+use crate::app::layout::Session as Layout;
+use crate::app::listed::{nearness, nearness_of, size_stage};
+use crate::app::{App, Nearness, Stage};
 use crate::paint::{Area, Hit, Piece, Tone, joined, joined_width, piece, plain, quiet, width};
 use crate::widgets::canvas::Canvas;
 use crate::widgets::gauge::{Gauge, Place};
@@ -28,7 +30,6 @@ use model::agent_estimate::AgentEstimate;
 use model::context::Context;
 use model::fleet::SessionKey;
 use model::running::Running;
-use model::session::Session;
 use model::window::Limits;
 use render::{self, number, text, triggers};
 
@@ -56,46 +57,39 @@ struct Shown<'a> {
 }
 
 pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
-    let (Some(session), Some(summary), Some(page)) =
-        (app.fleet.get(key), app.summary(key), app.page())
-    else {
+    let Some(listed) = app.fleet.gauge(key) else {
         return;
     };
     let layout = app.session_layout();
     let columns = usize::from(canvas.width().saturating_sub(2));
+    header(app, key, listed, layout.header, canvas);
     let facts = app.fleet.facts(key);
-    let shown = Shown {
-        label: facts.map_or(session.agent, |facts| facts.label),
-        context: &page.state.context,
-        limits: &page.state.limits,
-        agent_estimate: page.state.agent_estimate,
-        nothing: super::empty_context(session),
-        nearness: if app.ui.replay.is_on() {
-            app::nearness(&page.state.context, &page.state.limits, &[])
-        } else {
-            summary.nearness()
-        },
-        stage: summary.size_stage(),
+    let mut shown = Shown {
+        label: facts.map_or(listed.agent, |facts| facts.label),
+        context: &listed.context,
+        limits: listed.limits(),
+        agent_estimate: None,
+        nothing: super::empty_context(listed),
+        nearness: nearness(listed),
+        stage: size_stage(listed),
         is_counting: app.is_counting(key),
     };
-    header(app, key, session, layout.header, canvas);
+    let (Some(session), Some(page)) = (app.fleet.get(key), app.page()) else {
+        // Only its summary is held; its log is being read.
+        bars(&shown, &layout, columns, canvas);
+        canvas.write_in(layout.list.inset(1, 0), &[quiet("reading its log")]);
+        super::footer(app, layout.footer, canvas);
+        return;
+    };
+    (shown.context, shown.limits) = (&page.state.context, &page.state.limits);
+    shown.agent_estimate = page.state.agent_estimate;
+    if app.ui.replay.is_on() {
+        shown.nearness = nearness_of(shown.context, shown.limits, &[]);
+    }
     let status = status::status(session, page, &shown, &layout, columns);
     canvas.write_in(layout.status.inset(1, 0), &status);
-    let gauge = Gauge {
-        context: shown.context,
-        limits: shown.limits,
-        theme: canvas.theme,
-        place: Place::Large,
-    };
-    gauge.scale(layout.scale.inset(1, 2), canvas);
-    gauge.bar(layout.bar.inset(1, 2), canvas);
-    for y in layout.bar.rows() {
-        let x = canvas.width() - 2;
-        canvas.write((x, y), canvas.width(), &[piece("▕", Tone::Frame)]);
-    }
-    let numbers = numbers::numbers(&shown, columns);
-    canvas.write_in(layout.numbers.inset(1, 0), &numbers);
-    let forecast = forecast::forecast(app, session, page, &shown, columns);
+    bars(&shown, &layout, columns, canvas);
+    let forecast = forecast::forecast(app, (session, listed), page, &shown, columns);
     canvas.write_in(layout.forecast.inset(1, 0), &forecast);
     if !layout.transport.is_empty() {
         super::transport::draw(app, page, layout.transport, canvas);
@@ -116,6 +110,24 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     super::footer(app, layout.footer, canvas);
 }
 
+/// The gauge and the numbers below it.
+fn bars(shown: &Shown<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
+    let gauge = Gauge {
+        context: shown.context,
+        limits: shown.limits,
+        theme: canvas.theme,
+        place: Place::Large,
+    };
+    gauge.scale(layout.scale.inset(1, 2), canvas);
+    gauge.bar(layout.bar.inset(1, 2), canvas);
+    for y in layout.bar.rows() {
+        let x = canvas.width() - 2;
+        canvas.write((x, y), canvas.width(), &[piece("▕", Tone::Frame)]);
+    }
+    let numbers = numbers::numbers(shown, columns);
+    canvas.write_in(layout.numbers.inset(1, 0), &numbers);
+}
+
 /// The context over time.
 fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if let Some(history) = app.history().filter(|_| !area.is_empty()) {
@@ -126,14 +138,20 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 /// Whether the prompt is in the provider's cache: `cache 54m`. In a replay that is another one, and a narrow screen needs the
 /// room for names.
-fn cache(app: &App, session: &Session) -> Piece {
+fn cache(app: &App, gauge: &model::gauge::Gauge) -> Piece {
     let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
-    let cache = session.prompt_cache().filter(|_| is_shown);
+    let cache = gauge.prompt_cache().filter(|_| is_shown);
     let cell = cache.map(|cache| triggers::cache_cell(cache.state(app.now), &app.clock()));
     quiet(cell.map_or_else(String::new, |cell| format!("cache {cell}  ")))
 }
 
-fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mut Canvas<'_>) {
+fn header(
+    app: &App,
+    key: SessionKey,
+    listed: &model::gauge::Gauge,
+    area: Area,
+    canvas: &mut Canvas<'_>,
+) {
     let age = render::or_none(app.age(key).map(number::age));
     let running = app.fleet.running(key).and_then(Running::word);
     let [live, age] = match (app.is_live(key), running) {
@@ -141,7 +159,7 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         (true, None) => [super::live(app, key), plain(format!("{age} "))],
         (false, _) => [piece("", Tone::Live), plain(format!("{age} "))],
     };
-    let right = [cache(app, session), live, age];
+    let right = [cache(app, listed), live, age];
     let end = area.right().saturating_sub(width(&right) as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 
@@ -149,9 +167,9 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
     let label = app.fleet.facts(key).map(|facts| facts.label);
     let mut groups = vec![
         vec![piece(text::cut(&name, columns / 3), Tone::Accent)],
-        vec![plain(label.unwrap_or(session.agent))],
+        vec![plain(label.unwrap_or(listed.agent))],
     ];
-    if let Some(model) = session.model() {
+    if let Some(model) = listed.model() {
         let room = columns.saturating_sub(joined_width(&groups));
         let model = if columns < ROOMY_COLUMNS {
             text::short_model(model)
@@ -161,9 +179,9 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         let model = text::cut(model, room);
         groups.push(vec![plain(model)]);
     }
-    if let Some(version) = session.meta.version.as_deref() {
+    if let Some(version) = listed.meta.version.as_deref() {
         let version = text::cut(version, columns / 3);
-        groups.push(match session.newer_than_proven() {
+        groups.push(match listed.newer_than_proven() {
             None => vec![quiet(version)],
             Some(proven) => vec![
                 piece(version, Tone::Warn),

@@ -233,8 +233,8 @@ fn a_log_in_another_file_system_is_followed() {
                     other => panic!("{other:?}"),
                 }
             }
-            let newest = fleet.get(key).and_then(|s| s.requests().last());
-            let newest = newest.map(|request| request.prompt);
+            let gauge = fleet.gauge(key);
+            let newest = gauge.and_then(|gauge| gauge.prompts.last().copied());
             let is_there = newest == Some(prompt);
             is_there.then_some(()).ok_or_else(|| format!("{newest:?}"))
         });

@@ -13,6 +13,7 @@ use files::paths::User;
 use files::waiting::wait_for;
 use model::event::{ByLength, Lane, Measure};
 use model::fleet::{Fleet, SessionKey, Update};
+use model::gauge::Gauge;
 use model::running::Running;
 use model::session::{Coverage, Session};
 use model::text::TextRequest;
@@ -60,7 +61,7 @@ fn kind(update: &Update) -> &'static str {
         Update::Rebuilt { .. } => "rebuilt",
         Update::Appended { .. } => "appended",
         Update::Settings { .. } => "settings",
-        Update::Titles { .. } => "titles",
+        Update::Summaries { .. } => "summaries",
         Update::Running { .. } => "running",
         Update::Vanished(_) => "vanished",
         Update::InitialScanDone => "gauges",
@@ -137,9 +138,13 @@ impl Watching {
         let key = key(path);
         self.until(&format!("{known} known"), |fleet| {
             fleet
-                .get(key)
-                .is_some_and(|session| session.context().known == known)
+                .gauge(key)
+                .is_some_and(|gauge| gauge.context.known == known)
         });
+    }
+
+    fn gauge(&self, path: &Path) -> &Gauge {
+        self.fleet.gauge(key(path)).expect("a session")
     }
 
     fn session(&self, path: &Path) -> &Session {
@@ -194,14 +199,14 @@ fn all_gauges_first_then_all_the_rest() {
     let mut watching = Watching::folder(dir.path());
     watching.until("gauges", |fleet| fleet.initial_scan_done);
     assert_eq!(watching.fleet.len(), 20);
-    for (_, session) in watching.fleet.sessions() {
-        assert_eq!(session.coverage, Coverage::Tail);
-        assert!(session.anchor().is_some_and(|anchor| anchor.prompt >= 100));
+    for (_, gauge) in watching.fleet.gauges() {
+        assert_eq!(gauge.coverage, Coverage::Tail);
+        assert!(gauge.context.known >= 100);
     }
     watching.until("caught up", |fleet| fleet.caught_up);
-    for (_, session) in watching.fleet.sessions() {
-        assert_eq!(session.coverage, Coverage::Whole);
-        assert_eq!(session.requests().len(), 3);
+    for (_, gauge) in watching.fleet.gauges() {
+        assert_eq!(gauge.coverage, Coverage::Whole);
+        assert_eq!(gauge.requests, 3);
     }
 }
 

@@ -21,7 +21,7 @@ impl Driven {
     }
 
     fn sessions(&self) -> usize {
-        lock(&self.fleet).sessions().count()
+        lock(&self.fleet).len()
     }
 
     fn has(&self, path: &Path) -> bool {
@@ -64,8 +64,8 @@ fn a_link_in_the_place_of_a_log_is_listed_once_and_at_once() {
         known().unwrap();
         driven.hint(&path);
         let requests = |fleet: &Fleet| {
-            let mut sessions = fleet.of_file(file_id(&to));
-            sessions.next().map(|(_, session)| session.requests().len())
+            let mut keys = fleet.of_file(file_id(&to));
+            Some(fleet.gauge(keys.next()?)?.requests)
         };
         assert_eq!(requests(&lock(&driven.fleet)), Some(2));
         fs::remove_file(&path).unwrap();

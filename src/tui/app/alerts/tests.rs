@@ -48,7 +48,7 @@ fn raised(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
 
 /// All logs count as read from their beginning.
 fn read_through(app: &mut App) {
-    let keys: Vec<SessionKey> = app.fleet.sessions().map(|(key, _)| key).collect();
+    let keys: Vec<SessionKey> = app.fleet.keys().collect();
     for key in keys {
         if let Some(session) = app.fleet.get_mut(key) {
             session.coverage = Coverage::Whole;
@@ -331,8 +331,8 @@ proptest! {
             app.update(Msg::Update(update));
             read_through(&mut app);
             app.prepare(now());
-            let session = app.fleet.get(key).unwrap();
-            let share = session.context().used as f64 / session.limits().trigger.unwrap_or(200_000) as f64;
+            let gauge = app.fleet.gauge(key).unwrap();
+            let share = gauge.context.used as f64 / gauge.limits().trigger.unwrap_or(200_000) as f64;
             let mut expected = 0;
             for (armed, of) in armed.iter_mut().zip(SHARES) {
                 if *armed && share >= of {

@@ -7,7 +7,6 @@
 
 use super::{Column, List, ListSource, Row, Target, View, right, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
-use model::Role;
 use model::children::Child;
 use render::{self, number, text};
 
@@ -54,14 +53,10 @@ impl Row for Child {
     fn text(&self, view: &View<'_>) -> Pieces {
         let fleet = &view.app.fleet;
         let mut pieces = vec![plain(fleet.name(self.key))];
-        if let Some(session) = fleet.get(self.key) {
-            let model = session.model().map(text::short_model);
-            // The first user item is the task of the sub-agent.
-            let task = session
-                .items()
-                .iter()
-                .find(|item| item.role() == Role::User);
-            let parts = [model, task.map(|task| task.preview())];
+        if let Some(gauge) = fleet.gauge(self.key) {
+            let model = gauge.model().map(text::short_model);
+            // The first prompt is the task of the sub-agent.
+            let parts = [model, gauge.meta.prompt.as_deref()];
             pieces.extend(
                 parts
                     .into_iter()

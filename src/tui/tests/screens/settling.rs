@@ -106,9 +106,11 @@ fn a_session_opens_from_its_alert() {
     for update in logs().into_iter().flat_map(|log| log.into_updates()) {
         app.update(Msg::Update(update));
     }
-    let read: Vec<SessionKey> = app.fleet.sessions().map(|(key, _)| key).collect();
+    let read: Vec<SessionKey> = app.fleet.keys().collect();
     for key in read {
-        app.fleet.get_mut(key).unwrap().coverage = model::session::Coverage::Whole;
+        if let Some(session) = app.fleet.get_mut(key) {
+            session.coverage = model::session::Coverage::Whole;
+        }
     }
     app.prepare(now());
     let alerts = app.notices.all().len();

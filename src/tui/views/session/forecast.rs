@@ -8,6 +8,7 @@ use crate::views::groups;
 use model::Role;
 use model::context::Context;
 use model::forecast::is_idle;
+use model::gauge::Gauge;
 use model::prompt_cache::CacheState;
 use model::session::Session;
 use model::triggers::{self, Next};
@@ -17,13 +18,13 @@ use render::{number, text, triggers as words};
 
 pub(super) fn forecast(
     app: &App,
-    session: &Session,
+    (session, gauge): (&Session, &Gauge),
     page: &Page,
     shown: &Shown<'_>,
     columns: usize,
 ) -> Pieces {
     let replayed = app.ui.replay.is_on();
-    let beside = (!replayed).then(|| Beside::of(app, session, page));
+    let beside = (!replayed).then(|| Beside::of(app, gauge, page));
     let mut parts: Vec<Pieces> = replayed
         .then(|| hindsight(page))
         .flatten()
@@ -45,31 +46,33 @@ pub(super) fn forecast(
     });
     if let Some(beside) = &beside {
         parts.extend(beside.when().filter(|_| !beside.is_first));
-        parts.extend(beside.cache(session));
+        parts.extend(beside.cache());
         parts.extend(beside.others(session));
     }
     joined(parts, columns)
 }
 
 /// What else than the size can compact the session next, and its prompt cache.
-struct Beside {
+struct Beside<'a> {
+    gauge: &'a Gauge,
     all: Vec<Next>,
     /// Whether it comes before the size.
     is_first: bool,
     clock: Clock,
 }
 
-impl Beside {
-    fn of(app: &App, session: &Session, page: &Page) -> Beside {
+impl<'a> Beside<'a> {
+    fn of(app: &App, gauge: &'a Gauge, page: &Page) -> Beside<'a> {
         let mut forecast = page.forecast;
         if let Ok(forecast) = &mut forecast
-            && is_idle(session, Some(app.now))
+            && is_idle(gauge.updated_at, Some(app.now))
         {
             forecast.minutes = None;
         }
-        let all = triggers::next(session, &forecast, app.now);
+        let all = triggers::next(gauge, &forecast, app.now);
         let first = all.iter().find(|next| next.compacts());
         Beside {
+            gauge,
             is_first: first.is_some_and(|next| next.at.is_some()),
             clock: app.clock(),
             all,
@@ -84,9 +87,9 @@ impl Beside {
     }
 
     /// `cache warm until 14:58, next request $0.24, cold $2.31`
-    fn cache(&self, session: &Session) -> Option<Pieces> {
-        let state = session.prompt_cache()?.state(self.clock.now);
-        let cost = words::next_prompt(&session.next_prompt(session.context().used), state);
+    fn cache(&self) -> Option<Pieces> {
+        let state = self.gauge.prompt_cache()?.state(self.clock.now);
+        let cost = words::next_prompt(&self.gauge.next_prompt(), state);
         let tone = match state {
             CacheState::Cold(..) => Tone::Warn,
             CacheState::Warm(_) | CacheState::Open(_) => Tone::Text,
@@ -127,7 +130,7 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>)
     }
     match page.forecast {
         Ok(mut forecast) => {
-            if !app.ui.replay.is_on() && is_idle(session, Some(app.now)) {
+            if !app.ui.replay.is_on() && is_idle(session.updated_at, Some(app.now)) {
                 forecast.minutes = None;
             }
             piece(forecast.to_string(), shown.nearness)

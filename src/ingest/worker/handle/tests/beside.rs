@@ -67,7 +67,7 @@ fn a_session_in_the_registry_of_a_process_is_running_however_old_its_log_is() {
             fleet.running(a) == running
                 && fleet.running(b).is_none()
                 && fleet.running(c).is_none()
-                && fleet.get(a).is_some()
+                && fleet.contains(a)
         }
     };
     watching.until("the process", is(Some(Running::Busy)));

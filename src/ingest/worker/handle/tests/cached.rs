@@ -28,37 +28,23 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
     fs::write(&path, text).unwrap();
     age(&path);
     let first = with_cache(dir.path());
-    assert!(!first.session(&path).lacks_texts());
-    let context = first.session(&path).context();
+    let context = first.gauge(&path).context;
     first.end();
 
     let mut second = with_cache(dir.path());
-    let session = second.session(&path);
-    assert!(session.lacks_texts());
-    assert_eq!((session.context(), session.project()), (context, "shop"));
-    assert_eq!(
-        second
-            .seen
-            .iter()
-            .filter(|kind| **kind == "rebuilt")
-            .count(),
-        1
-    );
-    // It has its title.
-    assert!(!second.session(&path).lacks_title());
+    let gauge = second.gauge(&path);
+    assert_eq!((gauge.context, gauge.project()), (context, "shop"));
+    let read = second.seen.iter().filter(|kind| **kind == "summaries");
+    assert_eq!(read.count(), 1);
     assert_eq!(second.fleet.title(key(&path)).unwrap(), "words");
-    // It is read for its texts, and when somebody opens it.
-    second.handle.need_texts([file_id(&path)]);
-    second.until("texts", |fleet| {
-        fleet
-            .get(key(&path))
-            .is_some_and(|session| !session.lacks_texts())
-    });
-    assert_eq!(second.session(&path).context(), context);
+    // It is read when somebody opens it.
+    assert!(second.fleet.get(key(&path)).is_none());
+    second.handle.look_at(file_id(&path));
+    second.until("all of it", |fleet| fleet.get(key(&path)).is_some());
+    assert_eq!(second.session(&path).context().known, context.known);
     second.end();
 
     let mut third = with_cache(dir.path());
-    assert!(third.session(&path).lacks_texts());
     append(&path, "{\"toy\":300}\n");
     third.until_known(&path, 301);
     third.assert_same_as_fresh(&path);
@@ -70,29 +56,7 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
     append(&path, "{\"toy\":400}\n");
     age(&path);
     let fourth = with_cache(dir.path());
-    assert!(!fourth.session(&path).lacks_texts());
-    fourth.assert_same_as_fresh(&path);
-}
-
-#[test]
-fn the_end_of_a_log_is_read_for_a_long_title() {
-    let (dir, path) = folder();
-    let title = "long ".repeat(100);
-    fs::write(
-        &path,
-        format!("{{\"title\":\"{title}\"}}\n{{\"toy\":100}}\n"),
-    )
-    .unwrap();
-    age(&path);
-    with_cache(dir.path()).end();
-    let mut watching = with_cache(dir.path());
-    assert!(watching.session(&path).lacks_title());
-    watching.handle.need_titles([file_id(&path)]);
-    let titled = |fleet: &Fleet| fleet.title(key(&path)).is_some();
-    watching.until("titles", titled);
-    assert_eq!(watching.fleet.title(key(&path)).unwrap(), title);
-    let session = watching.session(&path);
-    assert!(session.lacks_texts() && !session.lacks_title());
+    assert_eq!(fourth.gauge(&path).context.known, 401);
 }
 
 #[test]
@@ -102,7 +66,7 @@ fn opening_a_session_reads_its_log() {
     age(&path);
     with_cache(dir.path()).end();
     let mut watching = with_cache(dir.path());
-    assert!(watching.session(&path).lacks_texts());
+    assert!(watching.fleet.get(key(&path)).is_none());
     watching.handle.look_at(file_id(&path));
     watching.until("opened", |fleet| {
         let session = fleet.get(key(&path));

@@ -1,0 +1,131 @@
+//! What a fleet holds of a session: all of it, or what lists show.
+
+use crate::event::Meta;
+use crate::gauge::Gauge;
+use crate::session::{Coverage, Session};
+use crate::window::Overrides;
+use jiff::Timestamp;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// A session and what is computed of it with each of its updates: lists of ten thousand sessions are made many
+/// times a second.
+#[derive(Debug)]
+pub(super) struct Listed {
+    held: Held,
+    /// See [`Fleet::activity_of`].
+    pub(super) active: Option<Timestamp>,
+    /// The folder that the projects have of it.
+    pub(super) folder: Box<str>,
+}
+
+/// What is held of a session. All is boxed: a list of all sessions reads little of most.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// What lists show: nobody writes to it or looks at it.
+    Summary(Box<Gauge>),
+    /// All of it, and what lists show of it once that is asked for.
+    Session(Box<Session>, OnceCell<Box<Gauge>>),
+}
+
+impl Held {
+    pub(super) fn whole(session: Session) -> Held {
+        Held::Session(Box::new(session), OnceCell::new())
+    }
+}
+
+impl Listed {
+    pub(super) fn of(held: Held) -> Listed {
+        Listed {
+            held,
+            active: None,
+            folder: Box::default(),
+        }
+    }
+
+    /// What lists show.
+    pub(super) fn gauge(&self) -> &Gauge {
+        match &self.held {
+            Held::Summary(gauge) => gauge,
+            Held::Session(session, gauge) => gauge.get_or_init(|| Box::new(session.gauge())),
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<&Session> {
+        match &self.held {
+            Held::Summary(_) => None,
+            Held::Session(session, _) => Some(session),
+        }
+    }
+
+    /// The session, to be changed.
+    pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
+        match &mut self.held {
+            Held::Summary(_) => None,
+            Held::Session(session, gauge) => {
+                gauge.take();
+                Some(session)
+            }
+        }
+    }
+
+    /// Whether nothing was read of its log yet.
+    pub(super) fn is_unread(&self) -> bool {
+        match &self.held {
+            Held::Summary(gauge) => gauge.coverage == Coverage::Unread && gauge.records == 0,
+            Held::Session(..) => false,
+        }
+    }
+
+    /// Its names, without computing what lists show besides.
+    pub(super) fn meta(&self) -> &Meta {
+        match &self.held {
+            Held::Summary(gauge) => &gauge.meta,
+            Held::Session(session, _) => &session.meta,
+        }
+    }
+
+    pub(super) fn updated_at(&self) -> Option<Timestamp> {
+        match &self.held {
+            Held::Summary(gauge) => gauge.updated_at,
+            Held::Session(session, _) => session.updated_at,
+        }
+    }
+
+    pub(super) fn folder(&self) -> &str {
+        match &self.held {
+            Held::Summary(gauge) => gauge.folder(),
+            Held::Session(session, _) => session.folder(),
+        }
+    }
+
+    pub(super) fn model(&self) -> Option<&str> {
+        match &self.held {
+            Held::Summary(gauge) => gauge.model(),
+            Held::Session(session, _) => session.model(),
+        }
+    }
+
+    pub(super) fn set_overrides(&mut self, overrides: &Arc<Overrides>) {
+        let overrides = Arc::clone(overrides);
+        match &mut self.held {
+            Held::Summary(gauge) => gauge.set_overrides(overrides),
+            Held::Session(session, gauge) => {
+                gauge.take();
+                session.set_overrides(overrides);
+            }
+        }
+    }
+
+    pub(super) fn set_window(&mut self, window: Option<u64>) {
+        match &mut self.held {
+            Held::Summary(gauge) => gauge.set_window(window),
+            Held::Session(session, gauge) => {
+                if session.set_window_tokens() != window {
+                    gauge.take();
+                    session.set_window(window);
+                }
+            }
+        }
+    }
+}

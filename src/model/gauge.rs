@@ -1,0 +1,223 @@
+//! A listed session: its summary, with the settings of its agent and the window that the user has set. None of them is part
+//! of the summary, so that a change of them never makes a log be read again.
+
+use super::estimator::Estimator;
+use super::event::Meta;
+use super::forecast::{Forecast, NoForecast, is_idle};
+use super::limits::{Sizes, Terms};
+use super::past::ModelFacts;
+use super::project::last_part;
+use super::session::Session;
+use super::summary::Summary;
+use super::version;
+use super::window::{Limits, Overrides, Rules, Said};
+use derive_more::Deref;
+use jiff::Timestamp;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// A summary with the settings that hold for it.
+#[derive(Debug, Clone, Deref)]
+pub struct Gauge {
+    #[deref]
+    summary: Summary,
+    rules: Arc<Rules>,
+    overrides: Arc<Overrides>,
+    /// The window that the user has set, in tokens.
+    window: Option<u64>,
+    limits: OnceCell<Limits>,
+    /// As of the newest record.
+    forecast: OnceCell<Result<Forecast, NoForecast>>,
+}
+
+impl Session {
+    /// The session as lists show it.
+    pub fn gauge(&self) -> Gauge {
+        let rules = Arc::clone(self.rules_shared());
+        let mut gauge = Gauge::new(self.summary(), rules, Arc::clone(self.overrides_shared()));
+        gauge.set_window(self.set_window_tokens());
+        gauge
+    }
+}
+
+impl Gauge {
+    /// A summary by these settings.
+    pub fn new(summary: Summary, rules: Arc<Rules>, overrides: Arc<Overrides>) -> Gauge {
+        Gauge {
+            summary,
+            rules,
+            overrides,
+            window: None,
+            limits: OnceCell::new(),
+            forecast: OnceCell::new(),
+        }
+    }
+
+    /// The summary.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Sets what the agent's settings say.
+    pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
+        self.overrides = overrides;
+        (self.limits, self.forecast) = Default::default();
+    }
+
+    /// Sets the window that the user has set; `None`: none.
+    pub fn set_window(&mut self, window: Option<u64>) {
+        self.window = window;
+        (self.limits, self.forecast) = Default::default();
+    }
+
+    /// Takes what the session is called from an earlier summary of it, where this one lacks it: the beginning of its log was not
+    /// read.
+    pub fn take_over_names(&mut self, former: &Meta) {
+        let meta = &mut self.summary.meta;
+        if meta.id == former.id {
+            meta.title = meta.title.take().or_else(|| former.title.clone());
+            meta.prompt = meta.prompt.take().or_else(|| former.prompt.clone());
+        }
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    /// The newest version of the agent whose logs were compared with known counts, if this session's is
+    /// newer.
+    pub fn newer_than_proven(&self) -> Option<&str> {
+        let proven = self.rules.proven(self.agent)?;
+        let version = self.meta.version.as_deref()?;
+        version::is_newer(version, proven).then_some(proven)
+    }
+
+    /// How its sizes are estimated.
+    pub fn estimator(&self) -> Estimator {
+        self.rules.estimator
+    }
+
+    /// What the agent's client said of it.
+    pub fn said(&self) -> Option<&Said> {
+        self.overrides.said.as_ref()
+    }
+
+    /// The folder of its project: the working directory, or the one that this [belongs to](Overrides::project). Empty:
+    /// not known.
+    pub fn folder(&self) -> &str {
+        self.overrides.folder(self.meta.cwd.as_deref())
+    }
+
+    /// What its project is called by its folder alone; empty: it is not known.
+    pub fn project(&self) -> &str {
+        last_part(self.folder())
+    }
+
+    /// The window and the trigger, and how both are known.
+    pub fn limits(&self) -> &Limits {
+        self.limits.get_or_init(|| {
+            let changed = self.said().and_then(|said| {
+                let model = said.changed_to(self.model(), self.answered_at)?;
+                Some(ModelFacts {
+                    model: Some(model.into()),
+                    window: None,
+                    trigger: None,
+                    left_out: self.left_out,
+                })
+            });
+            match changed {
+                // Nothing was requested of this model.
+                Some(facts) => self.limits_by(&facts, &self.sizes.of_new_model()),
+                None => self.limits_by(&self.facts(), &self.sizes),
+            }
+        })
+    }
+
+    fn limits_by(&self, facts: &ModelFacts, sizes: &Sizes) -> Limits {
+        let terms = Terms {
+            rules: &self.rules,
+            agent: self.agent,
+            meta: &self.meta,
+            at: self.updated_at,
+            set_window: self.window,
+            overrides: &self.overrides,
+        };
+        sizes.limits(facts, &terms, || self.used)
+    }
+
+    /// When it will compact.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be said of that.
+    pub fn forecast(&self, now: Timestamp) -> Result<Forecast, NoForecast> {
+        let mut forecast = self.forecast_then()?;
+        // Nothing else of it depends on the time.
+        if is_idle(self.updated_at, Some(now)) {
+            forecast.minutes = None;
+        }
+        Ok(forecast)
+    }
+
+    /// The same as of its newest record.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be said of that.
+    pub fn forecast_then(&self) -> Result<Forecast, NoForecast> {
+        *self.forecast.get_or_init(|| {
+            let trigger = self.limits().trigger.ok_or(NoForecast::NoTrigger)?;
+            let mut forecast = self.pace?.forecast(self.context.headroom(trigger));
+            if is_idle(self.updated_at, None) {
+                forecast.minutes = None;
+            }
+            Ok(forecast)
+        })
+    }
+
+    /// Tokens left before the trigger; `None`: none is known.
+    pub fn headroom(&self) -> Option<u64> {
+        Some(self.context.headroom(self.limits().trigger?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::forecast::forecast;
+    use crate::properties::{any_estimator, entry, events, session};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A summary that was stored and read again answers as its session does, whatever window is set.
+        #[test]
+        fn a_gauge_shows_what_its_session_does(
+            events in events(),
+            estimator in any_estimator(),
+            window in prop::option::of(1u64..400_000),
+        ) {
+            let mut session = session(estimator);
+            for event in events {
+                session.apply(entry(event));
+                let summary = session.summary();
+                let stored = postcard::to_stdvec(&summary).unwrap();
+                let mut read: crate::summary::Summary = postcard::from_bytes(&stored).unwrap();
+                read.agent = summary.agent;
+                prop_assert_eq!(&read, &summary);
+            }
+            let mut gauge = session.gauge();
+            session.set_window(window);
+            gauge.set_window(window);
+            let context = session.context();
+            prop_assert_eq!(gauge.context, context);
+            prop_assert_eq!(gauge.limits(), &session.limits());
+            prop_assert_eq!(gauge.forecast_then(), forecast(&session, None));
+            prop_assert_eq!(gauge.model(), session.model());
+            prop_assert_eq!(gauge.is_final, session.is_final(&context));
+            prop_assert_eq!(gauge.has_begun(), session.has_begun());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What the list of sessions shows of a session besides what its gauge has.
+
+use super::Stage;
+use crate::paint::Tone;
+use jiff::Timestamp;
+use model::context::Context;
+use model::gauge::Gauge;
+use model::summary::LastReset;
+use model::window::Limits;
+use render::number;
+
+/// How many requests the growth bars show.
+pub const GROWTH_BARS: usize = 8;
+
+/// How long a compaction is shown as new, in seconds.
+const NEWS_SECONDS: i64 = 120;
+
+/// How near a context is to its trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// Far enough.
+    Calm,
+    /// Less than an eighth of the way is left.
+    Near,
+    /// The next requests reach it: less than twice the mean growth is left, or less than a fiftieth.
+    Next,
+}
+
+impl From<Nearness> for Tone {
+    fn from(nearness: Nearness) -> Tone {
+        match nearness {
+            Nearness::Calm => Tone::Plain,
+            Nearness::Near => Tone::Near,
+            Nearness::Next => Tone::Next,
+        }
+    }
+}
+
+/// Whether the size of the context may still change.
+pub fn size_stage(gauge: &Gauge) -> Stage {
+    Stage::settled_if(gauge.is_final)
+}
+
+/// The same of how much of its trigger or window that is.
+pub fn share_stage(gauge: &Gauge) -> Stage {
+    size_stage(gauge).of_share(gauge.limits())
+}
+
+/// How full it is in whole percent, rounded: of its trigger or, where none is known, of its window. `None`: it is
+/// empty.
+pub fn percent(gauge: &Gauge) -> Option<u64> {
+    let (counted, end) = gauge.context.filled(gauge.limits());
+    number::percent(counted, end).filter(|_| gauge.context.used > 0)
+}
+
+/// How near the trigger or, where none is known, the window's end is.
+pub fn nearness(gauge: &Gauge) -> Nearness {
+    nearness_of(&gauge.context, gauge.limits(), &gauge.growth())
+}
+
+/// The last compaction, if it is recent or no usage report followed it.
+pub fn just_compacted(gauge: &Gauge, now: Timestamp) -> Option<LastReset> {
+    let compaction = gauge.newest_reset.filter(|reset| reset.is_compaction);
+    compaction.filter(|reset| {
+        let is_recent = |at| seconds_since(at, now) <= NEWS_SECONDS;
+        reset.at.is_some_and(is_recent) || !reset.is_reported
+    })
+}
+
+/// The sizes before and after a compaction; that of `context` replaces an unknown size after.
+pub fn sizes(reset: &LastReset, context: &Context) -> String {
+    let after = reset.after.unwrap_or(context.used);
+    format!("{} → {}", number::short(reset.before), number::short(after))
+}
+
+/// How near a context is to its trigger or, where none is known, to its window's end, if it grows as
+/// before.
+pub fn nearness_of(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness {
+    if context.used == 0 {
+        return Nearness::Calm;
+    }
+    let end = limits.end();
+    let left = context.left(limits);
+    let grows = match growth.len() as u64 {
+        0 => 0,
+        n => growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
+    };
+    let near = left < end / 8;
+    if left == 0 || left < end / 50 || (near && left < grows.saturating_mul(2)) {
+        Nearness::Next
+    } else if near {
+        Nearness::Near
+    } else {
+        Nearness::Calm
+    }
+}
+
+/// Whole seconds from then to now; 0 for a time in the future, since clocks differ.
+pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
+    now.as_second().saturating_sub(then.as_second()).max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::testing::{app, logs, now, rules};
+    use model::event::Lane;
+    use model::fleet::{FileId, SessionKey};
+    use model::window::Overrides;
+
+    fn gauge(file: u64) -> Gauge {
+        let app = app(logs(), 80, 24);
+        let key = SessionKey {
+            file: FileId(file),
+            lane: Lane::Main,
+        };
+        app.fleet.gauge(key).expect("a session").clone()
+    }
+
+    #[test]
+    fn growth_is_between_neighbours() {
+        assert_eq!(gauge(1).growth(), [14_700, 22_500, 13_800]);
+    }
+
+    #[test]
+    fn minutes_are_for_sessions_at_work() {
+        let gauge = gauge(1);
+        let soon = gauge.forecast(now()).unwrap();
+        assert!(soon.minutes.is_some());
+        let later = now() + jiff::SignedDuration::from_hours(1);
+        let idle = gauge.forecast(later).unwrap();
+        assert_eq!(idle.minutes, None);
+        assert_eq!(idle.requests, soon.requests);
+    }
+
+    #[test]
+    fn nearness_follows_what_is_left() {
+        let gauge = gauge(1);
+        let (context, mut limits) = (gauge.context, gauge.limits().clone());
+        let nearness = |limits: &Limits, growth| nearness_of(&context, limits, growth);
+        limits.trigger = Some(1_000_000);
+        assert_eq!(nearness(&limits, &[14_700]), Nearness::Calm);
+        limits.trigger = Some(context.used + 30_000);
+        assert_eq!(nearness(&limits, &[100]), Nearness::Near);
+        assert_eq!(nearness(&limits, &[20_000]), Nearness::Next);
+        limits.trigger = Some(1);
+        assert_eq!(nearness(&limits, &[20_000]), Nearness::Next);
+        limits.ends = true;
+        assert_eq!(nearness(&limits, &[20_000]), Nearness::Calm);
+        assert_eq!(context.left(&limits), u64::MAX);
+    }
+
+    #[test]
+    fn a_compaction_is_new_until_a_report_and_a_while() {
+        let compacted = gauge(5);
+        let later = now() + jiff::SignedDuration::from_secs(NEWS_SECONDS * 2);
+        assert!(just_compacted(&compacted, now()).is_some());
+        assert!(just_compacted(&compacted, later).is_some());
+        let mut summary = compacted.summary().clone();
+        let reset = summary.newest_reset.as_mut().expect("compacted");
+        reset.is_reported = true;
+        let reported = Gauge::new(summary, rules(), Overrides::none());
+        assert!(just_compacted(&reported, now()).is_some());
+        assert_eq!(just_compacted(&reported, later), None);
+    }
+
+    #[test]
+    fn a_future_time_is_now() {
+        let later = now() + jiff::SignedDuration::from_secs(60);
+        assert_eq!(seconds_since(later, now()), 0);
+    }
+}
