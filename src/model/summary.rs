@@ -299,7 +299,9 @@ fn names_of(meta: &Meta) -> Meta {
 
 /// The beginning of a text, at most so many bytes of it.
 fn beginning(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
+    let is_end = |end: &usize| text.is_char_boundary(*end);
+    let end = (0..=most.min(text.len())).rev().find(is_end);
+    &text[..end.unwrap_or(0)]
 }
 
 impl LastReset {

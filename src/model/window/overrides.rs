@@ -77,10 +77,10 @@ impl Overrides {
             project: None,
             ..self.clone()
         };
-        match set == Overrides::default() {
-            true => 0,
-            false => xxh3_64(format!("{set:?}").as_bytes()),
+        if set == Overrides::default() {
+            return 0;
         }
+        xxh3_64(format!("{set:?}").as_bytes())
     }
 
     /// The folder of the project of a session with this working directory; empty: not known.
