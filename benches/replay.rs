@@ -140,11 +140,7 @@ fn made_up(epoch: u64) -> Session {
         line += 1;
         session.apply(Entry {
             lane: Lane::Main,
-            place: Place {
-                line,
-                offset: line * 1_000,
-                len: 999,
-            },
+            place: Place::new(line, line * 1_000, 999),
             at: None,
             event,
         });

@@ -274,11 +274,7 @@ impl Log {
     fn entry(&mut self, events: Vec<Event>) -> Update {
         self.line += 1;
         self.now += SignedDuration::from_millis(5);
-        let place = Place {
-            line: self.line,
-            offset: self.line * 1_000,
-            len: 900,
-        };
+        let place = Place::new(self.line, self.line * 1_000, 900);
         let entries = events.into_iter().map(|event| Entry {
             lane: Lane::Main,
             place,

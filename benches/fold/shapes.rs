@@ -84,11 +84,7 @@ impl Log {
         let line = self.entries.len() as u64 + 1;
         self.entries.push(Entry {
             lane: self.lane.map_or(Lane::Main, Lane::Side),
-            place: Place {
-                line,
-                offset: line * 100,
-                len: 99,
-            },
+            place: Place::new(line, line * 100, 99),
             at: None,
             event,
         });

@@ -62,10 +62,10 @@ fn read(mut source: impl Read) -> Vec<(u64, u64, Option<Vec<u8>>)> {
     let mut take = |place: Place, line: Line<'_>| {
         let line = match line {
             Line::Bytes(bytes) => Some(bytes.to_vec()),
-            Line::TooLarge => panic!("no line is that large"),
+            Line::TooLarge(_) => panic!("no line is that large"),
             Line::Unfinished => None,
         };
-        found.push((place.offset, place.len, line));
+        found.push((place.offset(), place.length(), line));
         ControlFlow::Continue(())
     };
     let read = lines.read_all(&mut source, &mut take);

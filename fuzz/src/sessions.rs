@@ -40,11 +40,7 @@ pub fn read_lines(decoder: &mut dyn Decoder, log: &[u8]) -> Vec<Entry> {
     let mut offset = 0;
     for (number, line) in (1..).zip(log.split(|byte| *byte == b'\n')) {
         let len = line.len() as u64;
-        out.begin(Place {
-            line: number,
-            offset,
-            len,
-        });
+        out.begin(Place::new(number, offset, len));
         if !line.trim_ascii().is_empty() {
             decoder.read_line(&damage::line(line).0, &mut out);
         }
@@ -106,9 +102,13 @@ pub type Said = (String, Vec<String>, Vec<(u64, Option<u64>)>);
 /// What this one says.
 pub fn said(session: &Session) -> Said {
     let items = session.items().iter().map(|item| {
-        let left = item.left.as_ref().map(|left| (left.request, left.why));
-        let what = (item.role, item.kind, item.size, &item.preview);
-        format!("{what:?} {:?} {:?} {left:?}", item.settled, item.entered())
+        let left = item.left().as_ref().map(|left| (left.request, left.why));
+        let what = (item.role(), item.kind(), item.size(), &item.preview());
+        format!(
+            "{what:?} {:?} {:?} {left:?}",
+            item.settled(),
+            item.entered()
+        )
     });
     let mut items: Vec<String> = items.collect();
     items.sort();

@@ -26,7 +26,7 @@ pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) 
     for (line, text) in (1..).zip(lines) {
         let bytes = text.as_ref().as_bytes();
         let len = bytes.len() as u64;
-        let place = Place { line, offset, len };
+        let place = Place::new(line, offset, len);
         out.begin(place);
         if !bytes.trim_ascii().is_empty() {
             decoder.read_line(&String::from_utf8_lossy(bytes), &mut out);

@@ -92,7 +92,7 @@ pub fn read_text(
         .ok()
         .and_then(|log| logs.get(log))
         .and_then(|log| {
-            let number = wanted.place.line;
+            let number = wanted.place.line();
             let line = log
                 .text
                 .lines()
@@ -194,11 +194,7 @@ fn steps(logs: &[Log], measure: &dyn Measure) -> Vec<Step> {
         for (line, number) in text.lines().zip(1..) {
             let line = expand(line, number);
             let len = line.len() as u64;
-            let place = Place {
-                line: number,
-                offset,
-                len,
-            };
+            let place = Place::new(number, offset, len);
             let mut out = Sink::new(measure);
             decode(
                 decoder.as_mut(),
@@ -304,8 +300,8 @@ mod tests {
             assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");
             assert!(session.context().roles.iter().all(|role| role.tokens > 0));
-            let largest = session.items().iter().filter(|i| i.role == Role::Tool);
-            assert!(largest.map(|i| i.size.local).max() > Some(15_000));
+            let largest = session.items().iter().filter(|i| i.role() == Role::Tool);
+            assert!(largest.map(|i| i.size().local).max() > Some(15_000));
         }
     }
 
@@ -351,7 +347,7 @@ mod tests {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));
-                assert!(text.bytes >= u64::from(item.size.bytes));
+                assert!(text.bytes >= u64::from(item.size().bytes));
             }
         }
         assert!(!holds(FileId(assets::DEMO.len() as u64)));

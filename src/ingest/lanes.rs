@@ -255,7 +255,7 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, ou
                 }
             });
         }
-        Line::TooLarge => format!("line too large: {} bytes", place.len),
+        Line::TooLarge(bytes) => format!("line too large: {bytes} bytes"),
         Line::Unfinished => "the file ends inside this line".to_owned(),
     };
     out.push(Lane::Main, place, None, Event::Unreadable(why.into()));

@@ -32,8 +32,8 @@ pub enum Progress {
 pub enum Line<'a> {
     /// The line without its newline; very long strings in it may be elided.
     Bytes(&'a [u8]),
-    /// Too large to be held, even elided.
-    TooLarge,
+    /// Too large to be held, even elided: so many bytes.
+    TooLarge(u64),
     /// The file ends inside of it.
     Unfinished,
 }
@@ -241,8 +241,8 @@ fn emit(
     deliver: &mut OnLine<'_>,
 ) -> ControlFlow<()> {
     let Some(mut bytes) = bytes else {
-        let place = Place { line, offset, len };
-        return deliver(place, Line::TooLarge);
+        let place = Place::new(line, offset, len);
+        return deliver(place, Line::TooLarge(len));
     };
     if let Some(rest) = bytes.strip_prefix(BOM)
         && offset == 0
@@ -258,7 +258,7 @@ fn emit(
     if bytes.trim_ascii().is_empty() {
         return ControlFlow::Continue(());
     }
-    deliver(Place { line, offset, len }, Line::Bytes(bytes))
+    deliver(Place::new(line, offset, len), Line::Bytes(bytes))
 }
 
 /// Whether a last line without a newline is all there.
@@ -291,7 +291,7 @@ mod tests {
     fn marks_returns_and_empty_lines() {
         let text = b"\xef\xbb\xbf{\"a\":1}\r\n\r\n  \n{\"b\":2}\n{\"c\":3}";
         let seen = all(&mut &text[..], 4096);
-        let place = |line, offset, len| Place { line, offset, len };
+        let place = |line, offset, len| Place::new(line, offset, len);
         assert_eq!(
             seen,
             [
@@ -360,13 +360,13 @@ mod tests {
         assert!(most < 10 << 20, "{most} bytes held");
         assert_eq!(seen.len(), 2);
         let (place, value) = &seen[0];
-        assert_eq!(place.len, begin.len() as u64 + size + 14);
+        assert_eq!(place.length(), begin.len() as u64 + size + 14);
         assert_eq!(value["usage"], 7);
         assert_eq!(value["after"][0], 1);
         let text = value["text"].as_str().unwrap();
         let cut = size - super::super::elide::KEPT_STRING as u64;
         assert!(text.ends_with(&format!("\u{f8e1}{cut}\u{f8e1}")));
-        assert_eq!(seen[1].0.offset, place.len + 1);
+        assert_eq!(seen[1].0.offset(), place.length() + 1);
     }
 
     proptest! {

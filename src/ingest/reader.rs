@@ -98,8 +98,14 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     let most = most as u64;
     let mut first = Vec::new();
     log.store.entries(log, measure, &mut |entries| {
-        let is_enough = entries.last().is_some_and(|entry| entry.place.line > most);
-        first.extend(entries.into_iter().filter(|entry| entry.place.line <= most));
+        let is_enough = entries
+            .last()
+            .is_some_and(|entry| entry.place.line() > most);
+        first.extend(
+            entries
+                .into_iter()
+                .filter(|entry| entry.place.line() <= most),
+        );
         if is_enough {
             ControlFlow::Break(())
         } else {

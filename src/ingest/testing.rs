@@ -181,7 +181,7 @@ impl ToyDecoder {
         };
         if let Some(tokens) = value["toy"].as_u64() {
             // The key is of the place, so that it is the same wherever reading began.
-            let request = Key::of_number("toy", place.offset.wrapping_add(place.line << 40));
+            let request = Key::of_number("toy", place.offset().wrapping_add(place.line() << 40));
             self.requests += 1;
             let item = out.item(Role::Assistant, Kind::Text).text("answer").done();
             out.push(

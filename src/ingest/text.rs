@@ -28,7 +28,7 @@ pub(crate) fn in_line(
     wanted: TextRequest,
     offset: u64,
 ) -> io::Result<Pieces> {
-    let len = wanted.place.len;
+    let len = wanted.place.length();
     source.seek(SeekFrom::Start(offset))?;
     let mut rest = (&mut source).take(len);
     if len <= LONG_LINE as u64 {

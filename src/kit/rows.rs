@@ -27,7 +27,7 @@ pub fn read<'a, S: Record<'a>, R: Record<'a>>(
     known: &mut Meta,
     out: &mut Sink<'_>,
 ) -> Option<Line<S, R>> {
-    if out.place().line > 0 {
+    if out.place().line() > 0 {
         return lenient::object(line, out).map(Line::Row);
     }
     facts(line, known, out);

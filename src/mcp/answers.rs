@@ -94,8 +94,8 @@ fn largest(of: &Found<'_>, which: &Largest) -> Value {
     let repeated = repeats(session, session.in_context());
     let is_asked_for = |ix: ItemIx| {
         let item = &session.items().at(ix);
-        let tool = item.tool.as_deref();
-        which.role.is_none_or(|role| item.role == role)
+        let tool = item.tool();
+        which.role.is_none_or(|role| item.role() == role)
             && which.tool.as_deref().is_none_or(|name| tool == Some(name))
     };
     let mut items: Vec<(ItemIx, u64)> = session

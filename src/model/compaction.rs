@@ -263,11 +263,7 @@ mod tests {
 
         fn event(mut self, event: Event) -> Log {
             self.1 += 1;
-            let place = Place {
-                line: self.1,
-                offset: self.1 * 100,
-                len: 99,
-            };
+            let place = Place::new(self.1, self.1 * 100, 99);
             self.0.apply(Entry {
                 lane: Lane::Main,
                 place,
@@ -385,7 +381,7 @@ mod tests {
             .0
             .items()
             .iter()
-            .position(|i| &*i.preview == "e")
+            .position(|i| &*i.preview() == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
     }
@@ -413,7 +409,7 @@ mod tests {
         let tokens = |name: &str| {
             let mut items = log.0.items().iter();
             log.0
-                .tokens(items.position(|item| &*item.preview == name).unwrap())
+                .tokens(items.position(|item| item.preview() == name).unwrap())
                 .0
         };
         assert_eq!(done.left_estimated, tokens("b"));

@@ -6,6 +6,7 @@
 mod billed;
 mod capture;
 mod name;
+mod place;
 mod reset;
 mod sink;
 mod size;
@@ -14,6 +15,7 @@ mod surcharge;
 use super::{Gone, Kind, Role, Source};
 pub use billed::Billed;
 use jiff::Timestamp;
+pub use place::Place;
 pub use reset::{Cause, CauseSource, Kept, Reset};
 use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
@@ -81,51 +83,6 @@ pub enum Lane {
     Main,
     /// A sub-agent's, by its id.
     Side(Key),
-}
-
-/// The place of a record in its log, ordered as records are. Only the store that made it interprets
-/// `offset` and `len`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub struct Place {
-    /// For a file of lines: the first byte of the line.
-    pub offset: u64,
-    /// The number of the line, element or row, counted from 1; 0 if reading began in the middle of the
-    /// log and the number is not known.
-    pub line: u64,
-    /// For a file of lines: the length of the line in bytes, without its newline.
-    pub len: u64,
-}
-
-impl Place {
-    /// The place of a line of which no more than its number is known.
-    pub fn of_line(line: u64) -> Place {
-        Place {
-            line,
-            ..Default::default()
-        }
-    }
-
-    /// A number that no other record of the log has, however much of the log was read.
-    pub fn id(self) -> u64 {
-        match self.len {
-            0 => self.line << 40,
-            _ => self.offset,
-        }
-    }
-
-    /// Whether both are the place of the same record. The number of its line may be known to one only.
-    pub fn is_same(self, other: Place) -> bool {
-        (self.id(), self.len) == (other.id(), other.len)
-    }
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            0 => write!(f, "byte {}", self.offset),
-            line => write!(f, "line {line}"),
-        }
-    }
 }
 
 /// One event, with its place and time.

@@ -1,15 +1,17 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
+mod item;
 mod item_ref;
 mod item_row;
 mod presence;
 mod request_row;
 
-use super::event::{Billed, Cause, CauseSource, Key, NewItem, Place, Usage};
+use super::event::{Billed, Cause, CauseSource, Key, Place, Usage};
 use super::expected::Expected;
-use super::small::{MaybeIx, MaybeTime, RareList};
+use super::small::MaybeIx;
 use super::{Gone, Source};
-use derive_more::Deref;
+pub(super) use item::PreviousSize;
+pub use item::{Away, Item, Left};
 pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
 pub use presence::Presence;
@@ -39,99 +41,6 @@ pub type RequestIx = usize;
 
 /// An item, its tokens, and how they are known.
 pub type SizedItem = (ItemIx, u64, Source);
-
-/// One piece of context, with its size and when it was there.
-#[derive(Debug, Clone, PartialEq, Deref, Serialize, Deserialize)]
-pub struct Item {
-    /// Its place in the log.
-    pub place: Place,
-    pub(super) at: MaybeTime,
-    /// The item as the log has it; its fields can be read through [`Item`].
-    #[deref]
-    pub logged: NewItem,
-    /// Its size in tokens, once a usage report has settled it; see [`super::state::State::tokens`].
-    pub settled: Option<(u64, Source)>,
-    /// The request whose output it is.
-    pub output_of: Option<Key>,
-    pub(super) entered: MaybeIx,
-    /// When and why it left; `None`: it is in the context.
-    pub left: Option<Left>,
-    /// When it was out of the context and came back later: branches that were left and returned to.
-    pub(super) away: RareList<Away>,
-    /// Its size before the last change of its size.
-    pub(super) previous: Option<PreviousSize>,
-    /// The record that added it, counted from 1.
-    pub(super) record: u32,
-    /// Its node in the chain.
-    pub(super) node: u32,
-}
-
-/// How an item left the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
-    /// The first request whose prompt no longer held it.
-    pub request: RequestIx,
-    /// The record that made it leave.
-    pub(super) record: u32,
-    /// Why.
-    pub why: Gone,
-}
-
-/// A time for which an item was out of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Away {
-    /// The first request that went without it.
-    pub from: RequestIx,
-    /// The first request that held it again; the same as `from`: no request went without it.
-    pub to: RequestIx,
-    /// The record that made it leave.
-    pub(super) gone: u32,
-    /// Why.
-    pub(super) why: Gone,
-    /// The record that brought it back.
-    pub(super) back: u32,
-}
-
-/// The size that an item had before a record changed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PreviousSize {
-    /// The record that changed it.
-    pub(super) until: u32,
-    pub(super) source: Source,
-    pub(super) tokens: u64,
-}
-
-impl Item {
-    /// When it was written.
-    pub fn at(&self) -> Option<Timestamp> {
-        self.at.get()
-    }
-
-    /// The first request whose prompt held it; `None`: not sent yet.
-    pub fn entered(&self) -> Option<RequestIx> {
-        self.entered.get()
-    }
-
-    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
-    pub fn is_prefix(&self) -> bool {
-        self.kind.is_prefix()
-    }
-
-    /// Whether it is in the context now.
-    pub fn in_context(&self) -> bool {
-        self.left.is_none()
-    }
-
-    /// When it was in the context.
-    pub fn presence(&self) -> Presence<'_> {
-        Presence {
-            entered: self.entered(),
-            left: self.left,
-            away: &self.away,
-            record: self.record,
-        }
-    }
-}
 
 /// The preview of an item of which the log shows nothing.
 pub(super) const NOT_LOGGED: &str = "(not in the log)";
@@ -304,7 +213,7 @@ mod tests {
     /// A report on a million messages takes a megabyte more for each byte of these.
     #[test]
     fn what_a_session_has_a_million_of_is_small() {
-        assert!(size_of::<Item>() <= 232, "{}", size_of::<Item>());
+        assert!(size_of::<Item>() <= 152, "{}", size_of::<Item>());
         assert!(size_of::<Request>() <= 256, "{}", size_of::<Request>());
         assert_eq!(size_of::<Option<Key>>(), size_of::<Key>());
     }

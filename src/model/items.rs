@@ -6,9 +6,9 @@
 use super::calibration::Sample;
 use super::calibrations::Calibrations;
 use super::chain::{Chain, NodeIx};
-use super::event::{Key, NewItem, Place};
+use super::event::{Key, NewItem, Place, count};
 use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, RequestIx};
-use super::small::{MaybeIx, RareList};
+use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
 use crate::small::short;
 use jiff::Timestamp;
@@ -166,7 +166,9 @@ impl Items {
             return known.tokens as f64;
         }
         let sample = Sample::of(item);
-        self.calibrations.current().estimate(&sample)
+        let estimate = self.calibrations.current().estimate(&sample);
+        // No item has more.
+        estimate.min(u32::MAX.into())
     }
 
     /// The size of an item, and how it is known.
@@ -221,20 +223,11 @@ impl Items {
     ) -> ItemIx {
         let ix = self.list.len();
         self.guessed.add(&logged.size);
-        logged.tool = logged.tool.map(|tool| self.list.names_mut().share(&tool));
-        let is_packed = self.list.push(Item {
-            place,
-            at: at.into(),
-            logged,
-            settled: None,
-            output_of,
-            entered: MaybeIx::default(),
-            left: None,
-            away: RareList::default(),
-            previous: None,
-            record: self.record,
-            node: short(node),
-        });
+        let tool = logged.tool.take();
+        let tool = tool.map(|tool| self.list.names_mut().name(&tool));
+        let (record, node_ix) = (self.record, short(node));
+        let item = Item::new(logged, tool, place, at, output_of, record, node_ix);
+        let is_packed = self.list.push(item);
         if is_packed && self.leaves_previews {
             self.list.leave_previews();
         }
@@ -288,7 +281,7 @@ impl Items {
             record: self.record,
             why,
         };
-        self.list.change(ix, |item| item.left = Some(left));
+        self.list.change(ix, |item| item.set_left(Some(left)));
         self.touch(ix);
         let item = &self.list.at(ix);
         self.pending.remove(&OfNode::new(ix, item));
@@ -302,9 +295,11 @@ impl Items {
     pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
         self.touch(ix);
         self.list.change(ix, |item| {
-            if let Some(left) = &mut item.left {
-                left.request = left.request.min(request);
-            }
+            let earlier = |left: Left| Left {
+                request: left.request.min(request),
+                ..left
+            };
+            item.set_left(item.left().map(earlier));
         });
     }
 
@@ -327,8 +322,9 @@ impl Items {
         self.stripped.remove(&ix);
         let back = self.record;
         self.list.change(ix, |item| {
-            if let Some(left) = item.left.take() {
-                item.away.push(Away {
+            if let Some(left) = item.left() {
+                item.set_left(None);
+                item.add_away(Away {
                     from: left.request,
                     to: request,
                     gone: left.record,
@@ -462,7 +458,7 @@ impl Items {
             let item = self.list.at(*ix);
             if item.in_context() && item.node() < start {
                 self.list.change(*ix, |item| {
-                    for away in item.away.iter_mut() {
+                    for away in item.away_mut() {
                         if (away.from..away.to).contains(&request) {
                             away.to = request;
                         }
@@ -517,10 +513,11 @@ impl Items {
         let size = PreviousSize {
             until,
             source,
-            tokens,
+            tokens: count(tokens),
         };
         let has_room = self.older_sizes.len() < self.most_history();
-        let older = self.list.change(ix, |item| item.previous.replace(size));
+        let older = self.list.at(ix).previous();
+        self.list.change(ix, |item| item.set_previous(Some(size)));
         if let Some(older) = older
             && has_room
         {

@@ -334,7 +334,7 @@ fn holds(session: &mut Session) {
     let left_since = session
         .items()
         .iter()
-        .any(|item| item.left.is_some_and(|left| Some(left.request) > ix));
+        .any(|item| item.left().is_some_and(|left| Some(left.request) > ix));
     if !session.rules().estimator.builds_on_report() {
         assert_eq!(context.known, 0, "without a report nothing is known");
     } else if !left_since {
@@ -385,7 +385,7 @@ proptest! {
         }
         for prediction in predictions(&session) {
             let held = session.items().iter().filter(|item| item.presence().held_by(prediction.request));
-            let chars: u64 = held.map(|item| u64::from(item.size.chars)).sum();
+            let chars: u64 = held.map(|item| u64::from(item.size().chars)).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
         }
@@ -437,7 +437,7 @@ proptest! {
         }
         let mut size = sizes.iter().cycle();
         session.ledger_mut().items_mut().change_all(|item| {
-            item.settled = size.next().map(|tokens| (*tokens, Source::Shared));
+            item.set_settled(size.next().map(|tokens| (*tokens, Source::Shared)));
         });
         session.ledger_mut().change_requests(|request| {
             request.prompt = *size.next().unwrap();

@@ -209,12 +209,10 @@ impl Timeline {
     /// The last moment up to this place in the log; the first where all are later. A place may have been
     /// recorded before its line was known.
     pub fn at_place(&self, place: Place) -> usize {
-        let line = if place.line == 0 {
-            u64::MAX
-        } else {
-            place.line
+        let last = match place.line() {
+            0 => place.on_line(u64::MAX),
+            _ => place,
         };
-        let last = Place { line, ..place };
         let up_to = |m: &Moment| m.place <= last;
         self.moments.partition_point(up_to).saturating_sub(1)
     }
@@ -363,7 +361,7 @@ impl State {
         };
         let found = older.binary_search_by_key(&ix, |older| older.item as usize);
         let size = found.map_or(previous, |at| older[at].size);
-        (size.tokens, size.source)
+        (size.tokens.into(), size.source)
     }
 
     /// The older sizes of the first items as of a record, by item.

@@ -4,7 +4,6 @@ use super::stored;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::TryReserveError;
-use std::ops::{Deref, DerefMut};
 
 /// There is not enough memory.
 #[derive(Debug, Clone, Copy)]
@@ -52,54 +51,56 @@ impl From<usize> for MaybeIx {
     }
 }
 
-/// Stands before a number of nanoseconds below 0.
+/// Stands for no time.
 const NO_MILLISECOND: u64 = 1_000;
 
-/// A time or none, in half the memory of an `Option`.
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// A time or none, in a third of the memory of an `Option`: in nanoseconds since 1970. Times before 1677 and after 2262
+/// are taken for the first or the last that it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(Rust, packed(4))]
-pub(super) struct MaybeTime {
-    second: i64,
-    nanosecond: i32,
-}
+pub(super) struct MaybeTime(i64);
 
 impl MaybeTime {
-    const NONE: MaybeTime = MaybeTime {
-        second: 0,
-        nanosecond: i32::MIN,
-    };
+    const NONE: MaybeTime = MaybeTime(i64::MIN);
 
     /// Numbers that stand for it. Times of one log are near each other and mostly have no more than milliseconds.
     pub(super) fn numbers(self) -> [u64; 3] {
-        let (second, nanosecond) = (self.second.cast_unsigned(), self.nanosecond);
-        match u64::try_from(nanosecond) {
-            Ok(nanosecond) => [second, nanosecond / 1_000_000, nanosecond % 1_000_000],
-            Err(_) => [second, NO_MILLISECOND, nanosecond.cast_unsigned().into()],
+        let second = self.0.div_euclid(NANOSECONDS).cast_unsigned();
+        let nanosecond = self.0.rem_euclid(NANOSECONDS).cast_unsigned();
+        match self {
+            MaybeTime::NONE => [0, NO_MILLISECOND, 0],
+            _ => [second, nanosecond / 1_000_000, nanosecond % 1_000_000],
         }
     }
 
     /// The time, or none, of such numbers.
     pub(super) fn of_numbers([second, millisecond, nanosecond]: [u64; 3]) -> MaybeTime {
-        let nanosecond = match millisecond {
-            NO_MILLISECOND => nanosecond,
-            _ => millisecond * 1_000_000 + nanosecond,
-        };
-        MaybeTime {
-            second: second.cast_signed(),
-            nanosecond: (nanosecond as u32).cast_signed(),
+        let nanosecond = (millisecond * 1_000_000 + nanosecond).cast_signed();
+        match millisecond {
+            NO_MILLISECOND => MaybeTime::NONE,
+            // The first second begins before the first time.
+            _ => MaybeTime(
+                second
+                    .cast_signed()
+                    .wrapping_mul(NANOSECONDS)
+                    .wrapping_add(nanosecond),
+            ),
         }
     }
 
     pub(super) fn get(self) -> Option<Timestamp> {
-        Timestamp::new(self.second, self.nanosecond).ok()
+        let time = Timestamp::from_nanosecond(self.0.into()).ok();
+        time.filter(|_| self != MaybeTime::NONE)
     }
 }
 
 impl From<Option<Timestamp>> for MaybeTime {
     fn from(at: Option<Timestamp>) -> MaybeTime {
-        at.map_or(MaybeTime::NONE, |at| MaybeTime {
-            second: at.as_second(),
-            nanosecond: at.subsec_nanosecond(),
+        at.map_or(MaybeTime::NONE, |at| {
+            let first = i128::from(i64::MIN) + 1;
+            let nanoseconds = at.as_nanosecond().clamp(first, i64::MAX.into());
+            MaybeTime(nanoseconds as i64)
         })
     }
 }
@@ -116,44 +117,6 @@ impl<'de> Deserialize<'de> for MaybeTime {
     }
 }
 
-/// A list that is mostly empty, in a third of the memory of a `Vec` then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct RareList<T>(Option<Box<Filled<T>>>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Filled<T> {
-    list: Vec<T>,
-}
-
-impl<T> RareList<T> {
-    pub(super) fn push(&mut self, entry: T) {
-        let filled = self
-            .0
-            .get_or_insert_with(|| Box::new(Filled { list: Vec::new() }));
-        filled.list.push(entry);
-    }
-}
-
-impl<T> Default for RareList<T> {
-    fn default() -> RareList<T> {
-        RareList(None)
-    }
-}
-
-impl<T> Deref for RareList<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        self.0.as_ref().map_or(&[], |filled| &filled.list)
-    }
-}
-
-impl<T> DerefMut for RareList<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.0.as_mut().map_or(&mut [], |filled| &mut filled.list)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,32 +125,30 @@ mod tests {
     #[test]
     fn each_takes_less_than_what_it_stands_for() {
         assert_eq!(size_of::<MaybeIx>(), size_of::<Option<usize>>() / 4);
-        assert_eq!(size_of::<MaybeTime>(), size_of::<Option<Timestamp>>() / 2);
-        assert_eq!(size_of::<RareList<u64>>(), size_of::<Vec<u64>>() / 3);
+        assert_eq!(size_of::<MaybeTime>(), size_of::<Option<Timestamp>>() / 3);
     }
 
     #[test]
-    fn the_first_and_the_last_time_and_none_come_back() {
-        for at in [None, Some(Timestamp::MIN), Some(Timestamp::MAX)] {
+    fn times_keep_their_order_up_to_the_first_and_the_last_and_none_comes_back() {
+        let first = Timestamp::from_nanosecond(i128::from(i64::MIN) + 1).unwrap();
+        let last = Timestamp::from_nanosecond(i64::MAX.into()).unwrap();
+        for (at, expected) in [
+            (None, None),
+            (Some(Timestamp::MIN), Some(first)),
+            (Some(first), Some(first)),
+            (Some(Timestamp::UNIX_EPOCH), Some(Timestamp::UNIX_EPOCH)),
+            (Some(last), Some(last)),
+            (Some(Timestamp::MAX), Some(last)),
+        ] {
             let time = MaybeTime::from(at);
-            assert_eq!(time.get(), at);
+            assert_eq!(time.get(), expected);
             assert_eq!(MaybeTime::of_numbers(time.numbers()), time);
         }
     }
 
-    #[test]
-    fn a_rare_list_is_empty_at_first() {
-        let mut list = RareList::default();
-        assert!(list.is_empty());
-        list.push(1);
-        list.push(2);
-        list[0] = 3;
-        assert_eq!(list[..], [3, 2]);
-    }
-
     proptest! {
         #[test]
-        fn times_and_indices_come_back(second in -99_999_999_999..99_999_999_999_i64, nanosecond in 0..1_000_000_000, ix in 0_u32..) {
+        fn times_and_indices_come_back(second in -9_000_000_000..9_000_000_000_i64, nanosecond in 0..1_000_000_000, ix in 0_u32..) {
             let at = Timestamp::new(second, nanosecond).unwrap();
             let time = MaybeTime::from(Some(at));
             prop_assert_eq!(time.get(), Some(at));

@@ -104,11 +104,7 @@ impl Log {
     /// A record with this event.
     pub fn event(mut self, event: Event) -> Log {
         self.line += 1;
-        let place = Place {
-            line: self.line,
-            offset: self.line * 100,
-            len: 99,
-        };
+        let place = Place::new(self.line, self.line * 100, 99);
         self.session.apply(Entry {
             lane: Lane::Main,
             place,

@@ -49,7 +49,7 @@ pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
     Some(format!(
         "compacted at {} before (line {}), now at {} (window {}{})",
         short(last.before),
-        last.place.line,
+        last.place.line(),
         short(trigger),
         short(session.limits().window),
         since.unwrap_or_default()

@@ -178,7 +178,7 @@ impl Check {
         for passed in passed(bounds, session, &forecast, now) {
             let item = passed.item.map(|ix| {
                 let item = session.items().at(ix);
-                (item.place().line, render::item::label(&item).into_owned())
+                (item.place().line(), render::item::label(&item).into_owned())
             });
             self.passed.push(OfSession {
                 agent: session.agent,

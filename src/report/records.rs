@@ -102,7 +102,7 @@ pub fn run(
     let mut ids: HashMap<Lane, String> = HashMap::new();
     let mut lane = Lane::Main;
     for entry in &entries {
-        let line = entry.place.line;
+        let line = entry.place.line();
         if let Event::Meta(meta) = &entry.event {
             ids.extend(meta.id.as_deref().map(|id| (entry.lane, id.to_owned())));
         } else if lane != entry.lane {

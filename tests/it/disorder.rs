@@ -55,7 +55,7 @@ proptest! {
         for (n, (index, share)) in order.iter().enumerate() {
             let line = &lines[index.index(lines.len())];
             let line = &line[..line.len() * share / 100];
-            let place = Place { line: n as u64 + 1, offset: n as u64, len: line.len() as u64 };
+            let place = Place::new(n as u64 + 1, n as u64, line.len() as u64);
             let mut sink = Sink::new(&ByLength);
             sink.begin(place);
             decoder.read_line(&String::from_utf8_lossy(line), &mut sink);

@@ -60,10 +60,7 @@ fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
         decoder.read_document(&String::from_utf8_lossy(&bytes), &mut out);
     } else {
         for (line, bytes) in (1..).zip(bytes.split(|b| *b == b'\n')) {
-            let place = Place {
-                line,
-                ..Place::default()
-            };
+            let place = Place::of_line(line);
             out.begin(place);
             decoder.read_line(&String::from_utf8_lossy(bytes), &mut out);
         }
@@ -103,7 +100,7 @@ fn the_replayed_state_is_the_one_that_was_shown() {
             for (ix, shown) in shown {
                 let moment = timeline.moment(ix).unwrap();
                 let replayed = session.snapshot_at(moment);
-                let at = format!("{}, line {}", path.display(), moment.place.line);
+                let at = format!("{}, line {}", path.display(), moment.place.line());
                 assert_eq!(forecast_at(&session, &replayed), shown.forecast, "{at}");
                 assert_eq!(then(replayed), then(shown.state), "{at}");
             }
@@ -126,17 +123,14 @@ fn session() -> Session {
     let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
     for (line, text) in (1..).zip(log) {
-        let place = Place {
-            line,
-            ..Place::default()
-        };
+        let place = Place::of_line(line);
         out.begin(place);
         decoder.read_line(text, &mut out);
     }
     let rules = Arc::new(config::rules().unwrap());
     let mut session = Session::new(format.id, rules);
     for (n, entry) in out.entries.into_iter().enumerate() {
-        let at = Timestamp::from_second(entry.place.line as i64 * 10 - n as i64 % 2).ok();
+        let at = Timestamp::from_second(entry.place.line() as i64 * 10 - n as i64 % 2).ok();
         session.apply(Entry { at, ..entry });
     }
     session
@@ -149,7 +143,7 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
     let result = session
         .items()
         .iter()
-        .position(|item| item.kind == Kind::ToolResult)
+        .position(|item| item.kind() == Kind::ToolResult)
         .unwrap();
     let came = timeline.of_item(&session.items().at(result)).unwrap();
     let then = session.snapshot_at(timeline.moment(came).unwrap());
@@ -176,7 +170,9 @@ fn what_was_known_then_and_what_was_learned_later_are_apart() {
 fn a_timeline_has_a_moment_for_every_record() {
     let session = session();
     let timeline = Timeline::of(&session);
-    let all: Vec<(u64, What)> = moments(&timeline).map(|m| (m.place.line, m.what)).collect();
+    let all: Vec<(u64, What)> = moments(&timeline)
+        .map(|m| (m.place.line(), m.what))
+        .collect();
     let expected = [
         (1, What::Item(0)),
         (2, What::Report(0)),

@@ -169,7 +169,7 @@ impl Decoder for AmpDecoder {
         let numbers = message.usage.as_ref();
         let answered = numbers.and_then(|numbers| numbers.timestamp.time());
         out.set_time(message.sent.and_then(Millis::time).or(answered));
-        let id = message.id.and_then(|id| id.0).unwrap_or(out.place().line);
+        let id = message.id.and_then(|id| id.0).unwrap_or(out.place().line());
         let key = Some(Key::of_number("amp", id));
         match message.role.or_empty() {
             "assistant" => {

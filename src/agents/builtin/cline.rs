@@ -283,7 +283,7 @@ impl ClineDecoder {
         let node = match message.role.or_empty() {
             "assistant" => {
                 self.look_at_prompt(message, out);
-                let nth = Key::of_number("cline response", out.place().line);
+                let nth = Key::of_number("cline response", out.place().line());
                 request = Some(key.map_or(nth, |key| key.under("cline response")));
                 let mut items = anthropic::assistant_items(&message.content, &mut self.tools, out);
                 items.iter_mut().for_each(counted);

@@ -400,7 +400,7 @@ mod tests {
         ];
         let (entries, _) = testing::read_rows(&CRUSH, moments);
         let usages = entries.iter().filter_map(|entry| match &entry.event {
-            Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.source)),
+            Event::Usage(usage) => Some((entry.place.line(), usage.prompt, usage.source)),
             _ => None,
         });
         let usages: Vec<_> = usages.collect();

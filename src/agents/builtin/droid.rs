@@ -259,7 +259,7 @@ impl DroidDecoder {
         let id = record.id.get();
         self.newest = None;
         // At the beginning of a file nothing leaves: its history was another session's.
-        let begins = self.messages.is_empty() && out.place().line > 0;
+        let begins = self.messages.is_empty() && out.place().line() > 0;
         if !begins {
             let cause = match anchor {
                 Some(_) => Cause::Automatic,

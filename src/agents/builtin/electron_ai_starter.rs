@@ -122,7 +122,7 @@ impl Decoder for ElectronDecoder {
                 ..Meta::default()
             });
         }
-        self.first.get_or_insert(out.place().line);
+        self.first.get_or_insert(out.place().line());
         out.set_time(row.at.and_then(Millis::time));
         match (row.summary.get(), row.role.or_empty()) {
             (Some(summary), _) => self.summary(&row, summary, out),

@@ -385,7 +385,7 @@ mod tests {
             (850, 4, true)
         );
         let usages = entries.iter().filter_map(|entry| match &entry.event {
-            Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
+            Event::Usage(usage) => Some((entry.place.line(), usage.prompt, usage.cached)),
             _ => None,
         });
         assert_eq!(usages.collect::<Vec<_>>(), [(3, 250, 200), (6, 310, 300)]);

@@ -346,7 +346,7 @@ impl VibeDecoder {
     /// The context holds these messages too: the last answer first.
     fn append(&mut self, messages: &[Message<'_>], out: &mut Sink<'_>) {
         // Where reading began in the middle, the number of the line is not known.
-        if self.held.is_empty() && !self.is_whole && out.place().line > 0 {
+        if self.held.is_empty() && !self.is_whole && out.place().line() > 0 {
             out.emit(Event::BeginningMissing);
         }
         let is_known =

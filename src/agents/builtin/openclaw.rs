@@ -165,7 +165,7 @@ impl Default for OpenClawDecoder {
 impl Decoder for OpenClawDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         let place = out.place();
-        if (place.line, place.len) != (0, 0) {
+        if (place.line(), place.length()) != (0, 0) {
             return self.lines.read_line(line, out);
         }
         let Some(header) = lenient::object::<Header<'_>>(line, out) else {

@@ -101,7 +101,7 @@ impl Decoder for OuroDecoder {
         if element.starts_with('{') {
             return self.trace.read(element, out);
         }
-        let line = self.before + out.place().line;
+        let line = self.before + out.place().line();
         begin(line, out);
         let text = tree::with_todays_breaks(element);
         let named;

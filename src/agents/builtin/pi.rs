@@ -444,7 +444,7 @@ fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> Item
 fn key_of(record: &Record<'_>, place: Place) -> Option<Key> {
     match record.id.get() {
         Some(id) => Some(Key::of(id)),
-        None => Some(Key::of_number("pi", place.line.checked_sub(1)?)),
+        None => Some(Key::of_number("pi", place.line().checked_sub(1)?)),
     }
 }
 

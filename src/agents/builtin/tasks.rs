@@ -235,7 +235,7 @@ impl Decoder for TaskDecoder {
             if let Some(message) = lenient::object::<Message<'_>>(message.get(), out) {
                 self.message(&message, out);
             } else {
-                self.seen.push(Seen::new(out.place().line));
+                self.seen.push(Seen::new(out.place().line()));
             }
         }
         let everything = u64::MAX;
@@ -264,7 +264,7 @@ impl TaskDecoder {
         let (index, at) = (self.seen.len() as u64, message.ts);
         out.set_time(at.and_then(Millis::time));
         self.truncate(index, at, out);
-        let mut seen = Seen::new(out.place().line);
+        let mut seen = Seen::new(out.place().line());
         let key = Some(seen.key);
         if message.is_summary {
             self.condense(message, key, out);

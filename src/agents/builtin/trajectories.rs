@@ -174,7 +174,7 @@ fn model<'n>(name: &'n Text<'_>) -> Option<&'n str> {
 
 impl Trajectory {
     fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let line = out.place().line;
+        let line = out.place().line();
         let key = Some(Key::of_number("trajectory", line));
         let request = Key::of_number("trajectory response", line);
         let call = message

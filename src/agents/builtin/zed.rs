@@ -215,7 +215,7 @@ impl ZedDecoder {
     }
 
     fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
-        let key = Key::of_number("zed", out.place().line);
+        let key = Key::of_number("zed", out.place().line());
         if let Some(message) = &row.user {
             self.end_turn(out);
             self.turn = message.id.key();
@@ -224,7 +224,7 @@ impl ZedDecoder {
             self.users.push((key, bytes));
             out.node(Node::new(Some(key), Part::Input, items));
         } else if let Some(message) = &row.agent {
-            let (id, line) = (self.meta.id.as_deref(), out.place().line.to_string());
+            let (id, line) = (self.meta.id.as_deref(), out.place().line().to_string());
             let request = Key::of_parts(&["zed", id.unwrap_or_default(), &line]);
             self.newest = Some((request, out.place()));
             let items = self.items(message, Role::Assistant, out);

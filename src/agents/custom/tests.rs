@@ -94,7 +94,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
     let mut offset = 0;
     for (line, text) in (1..).zip(log.split_inclusive('\n')) {
         let len = text.trim_end_matches('\n').len() as u64;
-        let place = Place { line, offset, len };
+        let place = Place::new(line, offset, len);
         out.begin(place);
         decoder.read_line(text.trim_end(), &mut out);
         offset += text.len() as u64;
@@ -107,12 +107,12 @@ fn items_of(session: &Session) -> Vec<String> {
     let items = alive.iter().map(|ix| session.items().at(*ix));
     items
         .map(|item| {
-            let tool = item.tool.as_deref().unwrap_or_default();
+            let tool = item.tool().unwrap_or_default();
             format!(
                 "{} {} {tool}: {}",
-                item.role.name(),
-                item.kind.name(),
-                item.preview
+                item.role().name(),
+                item.kind().name(),
+                item.preview()
             )
         })
         .collect()
@@ -337,7 +337,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
         let session = read(format(REQUESTS), &requests(lists));
         let alive = session.alive().into_iter();
         let previews: Vec<String> = alive
-            .map(|ix| session.items().at(ix).preview.to_string())
+            .map(|ix| session.items().at(ix).preview().to_string())
             .collect();
         (previews, session)
     };
@@ -351,7 +351,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
     let (said, session) = previews(&lists);
     assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
     let mut said = session.alive().into_iter().map(|ix| session.items().at(ix));
-    assert!(said.all(|item| (item.role == Role::User) == item.output_of.is_none()));
+    assert!(said.all(|item| (item.role() == Role::User) == item.output_of().is_none()));
     assert_eq!((session.context().known, session.resets().len()), (305, 0));
 }
 
@@ -459,7 +459,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests().at(1).place.line, 6);
+    assert_eq!(session.requests().at(1).place.line(), 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -499,8 +499,8 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     assert_eq!(session.context().known, 57);
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
     let answer = &session.items().at(1);
-    assert_eq!(answer.kind, Kind::Text);
-    assert_eq!(answer.output_of, Some(session.requests().at(0).key));
+    assert_eq!(answer.kind(), Kind::Text);
+    assert_eq!(answer.output_of(), Some(session.requests().at(0).key));
 }
 
 /// Any JSON, with the keys of the mappings in it.

@@ -349,7 +349,7 @@ fn no_text_of_a_log_is_in_it_but_what_its_sessions_are_called() {
         };
         let texts = sessions.iter().flat_map(|(_, session)| session.items());
         seen += texts
-            .filter(|item| item.preview.contains("zebra_marker"))
+            .filter(|item| item.preview().contains("zebra_marker"))
             .count();
         let mut summaries = summaries_of(&sessions);
         for (_, summary) in &mut summaries {

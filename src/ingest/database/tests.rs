@@ -475,7 +475,7 @@ fn a_tail_is_as_long_as_a_gauge_needs() {
     assert!(tail.requests().len() < 200);
     assert_eq!(tail.context().used, whole.context().used);
     assert_eq!(tail.context().known, whole.context().known);
-    assert_eq!(tail.items().last().unwrap().place.line, 541);
+    assert_eq!(tail.items().last().unwrap().place().line(), 541);
 }
 
 /// A version of the toy that has a table of its own.

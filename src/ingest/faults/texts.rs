@@ -17,7 +17,7 @@ fn page(opened: &mut Opened, made: &Made, wanted: TextRequest, page: u32) -> Res
 fn wanted(made: &Made) -> TextRequest {
     let (sessions, _) = follow(made);
     let items = super::of(&sessions).items();
-    let longest = items.iter().max_by_key(|item| item.size.bytes).unwrap();
+    let longest = items.iter().max_by_key(|item| item.size().bytes).unwrap();
     TextRequest::of(made.log().facts.file, &longest).unwrap()
 }
 

@@ -375,14 +375,7 @@ mod tests {
         log.append(b"2\n3\n");
         assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines(), ["1", "222", "3"]);
-        assert_eq!(
-            log.seen[2].0,
-            Place {
-                line: 3,
-                offset: 6,
-                len: 1
-            }
-        );
+        assert_eq!(log.seen[2].0, Place::new(3, 6, 1));
         assert!(!log.cursor.is_inside_line());
     }
 
@@ -440,14 +433,7 @@ mod tests {
         log.append(b"\n{\"c\":3}\n");
         assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines()[2..], ["{\"c\":3}"]);
-        assert_eq!(
-            log.seen[2].0,
-            Place {
-                line: 3,
-                offset: 16,
-                len: 7
-            }
-        );
+        assert_eq!(log.seen[2].0, Place::new(3, 16, 7));
         // It was not whole, and goes on.
         let mut log = Log::new(b"{\"a\":");
         assert_eq!(log.go(true), Progress::Done);
@@ -478,14 +464,7 @@ mod tests {
         assert_eq!(log.more(), Progress::Done);
         log.append(b"{\"b\":2}\n");
         assert_eq!(log.more(), Progress::Done);
-        assert_eq!(
-            log.seen[1].0,
-            Place {
-                line: 0,
-                offset: end + 9,
-                len: 7
-            }
-        );
+        assert_eq!(log.seen[1].0, Place::new(0, end + 9, 7));
     }
 
     #[test]
@@ -496,7 +475,7 @@ mod tests {
         loop {
             rounds += 1;
             let outcome = log.cursor.read_more(&log.path, &mut |place, _| {
-                seen.push(place.line);
+                seen.push(place.line());
                 ControlFlow::Break(())
             });
             if outcome.unwrap() == Progress::Done {

@@ -136,7 +136,7 @@ pub fn tail(
         decoder.read_state(&mut out);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             // Before the first newline there is the end of a line, or nothing.
-            if start == 0 || place.offset > start {
+            if start == 0 || place.offset() > start {
                 decode(decoder.decoder.as_mut(), place, line, &mut out);
                 lanes.apply(out.entries.drain(..));
             }
@@ -498,7 +498,7 @@ mod tests {
         let (sessions, _) = case.tail();
         assert_eq!(main(&sessions).coverage, Coverage::Whole);
         assert_eq!(main(&sessions).context(), main(&case.whole()).context());
-        assert_eq!(main(&sessions).items().at(0).place.line, 2);
+        assert_eq!(main(&sessions).items().at(0).place().line(), 2);
     }
 
     #[test]

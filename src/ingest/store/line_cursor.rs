@@ -50,7 +50,7 @@ impl Cursor for LineCursor {
         let is_enough = Cell::new(false);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             decode(decoder, place, line, &mut out);
-            is_enough.set(is_enough.get() || pause(place.len));
+            is_enough.set(is_enough.get() || pause(place.length()));
             ControlFlow::Continue(())
         };
         let outcome = match end {

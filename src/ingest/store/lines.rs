@@ -55,7 +55,7 @@ impl Store for LineLog {
         let mut decoder = log.format.decoder();
         log.states()
             .give(decoder.as_mut(), &mut Sink::new(&Unmeasured));
-        text::in_line(bytes, decoder, wanted, wanted.place.offset)
+        text::in_line(bytes, decoder, wanted, wanted.place.offset())
     }
 
     fn tail(

@@ -168,7 +168,7 @@ impl Cursor for PipedLines {
         loop {
             let deliver: &mut OnLine<'_> = &mut |place, line| {
                 decode(self.decoder.as_mut(), place, line, &mut out);
-                is_paused |= pause(place.len);
+                is_paused |= pause(place.length());
                 ControlFlow::Continue(())
             };
             if self.lines.step(&mut self.source, deliver)? == Step::End {
@@ -280,7 +280,7 @@ mod tests {
         let session = &sessions[0].1;
         assert_eq!(session.requests().len(), 2);
         assert_eq!(session.coverage, Coverage::Whole);
-        assert_eq!(session.anchor().unwrap().place.line, 3);
+        assert_eq!(session.anchor().unwrap().place.line(), 3);
     }
 
     #[test]

@@ -433,7 +433,7 @@ impl Store for SessionRows {
     }
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
-        let line = self.database.line(&self.id, wanted.place.line)?;
+        let line = self.database.line(&self.id, wanted.place.line())?;
         text::in_record(log.format, wanted, line.as_bytes())
     }
 

@@ -80,7 +80,7 @@ impl Store for Memory {
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
         let table = self.0.lock().unwrap();
-        let row = (wanted.place.line - 1) as usize;
+        let row = (wanted.place.line() - 1) as usize;
         let row = table.rows.get(row).map_or("", String::as_str);
         text::in_record(log.format, wanted, row.as_bytes())
     }
@@ -198,7 +198,7 @@ proptest! {
         let timeline = Timeline::of(&session);
         for ix in 0..timeline.len() {
             let moment = timeline.moment(ix).unwrap();
-            let up_to = memory.0.lock().unwrap().rows[..moment.place.line as usize].to_vec();
+            let up_to = memory.0.lock().unwrap().rows[..moment.place.line() as usize].to_vec();
             prop_assert!(timeline.at_place(moment.place) >= ix);
             let earlier = Memory::default();
             earlier.write(|rows| *rows = up_to);
@@ -216,7 +216,7 @@ proptest! {
             };
             let text = page.text.unwrap().text;
             let words: Vec<&str> = text.split_whitespace().collect();
-            prop_assert_eq!(words.join(" "), &*item.preview);
+            prop_assert_eq!(words.join(" "), item.preview());
         }
     }
 }

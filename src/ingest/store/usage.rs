@@ -27,7 +27,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
             }
             // What it was is not known.
             Line::Bytes(bytes) if is_cut_off(bytes) => out.unreadable("a line that was cut off"),
-            Line::TooLarge => out.unreadable("line too large"),
+            Line::TooLarge(_) => out.unreadable("line too large"),
             Line::Bytes(_) | Line::Unfinished => {}
         }
         out.entries.drain(..).for_each(&mut *give);

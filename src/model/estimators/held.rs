@@ -310,7 +310,7 @@ mod tests {
             let mut session = session(Estimator::Calibrated);
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size.chars));
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size().chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     lane: Lane::Main,

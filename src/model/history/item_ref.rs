@@ -18,7 +18,7 @@ pub type ItemRef<'a> = RowRef<'a, Item>;
 impl<'a> RowRef<'a, Item> {
     /// Its place in the log.
     pub fn place(&self) -> Place {
-        self.read(|item| item.place, ItemBlock::place)
+        self.read(Item::place, ItemBlock::place)
     }
 
     /// When it was written.
@@ -28,30 +28,30 @@ impl<'a> RowRef<'a, Item> {
 
     /// Who added it.
     pub fn role(&self) -> Role {
-        self.read(|item| item.role, ItemBlock::role)
+        self.read(Item::role, ItemBlock::role)
     }
 
     /// What it is.
     pub fn kind(&self) -> Kind {
-        self.read(|item| item.kind, ItemBlock::kind)
+        self.read(Item::kind, ItemBlock::kind)
     }
 
     /// The tool, for calls and results.
     pub fn tool(&self) -> Option<&'a str> {
         match self.form() {
-            Form::Whole(item) => item.logged.tool.as_deref(),
+            Form::Whole(item) => item.tool(),
             Form::Packed(block, at, names) => block.tool(*at, names).map(|name| &**name),
         }
     }
 
     /// The tool call's id, for calls and results.
     pub fn call(&self) -> Option<Key> {
-        self.read(|item| item.call, ItemBlock::call)
+        self.read(Item::call, ItemBlock::call)
     }
 
     /// How large it is.
     pub fn size(&self) -> Size {
-        self.read(|item| item.size, ItemBlock::size)
+        self.read(Item::size, ItemBlock::size)
     }
 
     /// Whether its preview was left in the log, so that it is empty here.
@@ -61,17 +61,17 @@ impl<'a> RowRef<'a, Item> {
 
     /// Its beginning.
     pub fn preview(&self) -> &'a str {
-        self.read(|item| &item.logged.preview, ItemBlock::preview)
+        self.read(Item::preview, ItemBlock::preview)
     }
 
     /// A hash of its text.
     pub fn hash(&self) -> u64 {
-        self.read(|item| item.hash, ItemBlock::hash)
+        self.read(Item::hash, ItemBlock::hash)
     }
 
     /// Its index among the items of its record.
     pub fn nth(&self) -> u32 {
-        self.read(|item| item.nth, ItemBlock::nth)
+        self.read(Item::nth, ItemBlock::nth)
     }
 
     /// Whether the log shows it.
@@ -80,18 +80,18 @@ impl<'a> RowRef<'a, Item> {
     }
 
     /// Whether it leaves at the end of its turn.
-    pub(crate) fn is_ephemeral(&self) -> bool {
-        self.read(|item| item.ephemeral, ItemBlock::is_ephemeral)
+    pub fn is_ephemeral(&self) -> bool {
+        self.read(Item::is_ephemeral, ItemBlock::is_ephemeral)
     }
 
     /// Its size in tokens, once a usage report has settled it.
     pub fn settled(&self) -> Option<(u64, Source)> {
-        self.read(|item| item.settled, ItemBlock::settled)
+        self.read(Item::settled, ItemBlock::settled)
     }
 
     /// The request whose output it is.
     pub fn output_of(&self) -> Option<Key> {
-        self.read(|item| item.output_of, ItemBlock::output_of)
+        self.read(Item::output_of, ItemBlock::output_of)
     }
 
     /// The first request whose prompt held it; `None`: not sent yet.
@@ -101,7 +101,7 @@ impl<'a> RowRef<'a, Item> {
 
     /// When and why it left; `None`: it is in the context.
     pub fn left(&self) -> Option<Left> {
-        self.read(|item| item.left, ItemBlock::left)
+        self.read(Item::left, ItemBlock::left)
     }
 
     /// Whether it is in the context now.
@@ -121,12 +121,12 @@ impl<'a> RowRef<'a, Item> {
 
     /// Its size before the last change of its size.
     pub(crate) fn previous(&self) -> Option<PreviousSize> {
-        self.read(|item| item.previous, ItemBlock::previous)
+        self.read(Item::previous, ItemBlock::previous)
     }
 
     /// The record that added it, counted from 1.
     pub(crate) fn record(&self) -> u32 {
-        self.read(|item| item.record, ItemBlock::record)
+        self.read(Item::record, ItemBlock::record)
     }
 
     /// When it was in the context.
@@ -146,7 +146,7 @@ impl ItemList {
     /// Settles an item's tokens, or takes that back.
     pub(crate) fn set_settled(&mut self, ix: ItemIx, settled: Option<(u64, Source)>) {
         match self.form_mut(ix) {
-            FormMut::Whole(item) => item.settled = settled,
+            FormMut::Whole(item) => item.set_settled(settled),
             FormMut::Packed(block, at, _) => block.set_settled(at, settled),
         }
     }

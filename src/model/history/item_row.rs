@@ -3,11 +3,10 @@
 use super::presence::Presence;
 use super::{Away, Item, Left, NOT_LOGGED, PreviousSize, UNLOGGED};
 use crate::event::{Key, NewItem, Place, Size};
-use crate::names::Names;
+use crate::names::{Name, Names};
 use crate::rows::{Numbers, Row};
-use crate::small::{MaybeIx, MaybeTime, RareList};
+use crate::small::{MaybeIx, MaybeTime};
 use crate::{Gone, Kind, Role, Source};
-use std::sync::Arc;
 use strum::EnumCount;
 
 /// The numbers of an item. Where there may be none, 0 is none.
@@ -69,7 +68,7 @@ pub struct ItemBlock {
     /// `None`: they were left in the log.
     previews: Option<Box<str>>,
     /// The times for which items were out of the context, by their places in the block.
-    away: Vec<(usize, RareList<Away>)>,
+    away: Vec<(usize, Vec<Away>)>,
 }
 
 impl ItemBlock {
@@ -108,11 +107,11 @@ impl ItemBlock {
     }
 
     pub(super) fn place(&self, at: usize) -> Place {
-        Place {
-            offset: self.number(Column::Offset, at),
-            line: self.number(Column::Line, at),
-            len: self.number(Column::Len, at),
-        }
+        Place::new(
+            self.number(Column::Line, at),
+            self.number(Column::Offset, at),
+            self.number(Column::Len, at),
+        )
     }
 
     pub(super) fn time(&self, at: usize) -> MaybeTime {
@@ -133,7 +132,7 @@ impl ItemBlock {
         kind.unwrap_or(Kind::Text)
     }
 
-    pub(super) fn tool<'n>(&self, at: usize, names: &'n Names) -> Option<&'n Arc<str>> {
+    pub(super) fn tool<'n>(&self, at: usize, names: &'n Names) -> Option<&'n Name> {
         names.get(self.short(Column::Tool, at).checked_sub(1)?)
     }
 
@@ -223,17 +222,17 @@ impl ItemBlock {
         Presence {
             entered: self.entered(at).get(),
             left: self.left(at),
-            away: self.away(at).map_or(&[][..], |away| away),
+            away: self.away(at),
             record: self.record(at),
         }
     }
 
-    fn away(&self, at: usize) -> Option<&RareList<Away>> {
-        let found = self.away.binary_search_by_key(&at, |(of, _)| *of).ok()?;
-        Some(&self.away[found].1)
+    fn away(&self, at: usize) -> &[Away] {
+        let found = self.away.binary_search_by_key(&at, |(of, _)| *of);
+        found.map_or(&[], |found| &self.away[found].1)
     }
 
-    fn set_away(&mut self, at: usize, away: RareList<Away>) {
+    fn set_away(&mut self, at: usize, away: Vec<Away>) {
         match self.away.binary_search_by_key(&at, |(of, _)| *of) {
             Ok(found) => self.away[found].1 = away,
             Err(found) => self.away.insert(found, (at, away)),
@@ -255,7 +254,7 @@ impl ItemBlock {
         Some(PreviousSize {
             until: self.short(Column::PreviousUntil, at),
             source: source_of(self.number(Column::PreviousSource, at))?,
-            tokens: self.number(Column::PreviousTokens, at),
+            tokens: self.short(Column::PreviousTokens, at),
         })
     }
 }
@@ -276,37 +275,25 @@ fn key_number(key: Option<Key>) -> u64 {
 fn numbers_of(item: &Item, names: &mut Names) -> [u64; Column::COUNT] {
     let mut numbers = [0; Column::COUNT];
     let mut put = |column: Column, number: u64| numbers[column as usize] = number;
-    let Item {
-        place,
-        at,
-        logged,
-        settled,
-        output_of,
-        entered,
-        left,
-        away: _,
-        previous,
-        record,
-        node,
-    } = item;
-    put(Column::Offset, place.offset);
-    put(Column::Line, place.line);
-    put(Column::Len, place.len);
-    let [second, millisecond, nanosecond] = at.numbers();
+    let place = item.place();
+    put(Column::Offset, place.offset());
+    put(Column::Line, place.line());
+    put(Column::Len, place.length());
+    let [second, millisecond, nanosecond] = MaybeTime::from(item.at()).numbers();
     put(Column::Second, second);
     put(Column::Millisecond, millisecond);
     put(Column::Nanosecond, nanosecond);
-    put(Column::Role, logged.role as u64);
-    put(Column::Kind, logged.kind as u64);
-    let tool = logged.tool.as_deref();
+    put(Column::Role, item.role() as u64);
+    put(Column::Kind, item.kind() as u64);
+    let tool = item.tool();
     let tool = tool.map_or(0, |name| u64::from(names.number(name)) + 1);
     put(Column::Tool, tool);
-    put(Column::Call, key_number(logged.call));
-    let size = &logged.size;
+    put(Column::Call, key_number(item.call()));
+    let size = item.size();
     let flag = |is: bool, flag: u64| if is { flag } else { 0 };
     let flags = flag(size.counted, COUNTED)
         | flag(size.partial, PARTIAL)
-        | flag(logged.ephemeral, EPHEMERAL);
+        | flag(item.is_ephemeral(), EPHEMERAL);
     put(Column::Flags, flags);
     let more_bytes = size.bytes.wrapping_sub(size.chars);
     for (column, number) in [
@@ -324,29 +311,32 @@ fn numbers_of(item: &Item, names: &mut Names) -> [u64; Column::COUNT] {
         (Column::Escapes, size.escapes),
         (Column::Cl100kMore, size.cl100k_more.cast_unsigned()),
         (Column::CallId, size.call_id.into()),
-        (Column::Nth, logged.nth),
-        (Column::Record, *record),
-        (Column::Node, *node),
+        (Column::Nth, item.nth()),
+        (Column::Record, item.record()),
+        (Column::Node, item.node),
     ] {
         put(column, number.into());
     }
     let own_bytes = size.own_bytes.map_or(0, |bytes| u64::from(bytes) + 1);
     put(Column::OwnBytes, own_bytes);
-    put(Column::Hash, logged.hash);
-    if let Some((tokens, source)) = settled {
-        put(Column::Settled, *tokens);
-        put(Column::SettledSource, source_number(*source));
+    put(Column::Hash, item.hash());
+    if let Some((tokens, source)) = item.settled() {
+        put(Column::Settled, tokens);
+        put(Column::SettledSource, source_number(source));
     }
-    put(Column::OutputOf, key_number(*output_of));
-    put(Column::Entered, entered.get().map_or(0, |ix| ix as u64 + 1));
-    if let Some(left) = left {
+    put(Column::OutputOf, key_number(item.output_of()));
+    put(
+        Column::Entered,
+        item.entered().map_or(0, |ix| ix as u64 + 1),
+    );
+    if let Some(left) = item.left() {
         put(Column::LeftRequest, left.request as u64);
         put(Column::LeftRecord, left.record.into());
         put(Column::LeftWhy, left.why as u64 + 1);
     }
-    if let Some(previous) = previous {
+    if let Some(previous) = item.previous() {
         put(Column::PreviousUntil, previous.until.into());
-        put(Column::PreviousTokens, previous.tokens);
+        put(Column::PreviousTokens, previous.tokens.into());
         put(Column::PreviousSource, source_number(previous.source));
     }
     numbers
@@ -358,18 +348,18 @@ impl Row for Item {
     fn pack(items: &[Item], names: &mut Names) -> ItemBlock {
         let mut previews = String::new();
         let rows = items.iter().map(|item| {
-            previews.push_str(&item.preview);
+            previews.push_str(item.preview());
             let mut numbers = numbers_of(item, names);
             numbers[Column::PreviewEnd as usize] = previews.len() as u64;
             numbers
         });
         let numbers = Numbers::of(&rows.collect::<Vec<_>>());
         let away = items.iter().enumerate();
-        let away = away.filter(|(_, item)| !item.away.is_empty());
+        let away = away.filter(|(_, item)| !item.away().is_empty());
         ItemBlock {
             numbers,
             previews: Some(previews.into()),
-            away: away.map(|(at, item)| (at, item.away.clone())).collect(),
+            away: away.map(|(at, item)| (at, item.away().to_vec())).collect(),
         }
     }
 
@@ -377,35 +367,40 @@ impl Row for Item {
         let mut numbers = numbers_of(item, names);
         numbers[Column::PreviewEnd as usize] = block.number(Column::PreviewEnd, at);
         block.numbers.put(at, &numbers);
-        if !item.away.is_empty() {
-            block.set_away(at, item.away.clone());
+        if !item.away().is_empty() {
+            block.set_away(at, item.away().to_vec());
         }
     }
 
     fn unpack(block: &ItemBlock, at: usize, names: &Names) -> Item {
-        Item {
-            place: block.place(at),
-            at: block.time(at),
-            logged: NewItem {
-                role: block.role(at),
-                kind: block.kind(at),
-                tool: block.tool(at, names).cloned(),
-                call: block.call(at),
-                size: block.size(at),
-                preview: block.preview(at).into(),
-                hash: block.hash(at),
-                ephemeral: block.is_ephemeral(at),
-                nth: block.nth(at),
-            },
-            settled: block.settled(at),
-            output_of: block.output_of(at),
-            entered: block.entered(at),
-            left: block.left(at),
-            away: block.away(at).cloned().unwrap_or_default(),
-            previous: block.previous(at),
-            record: block.record(at),
-            node: block.node(at),
+        let logged = NewItem {
+            role: block.role(at),
+            kind: block.kind(at),
+            tool: None,
+            call: block.call(at),
+            size: block.size(at),
+            preview: block.preview(at).into(),
+            hash: block.hash(at),
+            ephemeral: block.is_ephemeral(at),
+            nth: block.nth(at),
+        };
+        let mut item = Item::new(
+            logged,
+            block.tool(at, names).cloned(),
+            block.place(at),
+            block.time(at).get(),
+            block.output_of(at),
+            block.record(at),
+            block.node(at),
+        );
+        item.entered = block.entered(at);
+        item.set_settled(block.settled(at));
+        item.set_left(block.left(at));
+        item.set_previous(block.previous(at));
+        for away in block.away(at) {
+            item.add_away(*away);
         }
+        item
     }
 }
 
@@ -456,7 +451,7 @@ mod tests {
             size in sizes(),
             [call, output_of] in prop::array::uniform2(prop::option::of(numbers())),
             settled in prop::option::of((numbers(), sources())),
-            previous in prop::option::of((any::<u32>(), numbers(), sources())),
+            previous in prop::option::of((any::<u32>(), any::<u32>(), sources())),
             left in prop::option::of((0..1_u64 << 40, any::<u32>(), 0..7_usize)),
             away in 0..3_u32,
             tool in prop::option::of("[ab]"),
@@ -470,32 +465,29 @@ mod tests {
                 let request = request as usize;
                 Some(Left { request, record, why: Gone::from_repr(why)? })
             });
-            let mut item = Item {
-                place: Place { offset: n[0], line: n[1], len: n[2] },
-                at: Some(n[3]).filter(|n| *n > 0).and_then(|n| time(n % 1_000_000)).into(),
-                logged: NewItem {
-                    role: Role::from_repr(n[4] as usize % 5).unwrap(),
-                    kind: Kind::from_repr(n[5] as usize % 11).unwrap(),
-                    tool: tool.map(Into::into),
-                    call: call.map(Key::new),
-                    size,
-                    preview: preview.into(),
-                    hash: n[6],
-                    ephemeral: n[7] % 2 == 1,
-                    nth: n[8] as u32,
-                },
-                settled,
-                output_of: output_of.map(Key::new),
-                entered: Some(n[9] as usize).filter(|ix| *ix > 0).into(),
-                left,
-                away: RareList::default(),
-                previous: previous.map(|(until, tokens, source)| PreviousSize { until, source, tokens }),
-                record: n[10] as u32,
-                node: n[11] as u32,
+            let logged = NewItem {
+                role: Role::from_repr(n[4] as usize % 5).unwrap(),
+                kind: Kind::from_repr(n[5] as usize % 11).unwrap(),
+                tool: None,
+                call: call.map(Key::new),
+                size,
+                preview: preview.into(),
+                hash: n[6],
+                ephemeral: n[7] % 2 == 1,
+                nth: n[8] as u32,
             };
+            let place = Place::new(n[1], n[0], n[2]);
+            let at = Some(n[3]).filter(|n| *n > 0).and_then(|n| time(n % 1_000_000));
+            let tool = tool.map(|name| Name::from(&*name));
+            let output_of = output_of.map(Key::new);
+            let mut item = Item::new(logged, tool, place, at, output_of, n[10] as u32, n[11] as u32);
+            item.entered = Some(n[9] as usize).filter(|ix| *ix > 0).into();
+            item.set_settled(settled);
+            item.set_left(left);
+            item.set_previous(previous.map(|(until, tokens, source)| PreviousSize { until, source, tokens }));
             for gone in 0..away {
                 let (from, to, why) = (n[12] as usize, n[13] as usize, Gone::Rewind);
-                item.away.push(Away { from, to, gone, why, back: n[14] as u32 });
+                item.add_away(Away { from, to, gone, why, back: n[14] as u32 });
             }
             item
         }
@@ -515,16 +507,17 @@ mod tests {
         fn a_packed_item_says_the_same(items in prop::collection::vec(items(), 1..9)) {
             let packed: ItemList = items.iter().cycle().take(40).cloned().collect();
             for (row, item) in packed.iter().zip(&items) {
-                prop_assert_eq!((row.place(), row.at(), row.size()), (item.place, item.at(), item.size));
-                prop_assert_eq!((row.role(), row.kind()), (item.role, item.kind));
-                prop_assert_eq!((row.tool(), row.preview()), (item.tool.as_deref(), &*item.preview));
-                prop_assert_eq!((row.call(), row.output_of()), (item.call, item.output_of));
-                prop_assert_eq!((row.hash(), row.settled()), (item.hash, item.settled));
-                prop_assert_eq!((row.entered(), row.left()), (item.entered(), item.left));
-                prop_assert_eq!((row.node(), row.record()), (item.node as usize, item.record));
-                prop_assert_eq!(row.is_ephemeral(), item.ephemeral);
+                prop_assert_eq!((row.place(), row.at(), row.size()), (item.place(), item.at(), item.size()));
+                prop_assert_eq!((row.role(), row.kind()), (item.role(), item.kind()));
+                prop_assert_eq!((row.tool(), row.preview()), (item.tool(), item.preview()));
+                prop_assert_eq!((row.call(), row.output_of()), (item.call(), item.output_of()));
+                prop_assert_eq!((row.hash(), row.settled()), (item.hash(), item.settled()));
+                prop_assert_eq!((row.entered(), row.left()), (item.entered(), item.left()));
+                prop_assert_eq!((row.node(), row.record()), (item.node as usize, item.record()));
+                prop_assert_eq!(row.previous(), item.previous());
+                prop_assert_eq!(row.is_ephemeral(), item.is_ephemeral());
                 prop_assert_eq!(row.in_context(), item.in_context());
-                prop_assert_eq!(row.is_prefix(), item.is_prefix());
+                prop_assert_eq!(row.is_prefix(), item.kind().is_prefix());
                 let (here, there) = (row.presence(), item.presence());
                 prop_assert_eq!((here.entered, here.left, here.record), (there.entered, there.left, there.record));
                 prop_assert_eq!(here.away, there.away);

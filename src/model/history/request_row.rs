@@ -3,7 +3,7 @@
 use super::{Request, RequestIx};
 use crate::event::{Billed, Key, Place, Surcharges};
 use crate::expected::Expected;
-use crate::names::Names;
+use crate::names::{Name, Names};
 use crate::rows::{Form, Numbers, Row, RowRef, Rows};
 use crate::small::MaybeTime;
 use jiff::{SignedDuration, Timestamp};
@@ -105,16 +105,16 @@ impl RequestBlock {
     }
 
     fn place(&self, at: usize) -> Place {
-        Place {
-            offset: self.number(Column::Offset, at),
-            line: self.number(Column::Line, at),
-            len: self.number(Column::Len, at),
-        }
+        Place::new(
+            self.number(Column::Line, at),
+            self.number(Column::Offset, at),
+            self.number(Column::Len, at),
+        )
     }
 
     fn model<'n>(&self, at: usize, names: &'n Names) -> Option<&'n Arc<str>> {
         let number = self.number(Column::Model, at).checked_sub(1)?;
-        names.get(number as u32)
+        names.get(number as u32).map(Name::shared)
     }
 
     fn prompt(&self, at: usize) -> u64 {
@@ -221,9 +221,9 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
         previous,
     } = request;
     put(Column::Key, key.get());
-    put(Column::Offset, place.offset);
-    put(Column::Line, place.line);
-    put(Column::Len, place.len);
+    put(Column::Offset, place.offset());
+    put(Column::Line, place.line());
+    put(Column::Len, place.length());
     let [second, millisecond, nanosecond] = MaybeTime::from(*at).numbers();
     put(Column::Second, second);
     put(Column::Millisecond, millisecond);
@@ -453,7 +453,7 @@ mod tests {
             let time = |n: i64| jiff::Timestamp::new(n, (n * 10_007 % 1_000_000_000) as i32).ok();
             Request {
                 key: Key::new(n[0]),
-                place: Place { offset: n[1], line: n[2], len: n[3] },
+                place: Place::new(n[2], n[1], n[3]),
                 at: second.and_then(time),
                 model: model.map(Into::into),
                 prompt: n[4],

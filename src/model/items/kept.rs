@@ -2,7 +2,7 @@
 
 use super::{Items, OfNode};
 use crate::chain::Chain;
-use crate::history::{Item, ItemIx, ItemList, ItemRef};
+use crate::history::{ItemIx, ItemList, ItemRef};
 use crate::small::{NoMemory, short};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,10 +27,9 @@ impl Items {
         for (node, items) in kept.iter().enumerate() {
             for old_ix in items {
                 let ix = self.list.len();
-                self.list.push(Item {
-                    node: short(node),
-                    ..old.list.at(*old_ix).clone()
-                });
+                let mut item = old.list.at(*old_ix).clone();
+                item.node = short(node);
+                self.list.push(item);
                 if self.list.at(ix).in_context() {
                     self.enlist(ix);
                 }

@@ -74,7 +74,7 @@ impl Items {
             (None, Some(request)) => self.strip(ix, request),
             (Some(old), Some(request)) => {
                 let left = Left { request, ..old };
-                self.list.change(ix, |item| item.left = Some(left));
+                self.list.change(ix, |item| item.set_left(Some(left)));
             }
             (Some(old), None) => self.restore(ix, old.request),
         }

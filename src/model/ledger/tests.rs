@@ -63,7 +63,7 @@ fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
 /// The sizes of the results in the context, and how they are known.
 fn results(log: &Log) -> Vec<(u64, Source)> {
     let items = log.session.in_context();
-    let results = items.filter(|(ix, ..)| log.session.items().at(*ix).role != Role::Assistant);
+    let results = items.filter(|(ix, ..)| log.session.items().at(*ix).role() != Role::Assistant);
     results
         .map(|(_, tokens, source)| (tokens, source))
         .collect()
@@ -92,14 +92,14 @@ fn whatever_becomes_of_thinking_results_have_their_sizes() {
 fn thinking_that_is_not_sent_back_was_in_no_prompt() {
     let log = session(Thinking::Never, 1.0, true);
     let items = log.session.items().iter();
-    let mut thinking = items.filter(|item| item.kind == Kind::Thinking).rev();
+    let mut thinking = items.filter(|item| item.kind() == Kind::Thinking).rev();
     assert!(thinking.next().is_some_and(|newest| newest.in_context()));
     for item in thinking {
         assert_eq!(
             item.presence().requests_held(log.session.requests().len()),
             0
         );
-        assert_eq!(item.left.map(|left| left.why), Some(Gone::Stripped));
+        assert_eq!(item.left().map(|left| left.why), Some(Gone::Stripped));
     }
 }
 
@@ -167,7 +167,7 @@ fn what_was_shown_then_was_shown_so() {
     let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
     let then = whole.session.snapshot_at(report.unwrap());
     assert_eq!(then.context.used, then.context.known);
-    let shown = |ix: &usize| whole.session.items().at(*ix).kind == Kind::Thinking;
+    let shown = |ix: &usize| whole.session.items().at(*ix).kind() == Kind::Thinking;
     let thinking = then.items.iter().filter(|(ix, ..)| shown(ix)).count();
     assert_eq!(thinking, 2, "it was not known yet that it is not sent back");
 }
@@ -312,8 +312,8 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     };
     let left = |session: &Session| {
         let items = session.items().iter();
-        let thinking = items.filter(|item| item.kind == Kind::Thinking);
-        let left = thinking.map(|item| item.left.map(|left| left.request));
+        let thinking = items.filter(|item| item.kind() == Kind::Thinking);
+        let left = thinking.map(|item| item.left().map(|left| left.request));
         left.collect::<Vec<_>>()
     };
     let without = switched(0);

@@ -48,11 +48,7 @@ impl Log {
         self.1 += 1;
         self.0.apply(Entry {
             lane: Lane::Main,
-            place: Place {
-                line: self.1,
-                offset: self.1 * 100,
-                len: 99,
-            },
+            place: Place::new(self.1, self.1 * 100, 99),
             at: Some(at(seconds)),
             event,
         });

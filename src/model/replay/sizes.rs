@@ -15,7 +15,7 @@ impl Timeline {
         for (ix, item) in state.items().iter().enumerate() {
             // Its sizes, each with the record that changed it.
             let mut sizes: Vec<(u32, u64)> = older.get(&ix).cloned().unwrap_or_default();
-            sizes.extend(item.previous().map(|size| (size.until, size.tokens)));
+            sizes.extend(item.previous().map(|size| (size.until, size.tokens.into())));
             sizes.sort_unstable();
             let size_at = |record: u32| {
                 let then = sizes.iter().find(|(until, _)| *until > record);
@@ -69,7 +69,7 @@ fn older_sizes(state: &State) -> HashMap<usize, Vec<(u32, u64)>> {
     let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
     for OlderSize { item, size } in state.ledger().items().older_sizes() {
         let of_item = sizes.entry(*item as usize).or_default();
-        of_item.push((size.until, size.tokens));
+        of_item.push((size.until, size.tokens.into()));
     }
     sizes
 }

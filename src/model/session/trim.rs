@@ -70,7 +70,7 @@ mod tests {
                 let preview = if left.leaves_preview() { "" } else { whole.preview() };
                 prop_assert_eq!(left.preview(), preview);
                 let mut left = left.clone();
-                left.logged.preview = whole.preview().into();
+                left.set_preview(whole.preview());
                 prop_assert_eq!(&left, &*whole);
             }
         }

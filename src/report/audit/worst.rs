@@ -86,7 +86,7 @@ impl Miss {
                 agent: log.format.id,
                 model: request.model.as_deref().map(str::to_owned),
                 path: log.facts.path.display().to_string(),
-                line: request.place.line,
+                line: request.place.line(),
                 at: request.at,
                 reported: prediction.prompt,
                 expected: prediction.expected[by as usize],
@@ -106,15 +106,15 @@ impl ChangedItem {
         let item = &session.items().at(ix);
         let (tokens, source) = session.tokens(ix);
         ChangedItem {
-            line: item.place.line,
-            role: item.role,
-            kind: item.kind.name(),
-            tool: item.tool.as_deref().map(str::to_owned),
+            line: item.place().line(),
+            role: item.role(),
+            kind: item.kind().name(),
+            tool: item.tool().map(str::to_owned),
             tokens,
             source,
-            counted: item.size.local.into(),
-            left_because: item.left.map(|left| left.why.name()),
-            preview: item.preview.to_string(),
+            counted: item.size().local.into(),
+            left_because: item.left().map(|left| left.why.name()),
+            preview: item.preview().to_string(),
         }
     }
 }

@@ -245,11 +245,7 @@ fn is_newer(session: &Session, prompt: u64) -> bool {
 fn entry(event: Event) -> Entry {
     Entry {
         lane: Lane::Main,
-        place: Place {
-            offset: u64::MAX >> 8,
-            line: 0,
-            len: 0,
-        },
+        place: Place::new(0, u64::MAX >> 8, 0),
         at: None,
         event,
     }

@@ -44,7 +44,7 @@ part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
     project: Cow<'a, str> = names.project,
     folder: Option<Cow<'a, str>> = names.folder,
     item: usize = hit.ix,
-    line: u64 = hit.item.place().line,
+    line: u64 = hit.item.place().line(),
     time: Option<Timestamp> = hit.item.at(),
     role: Role = hit.item.role(),
     kind: &'static str = hit.item.kind().name(),

@@ -125,7 +125,7 @@ part! { SessionPart<'a>(report: &'a SessionReport<'a>, session: &'a Session) {
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()
-        .map(|(place, why)| format!("line {}: {why}", place.line)),
+        .map(|(place, why)| format!("line {}: {why}", place.line())),
 }}
 
 impl ContextPart {
@@ -259,7 +259,7 @@ part! { Band(band: &forecast::Band, parts: f64) {
 }}
 
 part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compaction) {
-    line: u64 = reset.place.line,
+    line: u64 = reset.place.line(),
     at: Option<Timestamp> = reset.at,
     cause: &'a str = reset.cause.name(),
     cause_source: &'static str = reset.cause_source.name(),
@@ -305,7 +305,7 @@ part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
 // What is reported of an item wherever it is listed; `id` is its index in `messages`.
 part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
     id: usize = item.0,
-    line: u64 = items.at(item.0).place().line,
+    line: u64 = items.at(item.0).place().line(),
     role: Role = items.at(item.0).role(),
     tool: Option<&'a str> = items.at(item.0).tool(),
     tokens: u64 = item.1,
@@ -379,7 +379,7 @@ impl Serialize for Calls<'_> {
 }
 
 part! { CallPart<'a>(request: &RequestRef<'a>) {
-    line: u64 = request.place.line,
+    line: u64 = request.place.line(),
     at: Option<Timestamp> = request.at,
     model: Option<&'a str> = request.model().map(|id| &**id),
     input: u64 = request.prompt,

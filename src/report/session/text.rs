@@ -201,7 +201,7 @@ fn write_largest(
         let item = &session.items().at(ix);
         let (size, source) = session.tokens(ix);
         let (size, sign, role) = (tokens(size), sign(source), item.role().name());
-        let (label, line) = (left(&label(item), width), item.place().line);
+        let (label, line) = (left(&label(item), width), item.place().line());
         let preview = inert(previews.preview(ix, item));
         out.row(format_args!(
             "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
@@ -280,7 +280,7 @@ fn write_resets(
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions {
         let reset = &session.resets()[done.reset];
-        let (kind, cause, line) = (reset.gone.name(), cause(session, reset), reset.place.line);
+        let (kind, cause, line) = (reset.gone.name(), cause(session, reset), reset.place.line());
         let before = sized(reset.before, reset.before_source);
         let after = done
             .after

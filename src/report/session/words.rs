@@ -122,7 +122,7 @@ pub(super) fn not_counted(session: &Session) -> Vec<Line> {
     let mut all = Vec::new();
     if let Some((place, why)) = &session.first_unreadable {
         let lines = counted(session.unreadable, "unreadable line");
-        let line = place.line;
+        let line = place.line();
         let of = format!("{lines}, not counted; the first is line {line}: ");
         all.push(Line::own(of).and_log(why));
     }

@@ -326,7 +326,7 @@ impl App {
         }
         self.show_items(key);
         let item = self.selected_item().map(|(_, _, item)| item);
-        let tool = item.map(|item| item.tool.as_deref().unwrap_or(item.kind.name()).to_owned());
+        let tool = item.map(|item| item.tool().unwrap_or(item.kind().name()).to_owned());
         if let Some(tool) = tool {
             self.filter_tool(&tool);
         }

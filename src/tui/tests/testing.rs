@@ -119,11 +119,7 @@ impl Log {
         self.line += 1;
         let entry = Entry {
             lane: self.lane,
-            place: Place {
-                line: self.line,
-                offset: self.line * 1_000,
-                len: 900,
-            },
+            place: Place::new(self.line, self.line * 1_000, 900),
             at: Some(self.at),
             event,
         };
@@ -230,11 +226,7 @@ impl Log {
     pub(crate) fn in_two_places(mut self) -> Log {
         for (n, update) in self.updates.iter_mut().enumerate() {
             if let Update::Appended { entries, .. } = update {
-                entries[0].place = Place {
-                    line: 1,
-                    offset: n as u64 % 2,
-                    len: 900,
-                };
+                entries[0].place = Place::new(1, n as u64 % 2, 900);
             }
         }
         self

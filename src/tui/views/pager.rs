@@ -93,7 +93,7 @@ fn subject(about: &About<'_>, columns: usize) -> Pieces {
     let room = columns.saturating_sub(text::width(&name) + 4);
     let subject = about.subject.as_deref().unwrap_or(item::preview(item));
     vec![
-        piece(format!("{} ", letter(item.role)), item.role),
+        piece(format!("{} ", letter(item.role())), item.role()),
         strong(name),
         quiet(format!("  {}", text::cut(subject, room))),
     ]

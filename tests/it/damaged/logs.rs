@@ -48,7 +48,7 @@ impl Log {
         let mut offset = 0;
         (1..).zip(&self.parts).map(move |(line, part)| {
             let len = part.len() as u64;
-            let place = Place { line, offset, len };
+            let place = Place::new(line, offset, len);
             offset += len + 1;
             let is_changed = line == changed as u64 + 1;
             (place, if is_changed { text } else { part })

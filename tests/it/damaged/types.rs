@@ -27,7 +27,7 @@ struct Contents {
 /// What the records on these lines hold.
 fn contents(entries: &[Entry], is_line: impl Fn(u64) -> bool) -> Contents {
     let mut contents = Contents::default();
-    for entry in entries.iter().filter(|entry| is_line(entry.place.line)) {
+    for entry in entries.iter().filter(|entry| is_line(entry.place.line())) {
         match &entry.event {
             Event::Usage(_) => contents.reports += 1,
             Event::Node(node) => contents.items += node.items.len(),
@@ -238,6 +238,6 @@ fn an_odd_field_costs_itself_and_is_counted() {
 
 /// Whether an entry shows that a part of a log is odd as it is.
 fn is_odd(entry: &Entry, part: usize) -> bool {
-    entry.place.line == part as u64 + 1
+    entry.place.line() == part as u64 + 1
         && matches!(entry.event, Event::Lost(_) | Event::Unreadable(_))
 }

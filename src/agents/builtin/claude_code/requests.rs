@@ -487,7 +487,7 @@ fn is_content(field: &Text<'_>) -> bool {
 /// has none is the harness's, unless the log was not read from its beginning. The harness writes text: a picture
 /// is one that the user attached.
 fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
-    if out.place().line > 0 {
+    if out.place().line() > 0 {
         let is_written = |item: &&mut NewItem| item.role == Role::User && item.size.fixed == 0;
         for item in items.iter_mut().filter(is_written) {
             (item.role, item.kind) = (Role::Container, Kind::Reminder);

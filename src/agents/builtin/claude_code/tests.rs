@@ -17,7 +17,7 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
     let lines: Vec<u64> = side
         .iter()
         .filter(|e| matches!(e.event, Event::Node(_)))
-        .map(|e| e.place.line)
+        .map(|e| e.place.line())
         .collect();
     assert_eq!(lines, [3, 4, 5, 6]);
     assert!(side.iter().all(|e| e.lane == side[0].lane));
@@ -111,7 +111,7 @@ fn reminders_are_split_from_the_text_they_stand_in() {
     let roles: Vec<Role> = entries
         .iter()
         .filter_map(|e| match &e.event {
-            Event::Node(node) if e.place.line == 9 => Some(&node.items),
+            Event::Node(node) if e.place.line() == 9 => Some(&node.items),
             _ => None,
         })
         .flatten()

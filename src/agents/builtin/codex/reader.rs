@@ -165,7 +165,7 @@ impl CodexDecoder {
     fn bare_line(&mut self, line: &Line<'_>, text: &str, out: &mut Sink<'_>) {
         let (kind, record_type) = (line.kind.or_empty(), line.record_type.or_empty());
         if kind.is_empty() && record_type.is_empty() && line.id.get().is_some() {
-            if self.thread.id.is_some() || out.place().line == 0 {
+            if self.thread.id.is_some() || out.place().line() == 0 {
                 return out.skip(record_name("session_meta", ""));
             }
             self.thread.id = Some(line.id.or_empty().into());

@@ -31,7 +31,7 @@ impl CodexDecoder {
                 return None;
             }
             // Begun in the middle of the file: this may be a parent's.
-            None if out.place().line == 0 => return None,
+            None if out.place().line() == 0 => return None,
             None => {}
         }
         let (parent, title) = lineage(&meta);

@@ -23,15 +23,14 @@ fn fixture(name: &str) -> Vec<u8> {
 fn decode(log: &[u8]) -> Vec<Entry> {
     let mut decoder = CODEX.decoder();
     let mut out = Sink::new(&ByLength);
-    let mut place = Place::default();
-    for line in log.split(|byte| *byte == b'\n') {
-        place.line += 1;
-        place.len = line.len() as u64;
-        out.begin(place);
+    let mut offset = 0;
+    for (number, line) in (1..).zip(log.split(|byte| *byte == b'\n')) {
+        let len = line.len() as u64;
+        out.begin(Place::new(number, offset, len));
         if !line.trim_ascii().is_empty() {
             decoder.read_line(&String::from_utf8_lossy(line), &mut out);
         }
-        place.offset += place.len + 1;
+        offset += len + 1;
     }
     out.entries
 }
@@ -59,7 +58,7 @@ fn session(name: &str) -> Session {
 fn alive(session: &Session) -> Vec<String> {
     let items = session.alive().into_iter().map(|ix| session.items().at(ix));
     items
-        .map(|item| format!("{} {}", item.role.name(), item.preview))
+        .map(|item| format!("{} {}", item.role().name(), item.preview()))
         .collect()
 }
 
@@ -90,7 +89,7 @@ fn tell(entries: &[Entry]) -> String {
     };
     let mut story = String::new();
     for entry in entries {
-        write!(story, "{} ", entry.place.line).unwrap();
+        write!(story, "{} ", entry.place.line()).unwrap();
         match &entry.event {
             Event::Meta(meta) => {
                 let facts = [
@@ -186,8 +185,11 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
     let outputs = session
         .items()
         .iter()
-        .filter(|item| item.role == Role::Tool);
-    assert_eq!(outputs.map(|item| item.settled.unwrap().0).sum::<u64>(), 30);
+        .filter(|item| item.role() == Role::Tool);
+    assert_eq!(
+        outputs.map(|item| item.settled().unwrap().0).sum::<u64>(),
+        30
+    );
     assert_eq!(session.context().known, 9_150);
 }
 

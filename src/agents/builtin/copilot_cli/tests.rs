@@ -200,11 +200,7 @@ fn costs(log: &[String]) -> Vec<(u64, u64, bool)> {
     let mut out = Sink::new(&ByLength);
     for (nth, line) in log.iter().enumerate() {
         let nth = nth as u64;
-        out.begin(Place {
-            offset: nth * 1_000,
-            line: nth,
-            len: line.len() as u64,
-        });
+        out.begin(Place::new(nth, nth * 1_000, line.len() as u64));
         decoder.read_line(line, &mut out);
     }
     let costs = out.entries.iter().filter_map(|entry| match &entry.event {

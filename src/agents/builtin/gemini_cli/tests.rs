@@ -56,7 +56,7 @@ fn thoughts_leave() {
     let session = session(fixture!("gemini-cli/thoughts/log.jsonl"));
     assert_eq!(prompts(&session), [12_207, 12_350]);
     let result = &session.items().at(session.alive()[2]);
-    assert_eq!(result.settled, Some((38, Source::Derived)));
+    assert_eq!(result.settled(), Some((38, Source::Derived)));
     let billed = session.requests().at(0).billed;
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
@@ -73,9 +73,12 @@ fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
         "gemini-cli/built_in_tools_are_known_and_leave/log.jsonl"
     ));
     assert_eq!(prompts(&session), [14_500, 12_050]);
-    let given = session.items().iter().find(|item| item.role == Role::Tool);
+    let given = session
+        .items()
+        .iter()
+        .find(|item| item.role() == Role::Tool);
     let given = given.unwrap();
-    assert_eq!(given.settled, Some((2_500, Source::Reported)));
+    assert_eq!(given.settled(), Some((2_500, Source::Reported)));
     let carried: Vec<_> = given
         .presence()
         .spans_held(session.requests().len())
@@ -101,7 +104,7 @@ fn notices_and_what_is_only_shown_are_not_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).role)
+        .map(|ix| session.items().at(*ix).role())
         .collect();
     assert_eq!(
         roles,
@@ -117,7 +120,7 @@ fn a_checkpoint_that_lost_messages_is_a_compaction() {
     let session = session(fixture!("gemini-cli/compaction/log.jsonl"));
     assert_eq!(session.resets().len(), 1);
     assert_eq!(
-        (session.resets()[0].place.line, session.resets()[0].before),
+        (session.resets()[0].place.line(), session.resets()[0].before),
         (6, 12_165)
     );
     assert_eq!(
@@ -156,9 +159,9 @@ fn a_checkpoint_that_masks_results_is_none() {
     let masked = session
         .items()
         .iter()
-        .find(|item| item.preview.starts_with("long"));
+        .find(|item| item.preview().starts_with("long"));
     assert_eq!(
-        masked.unwrap().left.map(|left| left.why),
+        masked.unwrap().left().map(|left| left.why),
         Some(Gone::Cleared)
     );
     assert_eq!(
@@ -232,7 +235,7 @@ fn logs_are_claimed_by_path_and_recognised_by_content() {
 
 fn tools(session: &Session) -> Vec<u64> {
     let alive = session.alive().into_iter();
-    let tools = alive.filter(|ix| session.items().at(*ix).role == Role::Tool);
+    let tools = alive.filter(|ix| session.items().at(*ix).role() == Role::Tool);
     tools.map(|ix| session.tokens(ix).0).collect()
 }
 
@@ -271,11 +274,11 @@ fn a_compression_in_vain_is_none() {
         "gemini-cli/a_compression_in_vain_is_none/log.jsonl"
     ));
     assert_eq!(session.resets().len(), 1);
-    assert_eq!(session.resets()[0].place.line, 9);
+    assert_eq!(session.resets()[0].place.line(), 9);
     let why = |start: &str| {
         let mut items = session.items().iter();
-        let item = items.find(|item| item.preview.starts_with(start));
-        item.unwrap().left.map(|left| left.why)
+        let item = items.find(|item| item.preview().starts_with(start));
+        item.unwrap().left().map(|left| left.why)
     };
     assert_eq!(why("Count the shelves."), Some(Gone::Compaction));
     assert_eq!(why("<state_snapshot>The"), Some(Gone::Cleared));

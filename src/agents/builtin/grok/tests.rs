@@ -14,11 +14,11 @@ fn prompts(unified: &str, from: u64) -> Vec<(u64, Option<u64>)> {
     decoder.read_sidecar(&records);
     let mut out = Sink::new(&ByLength);
     for (line, text) in (1..).zip(LOG.lines()).filter(|(line, _)| *line >= from) {
-        out.begin(model::event::Place {
-            line: if from == 1 { line } else { 0 },
-            offset: line,
-            len: 1,
-        });
+        out.begin(model::event::Place::new(
+            if from == 1 { line } else { 0 },
+            line,
+            1,
+        ));
         decoder.read_line(text, &mut out);
     }
     let usages = out.entries.iter().filter_map(|entry| match &entry.event {

@@ -95,7 +95,7 @@ impl Requests {
 
     /// Emits a part of a response.
     pub(super) fn output(&mut self, about: About, items: Vec<NewItem>, out: &mut Sink<'_>) {
-        if !std::mem::replace(&mut self.has_begun, true) && out.place().line > 0 {
+        if !std::mem::replace(&mut self.has_begun, true) && out.place().line() > 0 {
             self.next = Some(0);
         }
         let began = about.stream.map(|millis| millis.0.unsigned_abs());

@@ -18,7 +18,7 @@ pub(super) fn recognise(head: &[u8]) -> bool {
 /// Whether a line is an exported session, not a row of a database, which begins with its number and role.
 pub(super) fn is_session(line: &str, out: &Sink<'_>) -> bool {
     let beginning = &line.as_bytes()[..line.len().min(48)];
-    out.place().line > 0 && memmem::find(beginning, b"\"role\":").is_none()
+    out.place().line() > 0 && memmem::find(beginning, b"\"role\":").is_none()
 }
 
 record! {

@@ -21,8 +21,8 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
     assert_eq!(containers(before), 2);
     assert_eq!(containers(log), 0);
     let session = &sessions(log)[&Lane::Main];
-    for item in session.items().iter().filter(|item| item.ephemeral) {
-        let left = item.left.unwrap();
+    for item in session.items().iter().filter(|item| item.is_ephemeral()) {
+        let left = item.left().unwrap();
         assert_eq!((left.why, left.request), (Gone::TurnEnd, 3));
     }
     assert_eq!(session.turns, 2);
@@ -98,8 +98,8 @@ fn a_call_leaves_with_the_message_that_began_it() {
         "hpd-agent/compacted_calls_leave_with_their_message/log.jsonl"
     ));
     let session = &sessions[&Lane::Main];
-    let calls = session.items().iter().filter(|item| item.tool.is_some());
-    let alive = calls.filter(|item| item.role == Role::Assistant && item.in_context());
+    let calls = session.items().iter().filter(|item| item.tool().is_some());
+    let alive = calls.filter(|item| item.role() == Role::Assistant && item.in_context());
     assert_eq!(alive.count(), 1);
 }
 

@@ -100,7 +100,7 @@ impl History {
         self.prune(info.time.begun(), out);
         // Exports that were made public may have one id for several messages.
         let id = if self.messages.contains(&Key::of(id)) {
-            &format!("{id}/{}", out.place().line)
+            &format!("{id}/{}", out.place().line())
         } else {
             id
         };

@@ -23,7 +23,7 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     // Results do not say whose they are: they follow on the calls in their order.
     let alive = session.alive();
     let tools = alive.iter().map(|ix| session.items().at(*ix));
-    let tools = tools.filter(|item| item.role == Role::Tool);
+    let tools = tools.filter(|item| item.role() == Role::Tool);
     let tools: Vec<&str> = tools.filter_map(|item| item.tool()).collect();
     assert_eq!(tools, ["get_lights", "get_prices"]);
     let old = sessions.values().find(|other| prompts(other) == [31]);
@@ -69,8 +69,8 @@ fn tools_are_the_same_however_a_convention_writes_them() {
     assert_eq!(sessions.len(), 5);
     for session in sessions.values() {
         let tools = session.items().iter();
-        let mut tools = tools.filter(|item| item.kind == Kind::ToolList);
-        let preview = tools.next().unwrap().preview.replace(' ', "");
+        let mut tools = tools.filter(|item| item.kind() == Kind::ToolList);
+        let preview = tools.next().unwrap().preview().replace(' ', "");
         assert!(preview.contains("\"name\":\"get_prices\""), "{preview}");
         assert!(preview.starts_with("[{\""), "{preview}");
         assert!(tools.next().is_none());
@@ -99,11 +99,11 @@ fn a_side_call_is_no_part_of_the_conversation() {
         !main
             .items()
             .iter()
-            .any(|item| item.preview.contains("title"))
+            .any(|item| item.preview().contains("title"))
     );
     assert_eq!(main.resets().len(), 1);
     assert_eq!(main.resets()[0].gone, Gone::Compaction);
-    let results = main.items().iter().filter(|item| item.tool.is_some());
+    let results = main.items().iter().filter(|item| item.tool().is_some());
     let tools: Vec<&str> = results.map(|item| item.tool().unwrap()).collect();
     assert_eq!(
         tools,
@@ -128,7 +128,11 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
     assert_eq!(cut.requests().at(0).prompt, whole.requests().at(0).prompt);
-    assert!(!cut.items().iter().any(|item| item.preview.contains("role")));
+    assert!(
+        !cut.items()
+            .iter()
+            .any(|item| item.preview().contains("role"))
+    );
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn a_saved_history_is_the_same_in_any_file() {
     let asked = previews(lines).into_iter();
     assert_eq!(asked.filter(|text| *text == "Is the gate shut?").count(), 2);
     let last = document.items().last();
-    assert_eq!(last.map(|item| item.place.line), Some(8));
+    assert_eq!(last.map(|item| item.place().line()), Some(8));
 }
 
 #[test]

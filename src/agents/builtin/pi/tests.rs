@@ -42,7 +42,7 @@ fn only_what_the_model_gets_is_in_the_context() {
     let roles: Vec<Role> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).role)
+        .map(|ix| session.items().at(*ix).role())
         .collect();
     assert_eq!(
         previews(&session),
@@ -119,7 +119,7 @@ fn a_prompt_is_all_input_cached_or_not() {
     let kinds: Vec<Kind> = session
         .alive()
         .iter()
-        .map(|ix| session.items().at(*ix).kind)
+        .map(|ix| session.items().at(*ix).kind())
         .collect();
     assert_eq!(
         kinds,
@@ -132,10 +132,7 @@ fn a_prompt_is_all_input_cached_or_not() {
         ]
     );
     let image = &session.items().at(3);
-    assert_eq!(
-        (image.size.fixed, image.tool.as_deref()),
-        (4, Some("screenshot"))
-    );
+    assert_eq!((image.size().fixed, image.tool()), (4, Some("screenshot")));
     assert_eq!(
         session.turns, 1,
         "a message put in during the run begins no turn"
@@ -231,10 +228,7 @@ fn context_edits_replace_or_remove() {
         ]
     );
     let item = &session.items().at(session.alive()[2]);
-    assert_eq!(
-        (item.kind, item.tool.as_deref()),
-        (Kind::ToolResult, Some("read"))
-    );
+    assert_eq!((item.kind(), item.tool()), (Kind::ToolResult, Some("read")));
 }
 
 #[test]

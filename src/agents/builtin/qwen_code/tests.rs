@@ -19,7 +19,7 @@ fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
     let lines: Vec<u64> = side
         .iter()
         .filter(|e| matches!(e.event, Event::Node(_)))
-        .map(|e| e.place.line)
+        .map(|e| e.place.line())
         .collect();
     assert_eq!(lines, [3, 4]);
     let meta = side.iter().find_map(|e| match &e.event {

@@ -42,7 +42,7 @@ fn contents(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
 fn texts(session: &Session) -> Vec<&str> {
     let items = session.alive().into_iter().map(|ix| session.items().at(ix));
     items
-        .filter(|item| !matches!(item.kind, Kind::Prompt | Kind::ToolList))
+        .filter(|item| !matches!(item.kind(), Kind::Prompt | Kind::ToolList))
         .map(|item| item.preview())
         .collect()
 }
@@ -131,8 +131,8 @@ fn agents_have_lanes_by_their_ids() {
     let ids: Vec<_> = sessions.values().map(|s| s.meta.id.as_deref()).collect();
     assert_eq!(ids, [Some("planner/4f1c"), Some("coder/4f1c")]);
     let coder = sessions.values().nth(1).unwrap();
-    let result = coder.items().iter().find(|item| item.role == Role::Tool);
-    assert_eq!(result.unwrap().tool.as_deref(), Some("write_file"));
+    let result = coder.items().iter().find(|item| item.role() == Role::Tool);
+    assert_eq!(result.unwrap().tool(), Some("write_file"));
     assert_eq!(coder.requests().len(), 2);
 }
 
@@ -224,7 +224,7 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
     let gone: Vec<Gone> = session
         .items()
         .iter()
-        .filter_map(|item| Some(item.left?.why))
+        .filter_map(|item| Some(item.left()?.why))
         .collect();
     assert_eq!(gone, [Gone::Replaced, Gone::Replaced]);
 }

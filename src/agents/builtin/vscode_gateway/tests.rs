@@ -36,8 +36,8 @@ fn what_was_answered_is_known_once_a_request_carries_it() {
     let said = session
         .items()
         .iter()
-        .find(|item| item.preview.starts_with("Port 8080"));
-    assert_eq!(said.unwrap().settled, Some((7, Source::Reported)));
+        .find(|item| item.preview().starts_with("Port 8080"));
+    assert_eq!(said.unwrap().settled(), Some((7, Source::Reported)));
     let context = session.context();
     assert_eq!((context.known, context.estimated), (168 + 9, 0));
 }

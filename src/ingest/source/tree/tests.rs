@@ -151,7 +151,10 @@ fn a_file_that_is_half_written_is_waited_for() {
 fn held(log: &LogFile) -> (Vec<String>, Vec<u64>) {
     let mut sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
     let session = sessions.remove(0).1;
-    let items = session.items().iter().map(|item| item.preview.to_string());
+    let items = session
+        .items()
+        .iter()
+        .map(|item| item.preview().to_string());
     (items.collect(), reports(&session))
 }
 

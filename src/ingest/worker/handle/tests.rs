@@ -155,7 +155,7 @@ impl Watching {
     fn assert_same_as_fresh(&self, path: &Path) {
         let followed = self.session(path);
         // A small log is counted while it has no report.
-        let was_counted = followed.items().iter().any(|item| item.size.counted);
+        let was_counted = followed.items().iter().any(|item| item.size().counted);
         let counter = Counter::new();
         let measure: &dyn Measure = if was_counted { &counter } else { &ByLength };
         let fresh = read_whole(&toy_log(path), measure, &Arc::default()).unwrap();
@@ -309,23 +309,23 @@ fn what_is_looked_at_is_counted() {
             .session(&path)
             .items()
             .iter()
-            .all(|item| !item.size.counted)
+            .all(|item| !item.size().counted)
     );
     assert!(!watching.session(&path).is_settled());
     watching.handle.look_at(file_id(&path));
     let key = key(&path);
     watching.until("counted", |fleet| {
         let session = fleet.get(key).unwrap();
-        session.items().iter().all(|item| item.size.counted)
+        session.items().iter().all(|item| item.size().counted)
     });
     assert!(watching.session(&path).is_settled());
-    assert_eq!(watching.session(&path).items().at(0).size.local, 100_001);
+    assert_eq!(watching.session(&path).items().at(0).size().local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
     watching.until("appended", |fleet| {
         fleet.get(key).unwrap().items().len() == 6
     });
-    assert!(watching.session(&path).items().at(5).size.counted);
+    assert!(watching.session(&path).items().at(5).size().counted);
     assert!(watching.session(&path).is_settled());
 }
 
@@ -460,7 +460,7 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     watching.until("the history, counted", |fleet| {
         fleet.get(key(&path)).is_some_and(|session| {
             let items = session.items();
-            !items.is_empty() && items.iter().all(|item| item.size.counted)
+            !items.is_empty() && items.iter().all(|item| item.size().counted)
         })
     });
     let before = watching.session(&path).context().used;

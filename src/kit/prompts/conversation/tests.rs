@@ -61,7 +61,7 @@ fn letters(session: &Session) -> String {
     let alive = session.alive();
     let shown = alive.iter().map(|ix| session.items().at(*ix));
     let mut letters: Vec<&str> = shown
-        .filter(|item| item.kind != Kind::Unlogged)
+        .filter(|item| item.kind() != Kind::Unlogged)
         .map(|item| item.preview())
         .collect();
     letters.sort_unstable();
@@ -97,7 +97,7 @@ fn what_leaves_says_why() {
         let mut why: Vec<&str> = session
             .items()
             .iter()
-            .filter_map(|item| Some(item.left?.why.name()))
+            .filter_map(|item| Some(item.left()?.why.name()))
             .collect();
         why.dedup();
         why.concat()

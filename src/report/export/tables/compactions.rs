@@ -19,7 +19,7 @@ table! { (of: &'a OfSession<'_>, reset: &'a PastReset, done: &Compaction) {
     session: Text = &*of.name, "The session, the same in all tables.";
     agent: Text = of.session.agent, "The agent's id.";
     compaction: Int = done.reset, "Its number in the session, from 0.";
-    line: Int = reset.place.line, "Its line in the log.";
+    line: Int = reset.place.line(), "Its line in the log.";
     time: Time = reset.at, "When it took place.";
     kind: Text = reset.gone.name(), "`compaction`, `clear` or another way to drop items.";
     cause: Text = reset.cause.name(), "`auto` (by size), `beforehand`, `end of turn`, `idle`, `model change`, `background`, `manual`, or what the log says.";

@@ -52,7 +52,7 @@ table! { (of: &'a OfSession<'_>, common: &Common<'_>, row: &Row<'a>) {
     session: Text = &*of.name, "The session, the same in all tables.";
     agent: Text = of.session.agent, "The agent's id.";
     item: Int = row.ix, "Its number in the session, from 0.";
-    line: Int = row.item.place().line, "The line of the log on which it begins.";
+    line: Int = row.item.place().line(), "The line of the log on which it begins.";
     time: Time = row.item.at(), "When it was written.";
     role: Text = row.item.role().name(), "`system`, `container`, `user`, `assistant` or `tool`.";
     kind: Text = row.item.kind().name(), "What it is, such as `text`, `thinking`, `tool_call` or `tool_result`.";

@@ -92,7 +92,7 @@ table! { (of: &'a OfSession<'_>, row: &Row<'a>) {
     response: Text = format!("{:016x}", row.everywhere().get()), "The response, the same in all logs that have it: a hash of its id.";
     request: Int = row.request.as_ref().map(|(ix, _)| *ix), "Its number in the conversation, from 0; empty: it is no part of it.";
     kind: Text = row.kind(), "`request` of the conversation, `beside` it (a title, a summary), or the `sum` of several requests.";
-    line: Int = row.request().map(|request| request.place.line), "The last line of the log that has its usage.";
+    line: Int = row.request().map(|request| request.place.line()), "The last line of the log that has its usage.";
     time: Time = row.at(), "When the response began.";
     turn: Int = row.request().map(|request| u64::from(request.turn())), "The user turn that it belongs to, from 1.";
     model: Text = row.model(), "The model that answered.";

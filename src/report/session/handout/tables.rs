@@ -78,7 +78,7 @@ pub(super) fn largest(
             format!("{:.1}%", share * 100.0).into(),
             item.role().name().into(),
             render::item::words(item.kind().name()).into(),
-            item.place().line.to_string().into(),
+            item.place().line().to_string().into(),
         ];
         if let Some(previews) = previews {
             cells.push(Line::log(previews.preview(ix, item)));
@@ -265,7 +265,7 @@ fn compaction_row(session: &Session, done: &Compaction, reset: &PastReset) -> Ro
         what.and_line(cause(&reset.cause, reset.cause_source))
             .and(")"),
         when(reset.at),
-        reset.place.line.to_string().into(),
+        reset.place.line().to_string().into(),
         sized(reset.before, reset.before_source),
         done.after
             .map_or_else(none, |(size, source)| sized(size, source)),

@@ -104,7 +104,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
                 _ => row + 1,
             };
             let place = place_of(done).unwrap_or_default();
-            (place.id(), place.line, row)
+            (place.id(), place.line(), row)
         }
         Detail::Cleared(clearing) => (0, clearing.request as u64, 0),
     })

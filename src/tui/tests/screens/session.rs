@@ -496,7 +496,7 @@ fn reread(lines: fn(u64) -> u64) -> Msg {
     for update in logs().swap_remove(1).into_updates() {
         if let Update::Appended { entries, .. } = update {
             for mut entry in entries {
-                entry.place.line = lines(entry.place.line);
+                entry.place = entry.place.on_line(lines(entry.place.line()));
                 session.apply(entry);
             }
         }

@@ -102,9 +102,12 @@ fn an_output_may_have_a_limit_of_its_own() {
     let sizes = session
         .items()
         .iter()
-        .filter(|item| item.role == Role::Tool);
+        .filter(|item| item.role() == Role::Tool);
     // 25 tokens of four bytes.
-    assert_eq!(sizes.map(|item| item.size.bytes).collect::<Vec<_>>(), [100]);
+    assert_eq!(
+        sizes.map(|item| item.size().bytes).collect::<Vec<_>>(),
+        [100]
+    );
 }
 
 #[test]
