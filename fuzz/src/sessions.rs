@@ -113,7 +113,7 @@ pub fn said(session: &Session) -> Said {
     let mut items: Vec<String> = items.collect();
     items.sort();
     let requests = session.requests().iter();
-    let requests = requests.map(|request| (request.prompt, request.output));
+    let requests = requests.map(|request| (request.prompt(), request.output()));
     let counts = (&session.skipped, &session.unknown);
     let context = format!("{:?} {counts:?}", session.context());
     (context, items, requests.collect())

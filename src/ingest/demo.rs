@@ -296,7 +296,7 @@ mod tests {
             assert_eq!(reset.cause.name(), "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
             let before = &session.requests().at(reset.request - 1);
-            assert!(before.prompt < trigger, "it was not late");
+            assert!(before.prompt() < trigger, "it was not late");
             assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");
             assert!(session.context().roles.iter().all(|role| role.tokens > 0));
@@ -312,8 +312,8 @@ mod tests {
                 .requests()
                 .iter()
                 .filter_map(|r| {
-                    let error = r.predicted?.tokens.abs_diff(r.prompt);
-                    Some(error as f64 / r.prompt as f64)
+                    let error = r.predicted()?.tokens.abs_diff(r.prompt());
+                    Some(error as f64 / r.prompt() as f64)
                 })
                 .collect();
             errors.sort_by(f64::total_cmp);
@@ -322,7 +322,7 @@ mod tests {
             let last = session.requests().last().expect("requests");
             assert_eq!(
                 session.context().known,
-                last.prompt + last.output.expect("a real output")
+                last.prompt() + last.output().expect("a real output")
             );
         }
     }

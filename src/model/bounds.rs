@@ -185,14 +185,14 @@ fn size(
             let value = now?;
             let epoch = (reset.min(requests.len())..requests.len()).rev();
             let first = epoch.take_while(|ix| of_request(*ix).is_some()).last();
-            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at);
+            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
             Some(Beyond { value, since })
         }
         Moment::Ever => {
             let largest = (0..requests.len()).filter_map(of_request).chain(now);
             let value = largest.max_by(f64::total_cmp)?;
             let first = (0..requests.len()).find(|ix| of_request(*ix).is_some());
-            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at);
+            let since = first.map_or(session.updated_at, |ix| requests.at(ix).at());
             Some(Beyond { value, since })
         }
     }

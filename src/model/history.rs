@@ -4,20 +4,20 @@ mod item;
 mod item_ref;
 mod item_row;
 mod presence;
+mod request;
 mod request_row;
 
-use super::event::{Billed, Cause, CauseSource, Key, Place, Usage};
-use super::expected::Expected;
-use super::small::MaybeIx;
+use super::event::{Cause, CauseSource, Place};
 use super::{Gone, Source};
 pub(super) use item::PreviousSize;
 pub use item::{Away, Item, Left};
 pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
 pub use presence::Presence;
+pub(super) use request::Circumstances;
+pub use request::Request;
 pub use request_row::{RequestList, RequestRef};
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -48,51 +48,6 @@ pub(super) const NOT_LOGGED: &str = "(not in the log)";
 /// The number in its record of an item of which the log shows nothing.
 pub(super) const UNLOGGED: u32 = u32::MAX;
 
-/// One call to the model, with what the provider reported.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
-    /// Its identity in the log.
-    pub key: Key,
-    /// The last line that carries its usage.
-    pub place: Place,
-    /// When its first line was written.
-    #[serde(with = "crate::stored::time")]
-    pub at: Option<Timestamp>,
-    /// The model that answered.
-    #[serde(with = "crate::stored::shared")]
-    pub model: Option<Arc<str>>,
-    /// All input, cached or not.
-    pub prompt: u64,
-    /// The part of it that came from a cache.
-    pub cached: u64,
-    /// The output; `None`: the log's number is a placeholder.
-    pub output: Option<u64>,
-    /// The thinking in it, where the provider reports it.
-    pub reasoning: Option<u64>,
-    /// Its usage in the provider's own terms.
-    pub billed: Billed,
-    /// What the prompt was expected to be, before its report was read.
-    pub predicted: Option<Expected>,
-    /// The agent's own estimate of the prompt, in tokens, where its log has one.
-    pub agent_estimate: Option<u64>,
-    /// Whether the log contains all that the prompt held.
-    pub is_whole: bool,
-    /// The part of the prompt that no logged item explains: the system role.
-    pub system: u64,
-    /// The user turn it belongs to, counted from 1.
-    pub turn: u32,
-    /// How long before `at` it was sent, in seconds, as far as the log shows it.
-    pub sent_before: u16,
-    /// How long the provider keeps its prompt in a cache, in minutes, by the log; 0: not known.
-    pub cache_minutes: u8,
-    /// The node from which on items are no longer in its prompt.
-    pub(super) start: usize,
-    /// Which generation of settled numbers its own belong to; `None`: it settled none.
-    pub(super) generation: Option<NonZeroU32>,
-    /// The report it was settled against; `None`: the first after a reset.
-    pub(super) previous: MaybeIx,
-}
-
 /// An agent's own counts around a compaction, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
@@ -117,36 +72,6 @@ impl Counted {
             at: with(self.at),
             not_at: with(self.not_at),
             ours: self.ours.map(with),
-        }
-    }
-}
-
-impl Request {
-    /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;
-    /// the output only rises while it streams. Returns whether the prompt changed, and whether the output grew.
-    pub(super) fn merge(&mut self, usage: &Usage) -> (bool, bool) {
-        let changes = usage.prompt != self.prompt && usage.prompt > 0;
-        if changes {
-            (self.prompt, self.cached) = (usage.prompt, usage.cached);
-        }
-        let grows = usage.output > self.output || usage.reasoning > self.reasoning;
-        self.output = self.output.max(usage.output);
-        self.reasoning = self.reasoning.max(usage.reasoning);
-        (changes, grows)
-    }
-
-    /// The prompt and the output as the provider itself counts it.
-    pub(super) fn total(&self) -> u64 {
-        self.prompt.saturating_add(self.output_as_billed())
-    }
-
-    /// The output as the provider itself counts it: some leave the reasoning out, which they do not get
-    /// back either.
-    pub(super) fn output_as_billed(&self) -> u64 {
-        let output = self.output.unwrap_or(0);
-        match self.billed.output {
-            0 => output,
-            billed => output.min(billed),
         }
     }
 }
@@ -209,12 +134,13 @@ impl PastReset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Key;
 
     /// A report on a million messages takes a megabyte more for each byte of these.
     #[test]
     fn what_a_session_has_a_million_of_is_small() {
         assert!(size_of::<Item>() <= 152, "{}", size_of::<Item>());
-        assert!(size_of::<Request>() <= 256, "{}", size_of::<Request>());
+        assert!(size_of::<Request>() <= 136, "{}", size_of::<Request>());
         assert_eq!(size_of::<Option<Key>>(), size_of::<Key>());
     }
 }

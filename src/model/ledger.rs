@@ -210,8 +210,13 @@ impl Ledger {
 
     /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
     /// that was left.
-    pub(super) fn add_report(&mut self, report: Request, chain: &mut Chain, coverage: Coverage) {
-        let key = report.key;
+    pub(super) fn add_report(
+        &mut self,
+        mut report: Request,
+        chain: &mut Chain,
+        coverage: Coverage,
+    ) {
+        let key = report.key();
         let start = chain.start_of(key).unwrap_or_else(|| {
             // No line shows the output: it gets a place on the branch.
             chain.push(None, Parent::Previous, Part::Output, Some(key), false);
@@ -221,7 +226,8 @@ impl Ledger {
         if let Some(before) = ix.checked_sub(1) {
             self.note_prompt(before);
         }
-        self.requests.push(Request { start, ..report });
+        report.set_start(start);
+        self.requests.push(report);
         let requests = &self.requests;
         let key_of = |ix: usize| Some(requests.get(ix)?.key());
         self.by_request.insert(key, ix, key_of);
@@ -268,7 +274,7 @@ impl Ledger {
         let held = self.items.settled_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let prompt = self.requests.at(ix).prompt();
-        let is_whole = self.requests.at(ix).is_whole;
+        let is_whole = self.requests.at(ix).is_whole();
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
@@ -302,7 +308,7 @@ impl Ledger {
         let begins_turn = self.begins_turn(ix, anchor);
         let predicted = Some(self.with_turns.foresee(expected, begins_turn));
         self.requests
-            .change(ix, |request| request.predicted = predicted);
+            .change(ix, |request| request.set_predicted(predicted));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
         if self.judge_pictures(&fresh, rest) {
@@ -341,7 +347,8 @@ impl Ledger {
     fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
         let generation = self.generation();
         self.requests.change(ix, |request| {
-            (request.system, request.generation) = (system, generation);
+            request.set_system(system);
+            request.generation = generation;
         });
         if chain.is_live(self.requests.at(ix).start()) {
             self.anchors.insert(ix);
@@ -354,7 +361,8 @@ impl Ledger {
         let Some(anchor) = self.anchor else {
             return;
         };
-        let Request { start, system, .. } = *self.requests.at(anchor);
+        let request = self.requests.at(anchor);
+        let (start, system) = (request.start(), request.system());
         let is_before = |ix: &&ItemIx| self.items.all().at(**ix).node() < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
         let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all().at(**ix), anchor);
@@ -378,7 +386,7 @@ impl Ledger {
         let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
         let system_now = room - given;
         self.requests
-            .change(anchor, |request| request.system = system_now);
+            .change(anchor, |request| request.set_system(system_now));
         self.void_later(anchor);
         if self.prefix == Some(system) {
             self.prefix = Some(system_now);
@@ -412,11 +420,11 @@ impl Ledger {
     /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
     fn settle_output(&mut self, ix: RequestIx, chain: &mut Chain) {
         let request = self.requests.at(ix);
-        let Some(output) = request.output else {
+        let Some(output) = request.output() else {
             return;
         };
-        let (key, reasoning) = (request.key, request.reasoning.unwrap_or(0).min(output));
-        let has_reasoning = request.reasoning.is_some();
+        let (key, reasoning) = (request.key(), request.reasoning().unwrap_or(0).min(output));
+        let has_reasoning = request.reasoning().is_some();
         let logged = chain.outputs_of(key).flat_map(|node| chain.items(node));
         let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
@@ -465,7 +473,7 @@ impl Ledger {
 
     fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, chain: &mut Chain) -> ItemIx {
         let request = self.requests.at(ix);
-        let (key, place, at) = (request.key, request.place, request.at);
+        let (key, place, at) = (request.key(), request.place, request.at());
         let item = NewItem {
             role: Role::Assistant,
             kind,
@@ -536,7 +544,7 @@ impl Ledger {
         for ix in 0..self.requests.len() {
             let start = self.requests.at(ix).start();
             let start = chain.live_before(start);
-            self.requests.change(ix, |request| request.start = start);
+            self.requests.change(ix, |request| request.set_start(start));
         }
         self.requests.shrink_to_fit();
         self.settled = Fresh::default();

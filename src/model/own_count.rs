@@ -50,7 +50,7 @@ impl State {
                 let request = &self.requests().at(anchor);
                 !item.is_prefix()
                     && !self.ledger().was_sent(item, anchor)
-                    && item.output_of() != Some(request.key)
+                    && item.output_of() != Some(request.key())
             }
             From::Estimate(record) => item.record() > record,
             From::Nothing => true,
@@ -107,16 +107,16 @@ impl State {
             return 0;
         };
         let request = &self.requests().at(before);
-        let base = request.prompt.saturating_add(match rule.base {
+        let base = request.prompt().saturating_add(match rule.base {
             Base::Prompt => 0,
-            _ => request.output.unwrap_or(0),
+            _ => request.output().unwrap_or(0),
         });
         let items = content.items.iter().map(|(ix, ..)| self.items().at(*ix));
         let between: Vec<ItemRef<'_>> = items
             .filter(|item| {
                 self.ledger().in_prompt(item, last)
                     && !self.ledger().in_prompt(item, before)
-                    && item.output_of() != Some(request.key)
+                    && item.output_of() != Some(request.key())
             })
             .collect();
         // It counts before it takes in a message that begins a turn.
@@ -174,14 +174,14 @@ impl State {
             let request = &self.requests().at(anchor);
             // A later line of the response may report its output: until then, its items are estimates.
             let is_unreported = |(ix, _, source): &SizedItem| {
-                self.items().at(*ix).output_of() == Some(request.key) && !source.is_known()
+                self.items().at(*ix).output_of() == Some(request.key()) && !source.is_known()
             };
             let output = match rule.base {
                 Base::Prompt => 0,
                 _ if content.items.iter().any(is_unreported) => 0,
-                _ => request.output.unwrap_or(0),
+                _ => request.output().unwrap_or(0),
             };
-            let total = request.prompt.saturating_add(output);
+            let total = request.prompt().saturating_add(output);
             (total, From::Report(anchor))
         });
         match rule.base {

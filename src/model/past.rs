@@ -116,7 +116,7 @@ impl Past {
     /// in tokens.
     pub(super) fn inputs(&self, ledger: &Ledger, turns: u32, unexplained: Option<u64>) -> Inputs {
         let unlogged = match (ledger.anchor(), ledger.prefix(), unexplained) {
-            (Some(anchor), _, _) => Unlogged::Reported(ledger.requests().at(anchor).system),
+            (Some(anchor), _, _) => Unlogged::Reported(ledger.requests().at(anchor).system()),
             (None, Some(learned), _) => Unlogged::Learned(learned),
             (None, None, Some(rest)) => Unlogged::Agent(rest),
             (None, None, None) => Unlogged::Usual,

@@ -323,14 +323,17 @@ fn holds(session: &mut Session) {
         return;
     };
     let output = anchor
-        .output
+        .output()
         .filter(|_| session.rules().estimator.takes_outputs());
-    let reported = anchor.prompt + output.unwrap_or(0);
+    let reported = anchor.prompt() + output.unwrap_or(0);
     assert!(
         context.known <= reported,
         "known is never above the anchor, {reported}: {context:#?}"
     );
-    let ix = session.requests().iter().position(|r| r.key == anchor.key);
+    let ix = session
+        .requests()
+        .iter()
+        .position(|r| r.key() == anchor.key());
     let left_since = session
         .items()
         .iter()
@@ -440,8 +443,8 @@ proptest! {
             item.set_settled(size.next().map(|tokens| (*tokens, Source::Shared)));
         });
         session.ledger_mut().change_requests(|request| {
-            request.prompt = *size.next().unwrap();
-            request.system = *size.next().unwrap();
+            request.set_prompt(*size.next().unwrap());
+            request.set_system(*size.next().unwrap());
         });
         for reset in session.ledger_mut().resets_mut() {
             reset.before = *size.next().unwrap();
@@ -454,7 +457,7 @@ proptest! {
         repeats(&session, context);
         let rows = what_if(&session, all);
         what_if_without(&session, all, &(0..session.items().len()).step_by(2).collect());
-        let real = session.requests().iter().map(|r| r.prompt).max().unwrap_or(0);
+        let real = session.requests().iter().map(|r| r.prompt()).max().unwrap_or(0);
         prop_assert!(rows[0].largest >= real);
     }
 

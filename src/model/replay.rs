@@ -198,8 +198,8 @@ impl Timeline {
     pub fn largest_growth(&self, state: &State) -> Option<usize> {
         let requests = state.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = state.requests().get(request.previous.get()?)?;
-            let grown = request.prompt.checked_sub(before.prompt)?;
+            let before = state.requests().get(request.previous()?)?;
+            let grown = request.prompt().checked_sub(before.prompt())?;
             (grown > 0).then_some((grown, ix))
         });
         let (_, request) = growth.max_by_key(|(grown, ix)| (*grown, std::cmp::Reverse(*ix)))?;
@@ -322,8 +322,8 @@ impl State {
         let report = self.requests().get(request)?;
         Some(Hindsight {
             request,
-            expected: report.predicted?,
-            came: report.prompt,
+            expected: report.predicted()?,
+            came: report.prompt(),
         })
     }
 

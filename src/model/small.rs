@@ -51,6 +51,27 @@ impl From<usize> for MaybeIx {
     }
 }
 
+/// A number of tokens or none, in a quarter of the memory of an `Option`. What is larger than it can be is taken for the
+/// largest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MaybeCount(u32);
+
+impl MaybeCount {
+    const NONE: MaybeCount = MaybeCount(u32::MAX);
+
+    pub(super) fn get(self) -> Option<u64> {
+        (self != MaybeCount::NONE).then_some(self.0.into())
+    }
+}
+
+impl From<Option<u64>> for MaybeCount {
+    fn from(tokens: Option<u64>) -> MaybeCount {
+        let most = u32::MAX - 1;
+        let count = |tokens| u32::try_from(tokens).unwrap_or(most).min(most);
+        tokens.map_or(MaybeCount::NONE, |tokens| MaybeCount(count(tokens)))
+    }
+}
+
 /// Stands for no time.
 const NO_MILLISECOND: u64 = 1_000;
 
@@ -125,7 +146,17 @@ mod tests {
     #[test]
     fn each_takes_less_than_what_it_stands_for() {
         assert_eq!(size_of::<MaybeIx>(), size_of::<Option<usize>>() / 4);
+        assert_eq!(size_of::<MaybeCount>(), size_of::<Option<u64>>() / 4);
         assert_eq!(size_of::<MaybeTime>(), size_of::<Option<Timestamp>>() / 3);
+    }
+
+    #[test]
+    fn the_largest_number_of_tokens_is_no_none() {
+        let most = u64::from(u32::MAX) - 1;
+        for (tokens, expected) in [(0, 0), (most, most), (most + 1, most), (u64::MAX, most)] {
+            assert_eq!(MaybeCount::from(Some(tokens)).get(), Some(expected));
+        }
+        assert_eq!(MaybeCount::from(None).get(), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ impl State {
     /// was read, or the output itself with something before it. Results of tools show nothing: they may be those of a call
     /// of the same output.
     pub fn has_output_of_report(&self) -> bool {
-        let Some(key) = self.anchor().map(|anchor| anchor.key) else {
+        let Some(key) = self.anchor().map(|anchor| anchor.key()) else {
             return false;
         };
         let mut newest = self.items().iter().rev();

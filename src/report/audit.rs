@@ -211,8 +211,8 @@ fn replay_one(
         let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
         let name = |request: RequestIx| {
             let request = &session.requests().at(request);
-            let model = request.model.as_deref().unwrap_or("unknown");
-            (request.key, model.to_owned())
+            let model = request.model().map(|id| &**id).unwrap_or("unknown");
+            (request.key(), model.to_owned())
         };
         let predicted = trial.predictions.into_iter().map(|prediction| {
             let (key, model) = name(prediction.request);

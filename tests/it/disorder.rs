@@ -73,7 +73,7 @@ proptest! {
             for session in sessions.values() {
                 let context = session.context();
                 let most = session.anchor().map_or(0, |anchor| {
-                    let (prompt, output) = reported[&anchor.key];
+                    let (prompt, output) = reported[&anchor.key()];
                     prompt + output
                 });
                 prop_assert!(context.known <= most, "{} known, {most} reported", context.known);

@@ -226,7 +226,7 @@ fn records_are_read_as_the_mapping_says() {
     let prompts: Vec<_> = session
         .requests()
         .iter()
-        .map(|request| (request.prompt, request.cached, request.output))
+        .map(|request| (request.prompt(), request.cached(), request.output()))
         .collect();
     assert_eq!(prompts, [(140, 100, Some(12)), (170, 150, Some(3))]);
     assert_eq!(session.context().known, 173);
@@ -459,7 +459,7 @@ fn a_document_is_a_list_of_records() {
         (session.requests().len(), session.context().known),
         (2, 173)
     );
-    assert_eq!(session.requests().at(1).place.line(), 6);
+    assert_eq!(session.requests().at(1).place().line(), 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -500,7 +500,7 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
     let answer = &session.items().at(1);
     assert_eq!(answer.kind(), Kind::Text);
-    assert_eq!(answer.output_of(), Some(session.requests().at(0).key));
+    assert_eq!(answer.output_of(), Some(session.requests().at(0).key()));
 }
 
 /// Any JSON, with the keys of the mappings in it.

@@ -93,7 +93,7 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
         format!("{} {what:?} {text:?} {when:?}", item.place())
     });
     let requests = session.requests().iter();
-    let requests = requests.map(|request| (request.prompt, request.output));
+    let requests = requests.map(|request| (request.prompt(), request.output()));
     (items.collect(), requests.collect())
 }
 

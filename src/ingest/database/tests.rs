@@ -133,7 +133,7 @@ fn main_of(sessions: Sessions) -> Session {
 
 fn prompts(log: &LogFile) -> Vec<u64> {
     let session = main_of(read_whole(log, &ByLength, &Arc::default()).unwrap());
-    session.requests().iter().map(|r| r.prompt).collect()
+    session.requests().iter().map(|r| r.prompt()).collect()
 }
 
 /// A session that is followed, and the clock by which its database is looked at again.
@@ -440,7 +440,7 @@ fn a_row_that_cannot_be_read_costs_that_row_alone() {
     agent.talk("a", &["{\"toy\":2}"]);
     let log = agent.log("a");
     let session = main_of(read_whole(&log, &ByLength, &Arc::default()).unwrap());
-    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
+    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt()).collect();
     assert_eq!((prompts, session.unreadable), (vec![1, 2], 3));
 }
 

@@ -85,10 +85,10 @@ impl Held {
             if request.generation.is_none() {
                 continue; // a late report: no request's predecessor
             }
-            let (Some(own), Some(previous)) = (request.predicted, request.previous.get()) else {
+            let (Some(own), Some(previous)) = (request.predicted(), request.previous()) else {
                 continue;
             };
-            if request.prompt == 0 {
+            if request.prompt() == 0 {
                 continue;
             }
             let last = &session.requests().at(previous);
@@ -96,13 +96,13 @@ impl Held {
             let comparable = last.generation == request.generation;
             predictions.push(Prediction {
                 request: ix,
-                prompt: request.prompt,
+                prompt: request.prompt(),
                 expected,
                 interval: (own.low, own.high),
                 delta,
-                growth: request.prompt.saturating_sub(last.prompt),
+                growth: request.prompt().saturating_sub(last.prompt()),
                 unlogged: if comparable {
-                    request.system.saturating_sub(last.system)
+                    request.system().saturating_sub(last.system())
                 } else {
                     0
                 },
@@ -138,7 +138,7 @@ impl Held {
         };
         let last = self.of_family[end].filter(goes_on);
         let known = last.map(|last| {
-            let prompt = i128::from(session.requests().at(last).prompt);
+            let prompt = i128::from(session.requests().at(last).prompt());
             (prompt, &self.prompts[last])
         });
         let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
@@ -255,7 +255,11 @@ fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
     let mut before: Vec<Option<RequestIx>> = requests
         .map(|(ix, request)| {
             request.generation?; // a late report: no request's predecessor
-            let family = request.model.as_deref().map(family).unwrap_or_default();
+            let family = request
+                .model()
+                .map(|id| &**id)
+                .map(family)
+                .unwrap_or_default();
             last.insert(family, ix)
         })
         .collect();

@@ -1,7 +1,8 @@
 //! Packed requests. Most of their numbers are near those of the request before, or of the same request.
 
-use super::{Request, RequestIx};
-use crate::event::{Billed, Key, Place, Surcharges};
+use super::{Circumstances, Request, RequestIx};
+use crate::Source;
+use crate::event::{Billed, Key, Place, Surcharges, Usage};
 use crate::expected::Expected;
 use crate::names::{Name, Names};
 use crate::rows::{Form, Numbers, Row, RowRef, Rows};
@@ -199,41 +200,23 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
     let mut numbers = [0; Column::COUNT];
     let mut flags = 0;
     let mut put = |column: Column, number: u64| numbers[column as usize] = number;
-    let Request {
-        key,
-        place,
-        at,
-        model,
-        prompt,
-        cached,
-        output,
-        reasoning,
-        billed,
-        predicted,
-        agent_estimate,
-        is_whole,
-        system,
-        turn,
-        sent_before,
-        cache_minutes,
-        start,
-        generation,
-        previous,
-    } = request;
-    put(Column::Key, key.get());
+    let (place, prompt, cached) = (request.place(), request.prompt(), request.cached());
+    let (output, reasoning) = (request.output(), request.reasoning());
+    let billed = request.billed();
+    put(Column::Key, request.key().get());
     put(Column::Offset, place.offset());
     put(Column::Line, place.line());
     put(Column::Len, place.length());
-    let [second, millisecond, nanosecond] = MaybeTime::from(*at).numbers();
+    let [second, millisecond, nanosecond] = MaybeTime::from(request.at()).numbers();
     put(Column::Second, second);
     put(Column::Millisecond, millisecond);
     put(Column::Nanosecond, nanosecond);
-    let model = model.as_deref();
+    let model = request.model();
     let model = model.map_or(0, |name| u64::from(names.number(name)) + 1);
     put(Column::Model, model);
-    put(Column::Prompt, *prompt);
-    put(Column::Uncached, prompt.wrapping_sub(*cached));
-    let usual = usual(*prompt, *cached, *output, *reasoning);
+    put(Column::Prompt, prompt);
+    put(Column::Uncached, prompt.wrapping_sub(cached));
+    let usual = usual(prompt, cached, output, reasoning);
     for (column, number, near) in [
         (Column::BilledInput, billed.input, usual.input),
         (
@@ -253,40 +236,46 @@ fn numbers_of(request: &Request, names: &mut Names) -> [u64; Column::COUNT] {
         put(column, unsigned(number.wrapping_sub(near)));
     }
     put(Column::Surcharges, billed.surcharges.number());
-    if let Some(Expected { tokens, low, high }) = predicted {
+    if let Some(Expected { tokens, low, high }) = request.predicted() {
         flags |= Flags::PREDICTED;
-        put(Column::Predicted, unsigned(tokens.wrapping_sub(*prompt)));
-        put(Column::PredictedLow, unsigned(low.wrapping_sub(*tokens)));
-        put(Column::PredictedHigh, unsigned(high.wrapping_sub(*tokens)));
+        put(Column::Predicted, unsigned(tokens.wrapping_sub(prompt)));
+        put(Column::PredictedLow, unsigned(low.wrapping_sub(tokens)));
+        put(Column::PredictedHigh, unsigned(high.wrapping_sub(tokens)));
     }
     for (flag, column, number) in [
-        (Flags::OUTPUT, Column::Output, *output),
-        (Flags::REASONING, Column::Reasoning, *reasoning),
+        (Flags::OUTPUT, Column::Output, output),
+        (Flags::REASONING, Column::Reasoning, reasoning),
         (
             Flags::AGENT_ESTIMATE,
             Column::AgentEstimate,
-            *agent_estimate,
+            request.agent_estimate(),
         ),
         (
             Flags::GENERATION,
             Column::Generation,
-            generation.map(|generation| generation.get().into()),
+            request
+                .generation()
+                .map(|generation| generation.get().into()),
         ),
-        (Flags::WHOLE, Column::System, is_whole.then_some(0)),
+        (
+            Flags::WHOLE,
+            Column::System,
+            request.is_whole().then_some(0),
+        ),
     ] {
         if let Some(number) = number {
             flags |= flag;
             put(column, number);
         }
     }
-    put(Column::System, *system);
-    put(Column::Turn, (*turn).into());
-    put(Column::SentBefore, (*sent_before).into());
-    put(Column::CacheMinutes, (*cache_minutes).into());
-    put(Column::Start, *start as u64);
+    put(Column::System, request.system());
+    put(Column::Turn, request.turn().into());
+    put(Column::SentBefore, request.sent_before().into());
+    put(Column::CacheMinutes, request.cache_minutes().into());
+    put(Column::Start, request.start() as u64);
     put(
         Column::Previous,
-        previous.get().map_or(0, |ix| ix as u64 + 1),
+        request.previous().map_or(0, |ix| ix as u64 + 1),
     );
     put(Column::Flags, flags);
     numbers
@@ -309,27 +298,34 @@ impl Row for Request {
     fn unpack(block: &RequestBlock, at: usize, names: &Names) -> Request {
         let flags = block.number(Column::Flags, at);
         let generation = block.number_if(Flags::GENERATION, Column::Generation, at);
-        Request {
-            key: block.key(at),
-            place: block.place(at),
-            at: block.time(at).get(),
-            model: block.model(at, names).cloned(),
+        let usage = Usage {
+            request: block.key(at),
+            model: None,
             prompt: block.prompt(at),
             cached: block.cached(at),
             output: block.output(at),
             reasoning: block.reasoning(at),
+            source: Source::Reported,
             billed: block.billed(at),
-            predicted: block.predicted(at),
-            agent_estimate: block.number_if(Flags::AGENT_ESTIMATE, Column::AgentEstimate, at),
             is_whole: flags & Flags::WHOLE != 0,
-            system: block.number(Column::System, at),
+            is_inherited: false,
+        };
+        let circumstances = Circumstances {
+            place: block.place(at),
+            at: block.time(at).get(),
+            model: block.model(at, names).cloned(),
+            agent_estimate: block.number_if(Flags::AGENT_ESTIMATE, Column::AgentEstimate, at),
             turn: block.turn(at),
             sent_before: block.number(Column::SentBefore, at) as u16,
             cache_minutes: block.number(Column::CacheMinutes, at) as u8,
-            start: block.number(Column::Start, at) as usize,
-            generation: generation.and_then(|generation| NonZeroU32::new(generation as u32)),
-            previous: block.previous(at).into(),
-        }
+        };
+        let mut request = Request::new(&usage, circumstances);
+        request.set_predicted(block.predicted(at));
+        request.set_system(block.number(Column::System, at));
+        request.set_start(block.number(Column::Start, at) as usize);
+        request.generation = generation.and_then(|generation| NonZeroU32::new(generation as u32));
+        request.previous = block.previous(at).into();
+        request
     }
 }
 
@@ -337,25 +333,28 @@ impl<'a> RowRef<'a, Request> {
     /// The model that answered.
     pub fn model(&self) -> Option<&'a Arc<str>> {
         match self.form() {
-            Form::Whole(request) => request.model.as_ref(),
+            Form::Whole(request) => request.model(),
             Form::Packed(block, at, names) => block.model(*at, names),
         }
     }
 
     /// All input, cached or not.
     pub fn prompt(&self) -> u64 {
-        self.read(|request| request.prompt, RequestBlock::prompt)
+        self.read(Request::prompt, RequestBlock::prompt)
     }
 
     /// The part of it that came from a cache.
     pub fn cached(&self) -> u64 {
-        self.read(|request| request.cached, RequestBlock::cached)
+        self.read(Request::cached, RequestBlock::cached)
     }
 
     /// When it was sent, as far as the log shows it, and for how many minutes its prompt is kept in a cache; 0: not known.
     pub(crate) fn sent(&self) -> (Option<Timestamp>, u8) {
         let (at, before, minutes) = self.read(
-            |request| (request.at, request.sent_before, request.cache_minutes),
+            |request| {
+                let it = request;
+                (it.at(), it.sent_before(), it.cache_minutes())
+            },
             |block, at| {
                 let number = |column| block.number(column, at);
                 let before = number(Column::SentBefore) as u16;
@@ -372,64 +371,59 @@ impl<'a> RowRef<'a, Request> {
 
     /// Its identity in the log.
     pub fn key(&self) -> Key {
-        self.read(|request| request.key, RequestBlock::key)
+        self.read(Request::key, RequestBlock::key)
     }
 
     /// The output; `None`: the log's number is a placeholder.
     pub fn output(&self) -> Option<u64> {
-        self.read(|request| request.output, RequestBlock::output)
+        self.read(Request::output, RequestBlock::output)
     }
 
     /// The thinking in it, where the provider reports it.
     pub fn reasoning(&self) -> Option<u64> {
-        self.read(|request| request.reasoning, RequestBlock::reasoning)
+        self.read(Request::reasoning, RequestBlock::reasoning)
     }
 
     /// What changes its price besides its tokens.
     pub fn surcharges(&self) -> Surcharges {
-        self.read(
-            |request| request.billed.surcharges,
-            RequestBlock::surcharges,
-        )
+        self.read(Request::surcharges, RequestBlock::surcharges)
     }
 
     /// The part of the prompt that no logged item explains: the system role.
     pub fn system(&self) -> u64 {
-        self.read(
-            |request| request.system,
-            |block, at| block.number(Column::System, at),
-        )
+        self.read(Request::system, |block, at| {
+            block.number(Column::System, at)
+        })
     }
 
     /// The user turn it belongs to, counted from 1.
     pub fn turn(&self) -> u32 {
-        self.read(|request| request.turn, RequestBlock::turn)
+        self.read(Request::turn, RequestBlock::turn)
     }
 
     /// When its first line was written.
     pub fn at(&self) -> Option<Timestamp> {
-        self.read(|request| request.at, |block, at| block.time(at).get())
+        self.read(Request::at, |block, at| block.time(at).get())
     }
 
     /// Whether it settled what its prompt held.
     pub(crate) fn is_settled(&self) -> bool {
         self.read(
-            |request| request.generation.is_some(),
+            |request| request.generation().is_some(),
             RequestBlock::is_settled,
         )
     }
 
     /// The node from which on items are no longer in its prompt.
     pub(crate) fn start(&self) -> usize {
-        self.read(
-            |request| request.start,
-            |block, at| block.number(Column::Start, at) as usize,
-        )
+        self.read(Request::start, |block, at| {
+            block.number(Column::Start, at) as usize
+        })
     }
 
     /// The report it was settled against; `None`: the first after a reset.
     pub(crate) fn previous(&self) -> Option<RequestIx> {
-        self.read(|request| request.previous.get(), RequestBlock::previous)
+        self.read(Request::previous, RequestBlock::previous)
     }
 }
 
@@ -451,27 +445,29 @@ mod tests {
         ) -> Request {
             let second = options[5].map(|n| (n % 200_000) as i64 - 100_000);
             let time = |n: i64| jiff::Timestamp::new(n, (n * 10_007 % 1_000_000_000) as i32).ok();
-            Request {
-                key: Key::new(n[0]),
-                place: Place::new(n[2], n[1], n[3]),
-                at: second.and_then(time),
-                model: model.map(Into::into),
-                prompt: n[4],
+            let usage = Usage {
                 cached: n[5],
                 output: options[0],
                 reasoning: options[1],
                 billed: Billed::new(n[6], n[7]).with_cache(n[8], n[9]).with_hour(n[11]).with_reasoning(n[10]).with_surcharges(Surcharges::of_number(n[9])),
-                predicted: options[2].map(|tokens| Expected { tokens, low: n[11], high: n[0] }),
-                agent_estimate: options[3],
                 is_whole,
-                system: n[7],
+                ..Usage::reported(Key::new(n[0]), n[4])
+            };
+            let mut request = Request::new(&usage, Circumstances {
+                place: Place::new(n[2], n[1], n[3]),
+                at: second.and_then(time),
+                model: model.map(Into::into),
+                agent_estimate: options[3],
                 turn: n[8] as u32,
                 sent_before: n[6] as u16,
                 cache_minutes: n[7] as u8,
-                start: n[9] as usize,
-                generation: options[4].and_then(|n| NonZeroU32::new(n as u32)),
-                previous: options[5].map(|n| n as usize / 2).into(),
-            }
+            });
+            request.set_predicted(options[2].map(|tokens| Expected { tokens, low: n[11], high: n[0] }));
+            request.set_system(n[7]);
+            request.set_start(n[9] as usize);
+            request.generation = options[4].and_then(|n| NonZeroU32::new(n as u32));
+            request.previous = options[5].map(|n| n as usize / 2).into();
+            request
         }
     }
 
@@ -484,10 +480,10 @@ mod tests {
                 prop_assert_eq!(&Request::unpack(&block, at, &names), request);
                 let packed: Rows<Request> = [request.clone()].into_iter().cycle().take(40).collect();
                 let row = packed.at(0);
-                prop_assert_eq!(row.model(), request.model.as_ref());
-                prop_assert_eq!((row.prompt(), row.start()), (request.prompt, request.start));
-                prop_assert_eq!(row.previous(), request.previous.get());
-                prop_assert_eq!(row.surcharges(), request.billed.surcharges);
+                prop_assert_eq!(row.model(), request.model());
+                prop_assert_eq!((row.prompt(), row.start()), (request.prompt(), request.start()));
+                prop_assert_eq!(row.previous(), request.previous());
+                prop_assert_eq!(row.surcharges(), request.surcharges());
             }
         }
     }

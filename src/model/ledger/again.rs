@@ -7,7 +7,7 @@
 use super::{Ledger, add_unexplained, cost_in_delta, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::{Chain, NodeIx};
-use crate::history::{ItemIx, Request, RequestIx};
+use crate::history::{ItemIx, RequestIx};
 use crate::items::parts;
 use std::collections::{BTreeSet, HashMap};
 
@@ -176,9 +176,8 @@ impl Ledger {
     ) -> (u64, Source) {
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
-        let Request {
-            prompt, is_whole, ..
-        } = *self.requests.at(ix);
+        let request = self.requests.at(ix);
+        let (prompt, is_whole) = (request.prompt(), request.is_whole());
         match unlogged {
             Some(unlogged) => {
                 let rest = i128::from(prompt) - held - unlogged.max(0);

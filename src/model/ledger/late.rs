@@ -4,7 +4,7 @@
 use super::Ledger;
 use crate::chain::Chain;
 use crate::event::{Event, Part, Place, Usage};
-use crate::history::{Coverage, Request, RequestIx};
+use crate::history::{Coverage, RequestIx};
 use std::sync::Arc;
 
 /// What was put off.
@@ -102,10 +102,9 @@ impl Ledger {
             return;
         };
         if std::mem::take(&mut self.late.prompt) {
-            let Request {
-                previous, start, ..
-            } = *self.requests.at(ix);
-            self.anchor = previous.get();
+            let request = self.requests.at(ix);
+            let (previous, start) = (request.previous(), request.start());
+            self.anchor = previous;
             self.items.take_back(ix, start);
             self.settle(ix, chain, coverage);
             self.void_later(ix);
@@ -135,7 +134,7 @@ impl Ledger {
         }
         let (changes, grows) = self.requests.change(ix, |request| {
             request.place = place;
-            request.billed = request.billed.followed_by(usage.billed);
+            request.set_billed(request.billed().followed_by(usage.billed));
             if is_newest {
                 request.merge(usage)
             } else {
@@ -162,7 +161,8 @@ impl Ledger {
     /// Takes a fall of the newest prompt out of its system part, which had what no item explained. Items share what is
     /// left if that is too little.
     fn lower_prompt(&mut self, ix: RequestIx, by: u64, chain: &Chain) {
-        let Request { prompt, system, .. } = *self.requests.at(ix);
+        let request = self.requests.at(ix);
+        let (prompt, system) = (request.prompt(), request.system());
         let lowered = match system.checked_sub(by) {
             Some(lowered) => lowered,
             None => self.fit_into_prompt(ix, chain),
@@ -190,9 +190,9 @@ impl Ledger {
 
     /// Notes a prompt as the largest of its model, if it is.
     pub(super) fn note_prompt(&mut self, ix: RequestIx) {
-        let Request { model, prompt, .. } = &*self.requests.at(ix);
-        let largest = self.largest.entry(model.clone()).or_default();
-        *largest = (*largest).max(*prompt);
+        let request = self.requests.at(ix);
+        let largest = self.largest.entry(request.model().cloned()).or_default();
+        *largest = (*largest).max(request.prompt());
     }
 
     /// The largest prompt of a model, in tokens; 0: none.

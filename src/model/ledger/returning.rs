@@ -94,7 +94,7 @@ mod tests {
 
     fn predicted(session: &Session) -> Vec<u64> {
         let all = session.requests().iter();
-        all.filter_map(|request| Some(request.predicted?.tokens))
+        all.filter_map(|request| Some(request.predicted()?.tokens))
             .collect()
     }
 

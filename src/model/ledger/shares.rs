@@ -4,7 +4,7 @@
 use super::{Ledger, alive, cost_in_first_prompt};
 use crate::Source;
 use crate::chain::Chain;
-use crate::history::{ItemIx, Request, RequestIx};
+use crate::history::{ItemIx, RequestIx};
 
 impl Ledger {
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
@@ -16,9 +16,8 @@ impl Ledger {
         held: u64,
         chain: &Chain,
     ) -> u64 {
-        let Request {
-            prompt, is_whole, ..
-        } = *self.requests.at(ix);
+        let request = self.requests.at(ix);
+        let (prompt, is_whole) = (request.prompt(), request.is_whole());
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // What was kept seemed larger than the whole prompt: its size is no longer known.
@@ -39,7 +38,8 @@ impl Ledger {
     /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` besides.
     /// Both keep their shares. Returns the system part.
     pub(super) fn rescale_for_tokenizer(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
-        let Request { start, prompt, .. } = *self.requests.at(ix);
+        let request = self.requests.at(ix);
+        let (start, prompt) = (request.start(), request.prompt());
         let share = held as f64 / (held as f64 + system as f64);
         let target = ((prompt as f64 * share).round() as u64).min(prompt);
         self.items.rescale(start, held, target);
@@ -69,7 +69,8 @@ impl Ledger {
     /// The known parts do not fit the prompt any more. Items share it by a walk, or by a ratio to be worked out later
     /// where that happens so often that their sizes in between are not kept. Returns the system part.
     pub(super) fn fit_into_prompt(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let Request { start, prompt, .. } = *self.requests.at(ix);
+        let request = self.requests.at(ix);
+        let (start, prompt) = (request.start(), request.prompt());
         let held = self.items.settled_before(start, chain);
         if held == 0 || self.items.may_resize_by_walk(chain.live().len()) {
             return self.fit_into_prompt_by_walk(ix, chain);

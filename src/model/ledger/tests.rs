@@ -154,7 +154,7 @@ fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it()
     assert_eq!(learned.thinking(), Thinking::Stays);
     for turns in 0..3 {
         let at = log.session.anchor().unwrap();
-        let reported = at.prompt + CALL + THINKING;
+        let reported = at.prompt() + CALL + THINKING;
         assert_eq!(log.session.context().known, reported, "{turns} turns back");
         log = log.event(Event::Rollback { turns: 1 });
     }
@@ -181,9 +181,9 @@ fn a_tokenizer_far_from_its_prior_is_learned() {
             assert_eq!((tokens, source), (real, Source::Derived), "{scale}");
         }
         let last = log.session.requests().last().unwrap();
-        let expected = last.predicted.unwrap();
+        let expected = last.predicted().unwrap();
         assert!(
-            (expected.low..=expected.high).contains(&last.prompt),
+            (expected.low..=expected.high).contains(&last.prompt()),
             "{scale}"
         );
     }
@@ -295,7 +295,7 @@ fn a_report_is_void_once_an_earlier_one_was_settled_otherwise_on_another_branch(
     }
     let log = leaf(leaf(two_responses(), 1), 3);
     let anchor = log.session.anchor().unwrap();
-    assert!(known(&log) <= anchor.prompt + anchor.output.unwrap());
+    assert!(known(&log) <= anchor.prompt() + anchor.output().unwrap());
 }
 
 /// Some models are not sent the thinking of the one before.
@@ -318,7 +318,7 @@ fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
     };
     let without = switched(0);
     assert_eq!(left(&without), [Some(4), Some(4), Some(4), Some(4), None]);
-    let [before, after] = [3, 4].map(|request| without.requests().at(request).system);
+    let [before, after] = [3, 4].map(|request| without.requests().at(request).system());
     assert_eq!(after, before);
     assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
 }

@@ -2,7 +2,7 @@
 
 use super::Ledger;
 use crate::chain::{Chain, NodeIx};
-use crate::history::{ItemIx, Request, RequestIx};
+use crate::history::{ItemIx, RequestIx};
 use crate::thinking::Thinking;
 
 impl Ledger {
@@ -26,13 +26,9 @@ impl Ledger {
         let Some(last) = self.anchor.map(|anchor| self.requests.at(anchor)) else {
             return;
         };
-        let Request {
-            start,
-            prompt,
-            ref model,
-            ..
-        } = *self.requests.at(ix);
-        if last.model == *model {
+        let request = self.requests.at(ix);
+        let (start, prompt) = (request.start(), request.prompt());
+        if last.model() == request.model() {
             return;
         }
         let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
@@ -41,7 +37,7 @@ impl Ledger {
         let thoughts = self.items.thoughts_between(0, start).iter().copied();
         let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
         let new: u128 = self.items.unsettled().filter(is_before).map(tokens).sum();
-        let held = u128::from(last.system) + u128::from(self.items.settled_before(start, chain));
+        let held = u128::from(last.system()) + u128::from(self.items.settled_before(start, chain));
         let with = held + new;
         let prompt = u128::from(prompt);
         if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
@@ -133,7 +129,7 @@ impl Ledger {
                 continue;
             }
             let request = item.output_of().and_then(|key| self.request_of(key))?;
-            self.requests.at(request).reasoning?;
+            self.requests.at(request).reasoning()?;
             sum += self.items.settled_now(*ix)?;
         }
         Some(sum)

@@ -152,7 +152,7 @@ impl Session {
     fn limits_after_switch(&self) -> Option<Limits> {
         let said = self.overrides().said.as_ref()?;
         let newest = self.requests().iter().next_back();
-        let answered = newest.and_then(|request| request.at).or(self.updated_at);
+        let answered = newest.and_then(|request| request.at()).or(self.updated_at);
         let model = said.changed_to(self.model(), answered)?;
         let facts = ModelFacts {
             model: Some(model.into()),

@@ -3,7 +3,7 @@
 use super::State;
 use crate::agent_estimate::Logged;
 use crate::event::{Place, Usage};
-use crate::history::Request;
+use crate::history::{Circumstances, Request};
 use jiff::Timestamp;
 
 /// Whether a report is the first of its request.
@@ -33,31 +33,20 @@ impl State {
         }
         let agent_estimate = self.agent_estimate;
         let sent = self.cache_clock.sent(usage, at);
-        let report = Request {
-            key: usage.request,
+        let circumstances = Circumstances {
             place,
             at,
             model: self.ledger.items().calibrations().model().cloned(),
-            prompt: usage.prompt,
-            cached: usage.cached,
-            output: usage.output,
-            reasoning: usage.reasoning,
-            billed: usage.billed,
-            predicted: None,
             agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
-            is_whole: usage.is_whole,
-            system: 0,
             turn: self.turns,
             sent_before: sent.before,
             cache_minutes: sent.cache_minutes.unwrap_or(0),
-            start: 0,
-            generation: None,
-            previous: None.into(),
         };
+        let report = Request::new(usage, circumstances);
         self.ledger.add_report(report, chain, coverage);
         if self
             .anchor()
-            .is_some_and(|anchor| anchor.key == usage.request)
+            .is_some_and(|anchor| anchor.key() == usage.request)
         {
             self.refers_back = false;
         }

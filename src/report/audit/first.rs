@@ -34,11 +34,15 @@ impl First {
     pub(super) fn of(lane: Lane, session: &Session) -> First {
         let requests = session.requests().iter();
         let predictions = requests.filter_map(|request| {
-            let prompt = Some(request.prompt).filter(|prompt| *prompt > 0)? as f64;
-            let expected = request.predicted?.tokens as f64;
+            let prompt = Some(request.prompt()).filter(|prompt| *prompt > 0)? as f64;
+            let expected = request.predicted()?.tokens as f64;
             Some(Prediction {
-                request: request.key,
-                model: request.model.as_deref().unwrap_or("unknown").to_owned(),
+                request: request.key(),
+                model: request
+                    .model()
+                    .map(|id| &**id)
+                    .unwrap_or("unknown")
+                    .to_owned(),
                 error: (expected - prompt) / prompt,
             })
         });
@@ -52,7 +56,7 @@ impl First {
     fn are_enough(session: &Session) -> bool {
         let requests = session.requests().iter();
         requests
-            .filter(|r| r.predicted.is_some())
+            .filter(|r| r.predicted().is_some())
             .nth(FIRST)
             .is_some()
     }

@@ -84,17 +84,17 @@ impl Miss {
             Miss {
                 error: prediction.error(by),
                 agent: log.format.id,
-                model: request.model.as_deref().map(str::to_owned),
+                model: request.model().map(|id| &**id).map(str::to_owned),
                 path: log.facts.path.display().to_string(),
-                line: request.place.line(),
-                at: request.at,
+                line: request.place().line(),
+                at: request.at(),
                 reported: prediction.prompt,
                 expected: prediction.expected[by as usize],
                 low: prediction.interval.0,
                 high: prediction.interval.1,
                 came: pieces(came),
                 went: pieces(went),
-                request: request.key,
+                request: request.key(),
             }
         };
         order.into_iter().map(miss).collect()

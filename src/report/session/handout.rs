@@ -169,7 +169,7 @@ fn over_time(report: &Report<'_>, context: &Context, limits: &Limits) -> Option<
         (Steps::Records, timeline.sizes(session), resets.collect())
     } else {
         let requests = session.requests().iter();
-        let sizes = requests.map(|it| it.prompt.saturating_add(it.output.unwrap_or(0)));
+        let sizes = requests.map(|it| it.prompt().saturating_add(it.output().unwrap_or(0)));
         let resets = resets.map(|reset| reset.request).collect();
         (Steps::Requests, sizes.collect(), resets)
     };

@@ -379,19 +379,19 @@ impl Serialize for Calls<'_> {
 }
 
 part! { CallPart<'a>(request: &RequestRef<'a>) {
-    line: u64 = request.place.line(),
-    at: Option<Timestamp> = request.at,
+    line: u64 = request.place().line(),
+    at: Option<Timestamp> = request.at(),
     model: Option<&'a str> = request.model().map(|id| &**id),
-    input: u64 = request.prompt,
-    cached: u64 = request.cached,
-    output: Option<u64> = request.output,
-    context: u64 = request.prompt + request.output.unwrap_or(0),
-    predicted: Option<u64> = request.predicted.map(|p| p.tokens),
-    predicted_low: Option<u64> = request.predicted.map(|p| p.low),
-    predicted_high: Option<u64> = request.predicted.map(|p| p.high),
+    input: u64 = request.prompt(),
+    cached: u64 = request.cached(),
+    output: Option<u64> = request.output(),
+    context: u64 = request.prompt() + request.output().unwrap_or(0),
+    predicted: Option<u64> = request.predicted().map(|p| p.tokens),
+    predicted_low: Option<u64> = request.predicted().map(|p| p.low),
+    predicted_high: Option<u64> = request.predicted().map(|p| p.high),
     // The agent's own estimate, if its log has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<u64> = request.agent_estimate,
+    said: Option<u64> = request.agent_estimate(),
 }}
 
 part! { ToolPart(tool: Tool) {

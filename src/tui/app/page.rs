@@ -106,7 +106,7 @@ impl Page {
                 session
                     .requests()
                     .iter()
-                    .map(|r| r.prompt.saturating_add(r.output.unwrap_or(0)))
+                    .map(|r| r.prompt().saturating_add(r.output().unwrap_or(0)))
                     .collect(),
                 resets.map(|reset| reset.request).collect(),
             ),

@@ -26,7 +26,7 @@ fn document(log: &str) -> Session {
 }
 
 fn prompts(session: &Session) -> Vec<u64> {
-    session.requests().iter().map(|r| r.prompt).collect()
+    session.requests().iter().map(|r| r.prompt()).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_same_id_again_is_the_same_message() {
         [12_000, 12_060],
         "tokens that are repeated count once"
     );
-    assert_eq!(session.requests().at(0).output, Some(30));
+    assert_eq!(session.requests().at(0).output(), Some(30));
     assert_eq!(session.turns, 1);
 }
 
@@ -57,7 +57,7 @@ fn thoughts_leave() {
     assert_eq!(prompts(&session), [12_207, 12_350]);
     let result = &session.items().at(session.alive()[2]);
     assert_eq!(result.settled(), Some((38, Source::Derived)));
-    let billed = session.requests().at(0).billed;
+    let billed = session.requests().at(0).billed();
     assert_eq!((billed.output, billed.reasoning), (105, 153));
     let known = session.context().known;
     assert_eq!(

@@ -48,7 +48,7 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
 fn numbers_of_a_turn_are_those_of_its_last_call() {
     let session =
         &sessions(fixture!("hpd-agent/last_call_of_a_turn_counts/log.jsonl"))[&Lane::Main];
-    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
+    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt()).collect();
     assert_eq!(prompts, [950]);
     let sums = &sessions(fixture!("hpd-agent/turn_totals_are_no_context/log.jsonl"))[&Lane::Main];
     assert!(sums.requests().is_empty());

@@ -17,7 +17,7 @@ fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     let session = &sessions[&Lane::Main];
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
-        requests.map(|request| request.prompt).collect()
+        requests.map(|request| request.prompt()).collect()
     };
     assert_eq!(prompts(session), [60, 150]);
     // Results do not say whose they are: they follow on the calls in their order.
@@ -51,7 +51,7 @@ fn a_conversation_goes_on_in_other_traces() {
     let sessions = sessions(fixture!("otel-genai/each_turn_a_trace/log.jsonl").lines());
     let prompts = |session: &Session| -> Vec<u64> {
         let requests = session.requests().iter();
-        requests.map(|request| request.prompt).collect()
+        requests.map(|request| request.prompt()).collect()
     };
     let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
     told.sort();
@@ -86,7 +86,7 @@ fn a_late_span_counts_and_changes_nothing() {
     assert_eq!(previews(before), previews(after));
     assert_eq!(before.context(), after.context());
     assert_eq!(after.requests().len(), 3);
-    let billed: u64 = after.requests().iter().map(|r| r.billed.input).sum();
+    let billed: u64 = after.requests().iter().map(|r| r.billed().input).sum();
     assert_eq!(billed, 960 + 1_042 + 1_010);
 }
 
@@ -127,7 +127,10 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
-    assert_eq!(cut.requests().at(0).prompt, whole.requests().at(0).prompt);
+    assert_eq!(
+        cut.requests().at(0).prompt(),
+        whole.requests().at(0).prompt()
+    );
     assert!(
         !cut.items()
             .iter()
@@ -142,7 +145,7 @@ fn runs_of_langsmith_are_calls_and_chains_are_sums() {
     let session = &sessions[&Lane::Main];
     assert_eq!(session.meta.id.as_deref(), Some("night-12"));
     let requests = session.requests().iter();
-    let requests: Vec<_> = requests.map(|one| (one.prompt, one.cached)).collect();
+    let requests: Vec<_> = requests.map(|one| (one.prompt(), one.cached())).collect();
     assert_eq!(requests, [(212, 0), (498, 128)]);
     assert_eq!(session.context().known, 498 + 13);
 }
@@ -191,7 +194,7 @@ proptest! {
         let billed: u64 = sessions
             .values()
             .flat_map(|session| session.requests())
-            .map(|request| request.billed.input)
+            .map(|request| request.billed().input)
             .sum();
         prop_assert_eq!(billed, 960 + 1_042 + 1_010);
     }

@@ -101,7 +101,7 @@ fn of_a_broken_response_only_a_prompt_counts() {
     let prompts: Vec<(u64, Option<u64>)> = session
         .requests()
         .iter()
-        .map(|r| (r.prompt, r.output))
+        .map(|r| (r.prompt(), r.output()))
         .collect();
     assert_eq!(prompts, [(1_100, Some(20)), (1_150, None)]);
     assert_eq!(previews(&session), ["one", "One.", "two", "three"]);
@@ -114,8 +114,11 @@ fn of_a_broken_response_only_a_prompt_counts() {
 fn a_prompt_is_all_input_cached_or_not() {
     let session = session(fixture!("pi/usage/log.jsonl"));
     let request = &session.requests().at(0);
-    assert_eq!((request.prompt, request.cached), (30_110, 30_000));
-    assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
+    assert_eq!((request.prompt(), request.cached()), (30_110, 30_000));
+    assert_eq!(
+        (request.output(), request.reasoning()),
+        (Some(250), Some(90))
+    );
     let kinds: Vec<Kind> = session
         .alive()
         .iter()

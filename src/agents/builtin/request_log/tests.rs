@@ -32,7 +32,7 @@ fn text(name: &str) -> String {
 
 /// Each session's prompts and what its context holds, the main one's first.
 fn contents(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
-    let one = |session: &Session| session.requests().iter().map(|r| r.prompt).collect();
+    let one = |session: &Session| session.requests().iter().map(|r| r.prompt()).collect();
     sessions
         .values()
         .map(|session| (one(session), texts(session)))
@@ -120,7 +120,7 @@ fn calls_aside_are_counted_in_a_lane_of_their_own() {
     let side = sessions.values().nth(1).unwrap();
     assert_eq!(side.meta.parent.as_deref(), Some("s-1"));
     assert_eq!(texts(side), ["And part_4?", "yes"]);
-    let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt).collect();
+    let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt()).collect();
     assert_eq!(prompts, [24, 28]);
     assert_eq!(side.context().used, 29);
 }

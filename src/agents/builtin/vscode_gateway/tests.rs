@@ -15,7 +15,7 @@ fn the_estimate_stands_beside_the_actual_number() {
     let numbers: Vec<_> = session
         .requests()
         .iter()
-        .map(|r| (r.prompt, r.agent_estimate))
+        .map(|r| (r.prompt(), r.agent_estimate()))
         .collect();
     assert_eq!(
         numbers,
@@ -84,7 +84,7 @@ fn lines_of_the_output_channel_have_the_prompts() {
         "a second conversation of one model, and another model's"
     );
     let main = &sessions[&Lane::Main];
-    let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt).collect();
+    let prompts: Vec<u64> = main.requests().iter().map(|one| one.prompt()).collect();
     assert_eq!(prompts, [48_210, 48_655, 49_102]);
     assert_eq!(main.unreadable, 0);
 }

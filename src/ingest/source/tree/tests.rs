@@ -75,7 +75,7 @@ fn reports(session: &Session) -> Vec<u64> {
     session
         .requests()
         .iter()
-        .map(|request| request.prompt)
+        .map(|request| request.prompt())
         .collect()
 }
 
@@ -244,7 +244,7 @@ fn a_gauge_comes_from_the_newest_messages() {
     fs::create_dir(&old).unwrap();
     let log = storage.found().remove(0);
     let session = tail_only(&log, &Arc::default()).unwrap().remove(0).1;
-    assert_eq!(session.anchor().unwrap().prompt, 900);
+    assert_eq!(session.anchor().unwrap().prompt(), 900);
     assert_eq!(session.coverage, Coverage::Tail);
     assert_eq!(session.meta.title.as_deref(), Some("Doors"));
     assert!(read_whole(&log, &ByLength, &Arc::default()).is_err());

@@ -1,0 +1,269 @@
+//! One call to the model, in little memory: a session may have a million.
+
+use super::RequestIx;
+use crate::event::{Billed, Key, Place, Surcharges, Usage, count};
+use crate::expected::Expected;
+use crate::small::{MaybeCount, MaybeIx, MaybeTime, short};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// One call to the model, with what the provider reported.
+///
+/// Numbers of tokens have 32 bits, and what claims to be larger is taken for the largest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    key: Key,
+    pub(crate) place: Place,
+    at: MaybeTime,
+    #[serde(with = "crate::stored::shared")]
+    model: Option<Arc<str>>,
+    prompt: u32,
+    cached: u32,
+    output: MaybeCount,
+    reasoning: MaybeCount,
+    /// The numbers of [`Billed`], in its order.
+    billed: [u32; 6],
+    /// The numbers of [`Expected`], in its order.
+    predicted: Option<[u32; 3]>,
+    agent_estimate: MaybeCount,
+    system: u32,
+    turn: u32,
+    start: u32,
+    pub(crate) generation: Option<NonZeroU32>,
+    pub(crate) previous: MaybeIx,
+    sent_before: u16,
+    cache_minutes: u8,
+    is_whole: bool,
+    surcharges: Surcharges,
+}
+
+/// What is known of a request beside its report.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Circumstances {
+    pub(crate) place: Place,
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) agent_estimate: Option<u64>,
+    pub(crate) turn: u32,
+    pub(crate) sent_before: u16,
+    pub(crate) cache_minutes: u8,
+}
+
+impl Request {
+    /// A request that was just reported. Nothing is settled of it.
+    pub(crate) fn new(usage: &Usage, of: Circumstances) -> Request {
+        let mut request = Request {
+            key: usage.request,
+            place: of.place,
+            at: of.at.into(),
+            model: of.model,
+            prompt: count(usage.prompt),
+            cached: count(usage.cached),
+            output: usage.output.into(),
+            reasoning: usage.reasoning.into(),
+            billed: [0; 6],
+            predicted: None,
+            agent_estimate: of.agent_estimate.into(),
+            system: 0,
+            turn: of.turn,
+            start: 0,
+            generation: None,
+            previous: MaybeIx::default(),
+            sent_before: of.sent_before,
+            cache_minutes: of.cache_minutes,
+            is_whole: usage.is_whole,
+            surcharges: Surcharges::NONE,
+        };
+        request.set_billed(usage.billed);
+        request
+    }
+
+    /// Its identity in the log.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The last line that carries its usage.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// When its first line was written.
+    pub fn at(&self) -> Option<Timestamp> {
+        self.at.get()
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<&Arc<str>> {
+        self.model.as_ref()
+    }
+
+    /// All input, cached or not.
+    pub fn prompt(&self) -> u64 {
+        self.prompt.into()
+    }
+
+    /// The part of it that came from a cache.
+    pub fn cached(&self) -> u64 {
+        self.cached.into()
+    }
+
+    /// The output; `None`: the log's number is a placeholder.
+    pub fn output(&self) -> Option<u64> {
+        self.output.get()
+    }
+
+    /// The thinking in it, where the provider reports it.
+    pub fn reasoning(&self) -> Option<u64> {
+        self.reasoning.get()
+    }
+
+    /// Its usage in the provider's own terms.
+    pub fn billed(&self) -> Billed {
+        let [
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+        ] = self.billed.map(u64::from);
+        Billed {
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+            surcharges: self.surcharges,
+        }
+    }
+
+    /// What changes its price besides its tokens.
+    pub fn surcharges(&self) -> Surcharges {
+        self.surcharges
+    }
+
+    /// What the prompt was expected to be, before its report was read.
+    pub fn predicted(&self) -> Option<Expected> {
+        let [tokens, low, high] = self.predicted?.map(u64::from);
+        Some(Expected { tokens, low, high })
+    }
+
+    /// The agent's own estimate of the prompt, in tokens, where its log has one.
+    pub fn agent_estimate(&self) -> Option<u64> {
+        self.agent_estimate.get()
+    }
+
+    /// Whether the log contains all that the prompt held.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The part of the prompt that no logged item explains: the system role.
+    pub fn system(&self) -> u64 {
+        self.system.into()
+    }
+
+    /// The user turn it belongs to, counted from 1.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// How long before [`Request::at`] it was sent, in seconds, as far as the log shows it.
+    pub fn sent_before(&self) -> u16 {
+        self.sent_before
+    }
+
+    /// How long the provider keeps its prompt in a cache, in minutes, by the log; 0: not known.
+    pub fn cache_minutes(&self) -> u8 {
+        self.cache_minutes
+    }
+
+    /// The node from which on items are no longer in its prompt.
+    pub(crate) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    /// Which generation of settled numbers its own belong to; `None`: it settled none.
+    pub(crate) fn generation(&self) -> Option<NonZeroU32> {
+        self.generation
+    }
+
+    /// The report it was settled against; `None`: the first after a reset.
+    pub(crate) fn previous(&self) -> Option<RequestIx> {
+        self.previous.get()
+    }
+
+    pub(crate) fn set_billed(&mut self, billed: Billed) {
+        let Billed {
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+            surcharges,
+        } = billed;
+        self.billed = [
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+        ]
+        .map(count);
+        self.surcharges = surcharges;
+    }
+
+    pub(crate) fn set_predicted(&mut self, predicted: Option<Expected>) {
+        let numbers = |it: Expected| [it.tokens, it.low, it.high].map(count);
+        self.predicted = predicted.map(numbers);
+    }
+
+    pub(crate) fn set_system(&mut self, tokens: u64) {
+        self.system = count(tokens);
+    }
+
+    pub(crate) fn set_start(&mut self, node: usize) {
+        self.start = short(node);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_prompt(&mut self, tokens: u64) {
+        self.prompt = count(tokens);
+    }
+
+    /// Takes in another report of it. The last one has the prompt, since some endpoints begin with an estimate of it;
+    /// the output only rises while it streams. Returns whether the prompt changed, and whether the output grew.
+    pub(crate) fn merge(&mut self, usage: &Usage) -> (bool, bool) {
+        let (prompt, output) = (count(usage.prompt), MaybeCount::from(usage.output).get());
+        let changes = prompt != self.prompt && prompt > 0;
+        if changes {
+            (self.prompt, self.cached) = (prompt, count(usage.cached));
+        }
+        let reasoning = MaybeCount::from(usage.reasoning).get();
+        let grows = output > self.output() || reasoning > self.reasoning();
+        self.output = self.output().max(output).into();
+        self.reasoning = self.reasoning().max(reasoning).into();
+        (changes, grows)
+    }
+
+    /// The prompt and the output as the provider itself counts it.
+    pub(crate) fn total(&self) -> u64 {
+        self.prompt().saturating_add(self.output_as_billed())
+    }
+
+    /// The output as the provider itself counts it: some leave the reasoning out, which they do not get
+    /// back either.
+    pub(crate) fn output_as_billed(&self) -> u64 {
+        let output = self.output().unwrap_or(0);
+        match self.billed().output {
+            0 => output,
+            billed => output.min(billed),
+        }
+    }
+}
