@@ -9,9 +9,10 @@ use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
 use super::ledger::Ledger;
-use crate::small::short;
+use crate::small::{MaybeIx, MaybeTime, short};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The earlier states of a session.
@@ -19,6 +20,8 @@ use std::sync::Arc;
 pub(super) struct Past {
     /// The marks in the order of the log, at most one a record.
     marks: Vec<Mark>,
+    /// What few records change of the inputs, in order.
+    rest: Vec<Rest>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
@@ -36,14 +39,28 @@ struct DatedEstimate {
     record: u32,
 }
 
-/// A record that changed what a context is computed from.
+/// A record that changed what a context is computed from. A session may have a million: what few of them change of the
+/// inputs is apart.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Mark {
-    pub(super) record: u32,
     pub(super) place: Place,
-    #[serde(with = "crate::stored::time")]
-    pub(super) at: Option<Timestamp>,
-    pub(super) inputs: Inputs,
+    at: MaybeTime,
+    pub(super) record: u32,
+    /// The same as in [`Inputs`].
+    pub(super) requests: u32,
+    pub(super) resets: u32,
+    pub(super) turns: u32,
+    changes: u32,
+    anchor: MaybeIx,
+    /// Its index in [`Past::rest`].
+    rest: u32,
+}
+
+impl Mark {
+    /// When its record was written.
+    pub(super) fn at(&self) -> Option<Timestamp> {
+        self.at.get()
+    }
 }
 
 /// What a context is computed from, besides the items in it.
@@ -57,7 +74,13 @@ pub(super) struct Inputs {
     pub(super) turns: u32,
     /// How often items have left, come back, or changed their size.
     changes: u32,
-    anchor: Option<u32>,
+    anchor: MaybeIx,
+    pub(super) rest: Rest,
+}
+
+/// The inputs that few records change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Rest {
     pub(super) unlogged: Unlogged,
     /// Tokens of unlogged text that the next prompt will have again.
     pub(super) returning: u64,
@@ -97,7 +120,15 @@ pub(super) struct ModelFacts {
 
 impl Inputs {
     pub(super) fn anchor(&self) -> Option<RequestIx> {
-        self.anchor.map(|ix| ix as usize)
+        self.anchor.get()
+    }
+}
+
+impl Deref for Inputs {
+    type Target = Rest;
+
+    fn deref(&self) -> &Rest {
+        &self.rest
     }
 }
 
@@ -127,26 +158,68 @@ impl Past {
             resets: short(ledger.resets().len()),
             turns,
             changes: items.changes(),
-            anchor: ledger.anchor().map(short),
-            unlogged,
-            returning: ledger.returning(),
-            guessed_of_left: items.guessed_of_left(),
-            is_rewritten: false,
-            spread: items.calibrations().current().spread(),
-            facts: short(self.facts.len()),
-            estimates: short(self.estimates.len()),
+            anchor: ledger.anchor().into(),
+            rest: Rest {
+                unlogged,
+                returning: ledger.returning(),
+                guessed_of_left: items.guessed_of_left(),
+                is_rewritten: false,
+                spread: items.calibrations().current().spread(),
+                facts: short(self.facts.len()),
+                estimates: short(self.estimates.len()),
+            },
         }
     }
 
-    /// Sets a mark, unless nothing has changed since the last one. If earlier states are forgotten, only the last
-    /// one is kept.
-    pub(super) fn mark(&mut self, mark: Mark) {
-        match self.marks.last_mut() {
-            Some(last) if last.inputs == mark.inputs => {}
-            Some(last) if self.forgotten => *last = mark,
-            Some(last) if last.record == mark.record => last.inputs = mark.inputs,
-            _ => self.marks.push(mark),
+    /// Sets a mark at a record, unless nothing has changed since the last one. If earlier states are forgotten, only the
+    /// last one is kept.
+    pub(super) fn mark(
+        &mut self,
+        record: u32,
+        place: Place,
+        at: Option<Timestamp>,
+        inputs: &Inputs,
+    ) {
+        let last = self.marks.last();
+        if last.is_some_and(|last| self.inputs_of(last) == Some(*inputs)) {
+            return;
         }
+        let is_replaced = |last: &mut Mark| self.forgotten || last.record == record;
+        let replaced = self.marks.pop_if(is_replaced);
+        if replaced.is_some() {
+            let used = self.marks.last().map_or(0, |last| last.rest + 1);
+            self.rest.truncate(used as usize);
+        }
+        if self.rest.last() != Some(&inputs.rest) {
+            self.rest.push(inputs.rest);
+        }
+        let mark = Mark {
+            place,
+            at: at.into(),
+            record,
+            requests: inputs.requests,
+            resets: inputs.resets,
+            turns: inputs.turns,
+            changes: inputs.changes,
+            anchor: inputs.anchor,
+            rest: short(self.rest.len() - 1),
+        };
+        self.marks.push(match replaced {
+            // The first event of a record has its place.
+            Some(Mark { place, at, .. }) if !self.forgotten => Mark { place, at, ..mark },
+            _ => mark,
+        });
+    }
+
+    fn inputs_of(&self, mark: &Mark) -> Option<Inputs> {
+        Some(Inputs {
+            requests: mark.requests,
+            resets: mark.resets,
+            turns: mark.turns,
+            changes: mark.changes,
+            anchor: mark.anchor,
+            rest: *self.rest.get(mark.rest as usize)?,
+        })
     }
 
     /// Notes that a record brought this many more resets.
@@ -163,14 +236,14 @@ impl Past {
             self.marks.insert(from, mark);
         }
         for mark in self.marks.iter_mut().skip(from) {
-            mark.inputs.resets += short(count);
+            mark.resets += short(count);
         }
     }
 
     /// The inputs after a record; `None`: they are not kept.
-    pub(super) fn inputs_at(&self, record: u32) -> Option<&Inputs> {
+    pub(super) fn inputs_at(&self, record: u32) -> Option<Inputs> {
         let after = self.marks.partition_point(|mark| mark.record <= record);
-        Some(&self.marks.get(after.checked_sub(1)?)?.inputs)
+        self.inputs_of(self.marks.get(after.checked_sub(1)?)?)
     }
 
     /// Notes the model and its limits, if they are new.
@@ -208,8 +281,9 @@ impl Past {
 
     /// Forgets the earlier states.
     pub(super) fn forget(&mut self) {
-        let last = self.marks.pop();
-        self.marks = last.into_iter().collect();
+        let (last, rest) = (self.marks.pop(), self.rest.pop());
+        let last = last.map(|last| Mark { rest: 0, ..last });
+        (self.marks, self.rest) = (last.into_iter().collect(), rest.into_iter().collect());
         self.forgotten = true;
     }
 

@@ -16,7 +16,7 @@ use super::calibration::Expected;
 use super::context::Context;
 use super::event::Place;
 use super::items::OlderSize;
-use super::past::{Inputs, Mark};
+use super::past::Inputs;
 use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
@@ -96,7 +96,7 @@ impl Timeline {
             while items.next_if(|(_, came, ..)| *came <= record).is_some() {}
             let mark = marks.next_if(|mark| mark.record == record);
             let (place, at) = match (mark, first) {
-                (Some(mark), _) => (mark.place, mark.at),
+                (Some(mark), _) => (mark.place, mark.at()),
                 (None, Some((_, _, place, at))) => (place, at),
                 (None, None) => break,
             };
@@ -108,10 +108,10 @@ impl Timeline {
                 record,
                 ..before
             };
-            if let Some(Mark { inputs, .. }) = mark {
-                now.requests = inputs.requests as usize;
-                now.resets = inputs.resets as usize;
-                now.turn = inputs.turns;
+            if let Some(mark) = mark {
+                now.requests = mark.requests as usize;
+                now.resets = mark.resets as usize;
+                now.turn = mark.turns;
             }
             if now.resets > before.resets {
                 now.what = What::Reset(now.resets - 1);
@@ -377,7 +377,7 @@ impl State {
 
     /// What a context was computed from after a record, besides the items in it.
     fn inputs_at(&self, record: u32) -> Inputs {
-        let inputs = self.past().inputs_at(record).copied();
+        let inputs = self.past().inputs_at(record);
         inputs.unwrap_or_else(|| self.inputs())
     }
 }

@@ -5,7 +5,6 @@ use crate::Gone;
 use crate::chain::BranchChange;
 use crate::event::{Entry, ItemKey, Key, NewItem, Node, Parent, Part, Place};
 use crate::history::{Coverage, ItemIx};
-use crate::past::Mark;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -59,13 +58,8 @@ impl State {
         let record = self.agent_estimate.map_or(0, |logged| logged.record);
         let estimate = self.agent_estimate();
         self.past.note_estimate(estimate, record);
-        let mark = Mark {
-            record: self.ledger.items().record(),
-            place,
-            at,
-            inputs: self.inputs(),
-        };
-        self.past.mark(mark);
+        let (record, inputs) = (self.ledger.items().record(), self.inputs());
+        self.past.mark(record, place, at, &inputs);
     }
 
     /// Works out what was put off. Costs nothing where that is nothing.
