@@ -18,7 +18,7 @@ use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
 use super::key_index::KeyIndex;
 use super::rows::Rows;
-use super::small::{NoMemory, short};
+use super::small::{NoMemory, reserve, short};
 use link::{Held, Link, Listed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -171,8 +171,8 @@ impl Chain {
     /// Makes room for this many more nodes.
     pub(super) fn try_reserve(&mut self, nodes: usize) -> Result<(), NoMemory> {
         self.nodes.try_reserve(nodes)?;
-        self.path.try_reserve(nodes)?;
-        self.responses.try_reserve(nodes)?;
+        reserve(&mut self.path, nodes)?;
+        reserve(&mut self.responses, nodes)?;
         let (nodes_of, responses) = (&self.nodes, &self.responses);
         let key_of = |node: usize| nodes_of.get(node)?.key();
         self.by_key.try_reserve(nodes, key_of)?;

@@ -7,7 +7,7 @@
 mod numbers;
 
 use super::names::Names;
-use super::small::NoMemory;
+use super::small::{NoMemory, reserve};
 use numbers::MOST_ROWS;
 pub(crate) use numbers::Numbers;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -182,9 +182,8 @@ impl<T: Row> Rows<T> {
 
     /// Makes room for this many more rows.
     pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), NoMemory> {
-        self.blocks.try_reserve(rows / BLOCK + 1)?;
-        self.newest.try_reserve(rows.min(2 * UNPACKED))?;
-        Ok(())
+        reserve(&mut self.blocks, rows / BLOCK + 1)?;
+        reserve(&mut self.newest, rows.min(2 * UNPACKED))
     }
 
     /// Gives back what memory is not used.

@@ -15,6 +15,15 @@ impl From<TryReserveError> for NoMemory {
     }
 }
 
+/// Makes room for this many more entries. A list that is full grows by a quarter: to twice its size, half of a long one
+/// would be unused.
+pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), NoMemory> {
+    if list.capacity() - list.len() < more {
+        list.try_reserve_exact(more.max(list.len() / 4))?;
+    }
+    Ok(())
+}
+
 /// An index in half the memory. No session has four billion of anything.
 pub(super) fn short(ix: usize) -> u32 {
     u32::try_from(ix).unwrap_or(u32::MAX)
@@ -148,6 +157,17 @@ mod tests {
         assert_eq!(size_of::<MaybeIx>(), size_of::<Option<usize>>() / 4);
         assert_eq!(size_of::<MaybeCount>(), size_of::<Option<u64>>() / 4);
         assert_eq!(size_of::<MaybeTime>(), size_of::<Option<Timestamp>>() / 3);
+    }
+
+    #[test]
+    fn a_long_list_grows_by_a_quarter() {
+        let mut list = vec![0_u8; 1_000];
+        reserve(&mut list, 10).unwrap();
+        assert_eq!(list.capacity(), 1_250);
+        reserve(&mut list, 250).unwrap();
+        assert_eq!(list.capacity(), 1_250);
+        reserve(&mut list, 600).unwrap();
+        assert_eq!(list.capacity(), 1_600);
     }
 
     #[test]

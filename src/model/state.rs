@@ -243,6 +243,7 @@ impl State {
     /// Makes room for this many more records, in the lists that take the most memory.
     pub(super) fn try_reserve(&mut self, records: usize) -> Result<(), NoMemory> {
         self.chain.try_reserve(records)?;
+        self.past.try_reserve(records)?;
         self.ledger.try_reserve(records)
     }
 
