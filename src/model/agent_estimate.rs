@@ -6,10 +6,9 @@
 use super::Source;
 use super::event::{Key, Usage};
 use super::ledger::Ledger;
-use serde::{Deserialize, Serialize};
 
 /// The agent's own number for its context, and ours to compare it with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentEstimate {
     /// The agent's number for the whole context, in tokens.
     pub tokens: u64,
@@ -30,7 +29,7 @@ impl AgentEstimate {
 }
 
 /// The newest number that the agent logged, and when.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Logged {
     /// The request that it is about.
     pub(super) request: Key,

@@ -2,7 +2,6 @@
 
 use super::event::Usage;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 /// The minutes of an hour.
 const HOUR: u8 = 60;
@@ -20,7 +19,7 @@ const PRIOR: f32 = 6.0;
 const UNSTEADY: f32 = 0.15;
 
 /// How often a provider did not have a prompt that it should have had: a relay may ask another server each time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Steadiness {
     tries: f32,
     lost: f32,
@@ -47,15 +46,13 @@ pub(super) fn was_warm(before: u64, prompt: u64, cached: u64) -> bool {
 }
 
 /// When requests are sent, as their log shows it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CacheClock {
     /// When the next request was sent, or when what it answers was written.
-    #[serde(with = "crate::stored::time")]
     next: Option<Timestamp>,
     /// How long the provider keeps its prompt, by a record of it.
     next_minutes: Option<u8>,
     /// When the newest request was sent that was answered.
-    #[serde(with = "crate::stored::time")]
     newest: Option<Timestamp>,
     /// How long the provider keeps its prompt, in minutes.
     minutes: Option<u8>,

@@ -24,7 +24,6 @@ use super::history::ItemRef;
 use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;
 use super::{Kind, Role};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The properties of an item that its estimate depends on.
@@ -111,9 +110,8 @@ type Parts = [f64; PARTS];
 const PARTS: usize = 6;
 
 /// How one model counts, as far as this session has shown.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Calibration {
-    #[serde(with = "tokenizer::numbers")]
     prior: Tokenizer,
     /// What becomes of thinking, as far as the reports have shown.
     thinking: Thinking,
@@ -132,7 +130,6 @@ pub struct Calibration {
     price: Parts,
     /// What a class costs beyond `price`.
     classes: Classes,
-    #[serde(skip)]
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
@@ -178,11 +175,6 @@ impl Calibration {
             median: 1.0 / OUTLIER_RESIDUALS,
             prior,
         }
-    }
-
-    /// Forgets the deltas that it has learned from. It cannot learn any more.
-    pub(super) fn forget_deltas(&mut self) {
-        self.seen = VecDeque::new();
     }
 
     /// What an item is expected to cost, in provider tokens.
@@ -295,7 +287,7 @@ fn dot(a: Parts, b: Parts) -> f64 {
 const PROVING_DELTAS: usize = 3;
 
 /// How wide the 90 % interval of estimates is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     /// Half its width, as a share of the estimate.
     share: f64,

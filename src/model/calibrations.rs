@@ -1,14 +1,12 @@
 //! How each model of a session counts.
 
 use super::calibration::{Calibration, Tokenizer};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The calibrations of a session by exact model id, and the one that is in use.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Calibrations {
-    #[serde(with = "crate::stored::shared")]
     model: Option<Arc<str>>,
     current: Calibration,
     others: HashMap<Arc<str>, Calibration>,
@@ -34,12 +32,6 @@ impl Calibrations {
 
     pub(super) fn current_mut(&mut self) -> &mut Calibration {
         &mut self.current
-    }
-
-    /// Forgets what only further learning needs.
-    pub(super) fn forget_deltas(&mut self) {
-        self.current.forget_deltas();
-        self.others.clear();
     }
 
     /// Uses another model, with what was learned about it before, else with a calibration to begin with.

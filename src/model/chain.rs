@@ -19,10 +19,8 @@ use super::history::ItemIx;
 use super::key_index::KeyIndex;
 use super::rows::Rows;
 use super::small::{NoMemory, reserve, short};
-use link::{Held, Link, Listed};
-use serde::{Deserialize, Serialize};
+use link::{Link, Listed};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use walk::Walked;
 
 /// A record's index in the tree, in the order of the log.
@@ -46,19 +44,16 @@ struct Response {
 }
 
 /// The tree and its live branch.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Chain {
     nodes: Rows<Link>,
     /// The items of nodes whose items do not follow each other.
     listed: Listed,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
-    #[serde(skip)]
     by_key: KeyIndex,
     /// The nodes of each request's output.
-    #[serde(skip)]
     responses: Vec<Response>,
-    #[serde(skip)]
     by_request: KeyIndex,
     /// The live branch's nodes, in the order of the log.
     path: Vec<u32>,
@@ -67,11 +62,9 @@ pub(super) struct Chain {
     /// Whether a record has a parent that was written after it.
     has_later_parents: bool,
     /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
-    #[serde(skip)]
     walked: Option<Walked>,
     /// Nodes that walks have visited.
     #[cfg(test)]
-    #[serde(skip)]
     visited: usize,
 }
 
@@ -427,30 +420,6 @@ impl Chain {
     pub(super) fn forget_keys(&mut self) {
         self.by_key = KeyIndex::default();
         self.walked = None;
-    }
-
-    /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added
-    /// afterwards.
-    pub(super) fn keep_only_live(&mut self, items: impl Iterator<Item = Range<ItemIx>>) {
-        let kept = self.live().map(|old| Link {
-            key: None,
-            parent: None.into(),
-            response: None.into(),
-            next_output: None.into(),
-            held: Held::default(),
-            reset: false,
-            ..self.nodes.at(old).clone()
-        });
-        let nodes: Rows<Link> = kept.collect();
-        *self = Chain {
-            path: (0..short(nodes.len())).collect(),
-            tip: nodes.len().checked_sub(1),
-            nodes,
-            ..Chain::default()
-        };
-        for (node, items) in items.enumerate() {
-            items.for_each(|item| self.hold(node, item));
-        }
     }
 
     fn range(&self, first: Key, last: Option<Key>) -> Vec<NodeIx> {

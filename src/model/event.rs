@@ -283,10 +283,8 @@ pub struct Meta {
     /// The session's id, as the agent writes it.
     pub id: Option<Box<str>>,
     /// A title that the agent or the user chose, or a sub-agent's type.
-    #[serde(with = "crate::stored::name")]
     pub title: Option<Box<str>>,
     /// The beginning of the first prompt.
-    #[serde(with = "crate::stored::name")]
     pub prompt: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,
@@ -431,21 +429,19 @@ impl Node {
 }
 
 /// One piece of context, measured where it was read; the text itself stays in the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NewItem {
     /// Who added it.
     pub role: Role,
     /// What it is.
     pub kind: Kind,
     /// The tool, for calls and results.
-    #[serde(with = "crate::stored::shared")]
     pub tool: Option<Arc<str>>,
     /// The tool call's id, for calls and results.
     pub call: Option<Key>,
     /// How large it is.
     pub size: Size,
     /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
-    #[serde(with = "crate::stored::text")]
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,

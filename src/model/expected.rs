@@ -1,9 +1,7 @@
 //! Numbers that are expected, with their error.
 
-use serde::{Deserialize, Serialize};
-
 /// An expected number of tokens with its 90 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expected {
     /// The best guess.
     pub tokens: u64,

@@ -12,7 +12,6 @@ use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
 use crate::small::short;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 mod guessed;
@@ -38,7 +37,7 @@ const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;
 
 /// Tokens of items in the context.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tally {
     all: i128,
     /// The part of `all` that is system prompt and tool lists.
@@ -55,7 +54,7 @@ impl Tally {
 }
 
 /// All items of a session, in the order of the log.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Items {
     list: ItemList,
     calibrations: Calibrations,
@@ -84,28 +83,22 @@ pub(super) struct Items {
     /// Sizes of items before their [`Item::previous`], in no order.
     older_sizes: Vec<OlderSize>,
     /// Whether no sizes before the present one are kept.
-    #[serde(skip)]
     forgets_sizes: bool,
     /// Whether previews of packed items are left in the log.
-    #[serde(skip)]
     leaves_previews: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
-    #[serde(skip)]
     rescaled: Option<Rescaled>,
     /// How many items were resized by walks, all in all.
     resized_by_walk: usize,
     /// Items that have left, come back or changed.
-    #[serde(skip)]
     touched: Touched,
     /// How often all estimates have changed.
-    #[serde(skip)]
     estimates: u32,
     /// What depends on sizes that were guessed from the lengths of texts.
     guessed: Guessed,
     /// Tool results by their calls, as far as they were looked up.
-    #[serde(skip)]
     results: Results,
     /// Tool results that reports settled one by one, with their sizes: the same content costs the same
     /// again.

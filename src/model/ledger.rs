@@ -43,20 +43,17 @@ use cost::{add_unexplained, cost_in_delta, cost_in_first_prompt, fits, lacks_ite
 use fresh::Fresh;
 use late::Late;
 use returning::Returning;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
-use std::ops::Range;
 use std::sync::Arc;
 use with_turns::WithTurns;
 
 /// The items, requests and resets of a session, and what the reports have settled.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     items: Items,
     requests: RequestList,
     resets: Vec<PastReset>,
-    #[serde(skip)]
     by_request: KeyIndex,
     /// The one that can be found though the others were forgotten.
     kept_request: Option<RequestIx>,
@@ -99,10 +96,8 @@ pub(super) struct Ledger {
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
     /// What is still to be done, since it would be done again and again.
-    #[serde(skip)]
     late: Late,
     /// How often the numbers of a request that is not the newest were corrected.
-    #[serde(skip)]
     corrections: u32,
     /// What is unlogged and comes and goes.
     recurring: Recurring,
@@ -531,34 +526,6 @@ impl Ledger {
         {
             reset.after.get_or_insert(tokens);
         }
-    }
-
-    /// Forgets the items that do not stay, and of which requests there are reports, apart from this one. Returns the
-    /// indices of the items that stay, by live node. Nothing can be added afterwards.
-    pub(super) fn keep(
-        &mut self,
-        chain: &Chain,
-        request: Option<Key>,
-        stays: impl Fn(&ItemRef<'_>) -> bool,
-    ) -> Vec<Range<ItemIx>> {
-        for ix in 0..self.requests.len() {
-            let start = self.requests.at(ix).start();
-            let start = chain.live_before(start);
-            self.requests.change(ix, |request| request.set_start(start));
-        }
-        self.requests.shrink_to_fit();
-        self.settled = Fresh::default();
-        self.turns = BTreeSet::new();
-        self.anchors = BTreeSet::new();
-        self.kept_request = request.and_then(|key| self.request_of(key));
-        self.by_request = KeyIndex::default();
-        // The lists of items, whose indices become others.
-        (self.late, self.revealed) = Default::default();
-        let nodes = self.items.keep(chain, stays);
-        let kept = self.items.all().iter().enumerate();
-        let by_agent = kept.filter(|(_, item)| matches!(item.settled(), Some((_, Source::Agent))));
-        self.by_agent = by_agent.map(|(ix, _)| ix).collect();
-        nodes
     }
 }
 

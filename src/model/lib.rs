@@ -47,7 +47,6 @@ mod history;
 pub mod hooked;
 mod items;
 mod key_index;
-mod lazy;
 mod ledger;
 mod like_earlier;
 mod limits;
@@ -70,7 +69,7 @@ pub mod session;
 mod small;
 pub mod spent;
 pub mod state;
-pub mod stored;
+mod stored;
 pub mod summary;
 mod sums;
 #[cfg(any(test, feature = "testing"))]

@@ -11,12 +11,11 @@ use super::history::RequestIx;
 use super::ledger::Ledger;
 use crate::small::{MaybeIx, MaybeTime, NoMemory, reserve, short};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// The earlier states of a session.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Past {
     /// The marks in the order of the log, at most one a record.
     marks: Vec<Mark>,
@@ -31,7 +30,7 @@ pub(super) struct Past {
 }
 
 /// The agent's own number at some time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct DatedEstimate {
     /// `None`: it has none that is about the context of that time.
     estimate: Option<AgentEstimate>,
@@ -41,7 +40,7 @@ struct DatedEstimate {
 
 /// A record that changed what a context is computed from. A session may have a million: what few of them change of the
 /// inputs is apart.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) place: Place,
     at: MaybeTime,
@@ -64,7 +63,7 @@ impl Mark {
 }
 
 /// What a context is computed from, besides the items in it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Inputs {
     /// Requests reported.
     pub(super) requests: u32,
@@ -79,7 +78,7 @@ pub(super) struct Inputs {
 }
 
 /// The inputs that few records change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rest {
     pub(super) unlogged: Unlogged,
     /// Tokens of unlogged text that the next prompt will have again.
@@ -96,7 +95,7 @@ pub(super) struct Rest {
 }
 
 /// What is known of the part of the context that no item explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unlogged {
     /// The anchor's system part, in tokens.
     Reported(u64),
@@ -109,9 +108,8 @@ pub(super) enum Unlogged {
 }
 
 /// The model, its window and its trigger, as the log names them, and what is left out of its prompts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ModelFacts {
-    #[serde(with = "crate::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
     pub(super) trigger: Option<u64>,

@@ -5,7 +5,6 @@
 
 use super::calibration::Expected;
 use super::event::Key;
-use serde::{Deserialize, Serialize};
 
 /// The smallest change that is followed, in tokens: much else is as large as smaller ones.
 const LEAST_CHANGE: f64 = 2_000.0;
@@ -24,7 +23,7 @@ const EXPECTED_CHANCE: f64 = 0.6;
 const EXPECTED_TIMES: u32 = 4;
 
 /// A part of the prompt that no log shows, and that was not always there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RecurringPart {
     /// Its mean size in tokens.
     pub tokens: u64,
@@ -76,7 +75,7 @@ impl RecurringPart {
 }
 
 /// The parts of a session that come and go.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Recurring {
     parts: Vec<RecurringPart>,
     /// The last request that was noted.

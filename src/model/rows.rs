@@ -169,27 +169,10 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Keeps the rows at these indices alone, which are asked for in order.
-    pub(crate) fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
-        if self.blocks.is_empty() {
-            let mut ix = 0..;
-            self.newest.retain(|_| ix.next().is_some_and(&mut keeps));
-        } else {
-            let kept = (0..self.len()).filter(|ix| keeps(*ix));
-            *self = kept.map(|ix| self.at(ix).clone()).collect();
-        }
-    }
-
     /// Makes room for this many more rows.
     pub(crate) fn try_reserve(&mut self, rows: usize) -> Result<(), NoMemory> {
         reserve(&mut self.blocks, rows / BLOCK + 1)?;
         reserve(&mut self.newest, rows.min(2 * UNPACKED))
-    }
-
-    /// Gives back what memory is not used.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.blocks.shrink_to_fit();
-        self.newest.shrink_to_fit();
     }
 
     /// The names that rows share.
@@ -384,7 +367,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A number and a name.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, PartialEq)]
     struct Named(u64, String);
 
     impl Row for Named {

@@ -6,7 +6,6 @@ mod answers;
 mod folding;
 mod memo;
 mod resets;
-mod restored;
 mod rewritten;
 mod trim;
 
@@ -24,20 +23,15 @@ use super::{Gone, Source};
 use derive_more::{Deref, DerefMut};
 use jiff::Timestamp;
 use memo::Memo;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A conversation and all that is known of its context.
-#[derive(Debug, Clone, Default, Deref, DerefMut, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Deref, DerefMut)]
 pub struct Session {
     #[deref]
     #[deref_mut]
     state: State,
-    /// Set if it was read from the cache or put away.
-    stored: Option<Box<restored::Stored>>,
-    #[serde(skip)]
     sums: Memo<RunningSums>,
-    #[serde(skip)]
     growth: Memo<RunningGrowth>,
 }
 
@@ -53,10 +47,8 @@ impl Session {
     /// Sets the windows and triggers of the agent's settings.
     pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
         self.state.replace_overrides(overrides);
-        if self.stored.is_none() {
-            self.state.note_settings();
-            self.state.note_hooked();
-        }
+        self.state.note_settings();
+        self.state.note_hooked();
     }
 
     /// What the agent's client said of it.
@@ -87,7 +79,6 @@ impl Session {
     /// Takes in one entry of several: [`Session::settle`] is due after the last, before anything is asked of
     /// the session. What a log makes necessary again and again is done only once then.
     pub fn take_in(&mut self, entry: Entry) {
-        self.stored = None;
         let state = &mut self.state;
         state.begin(&entry);
         let (place, at) = (entry.place, entry.at);

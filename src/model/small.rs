@@ -30,7 +30,7 @@ pub(super) fn short(ix: usize) -> u32 {
 }
 
 /// An index or none, in a quarter of the memory of an `Option`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MaybeIx(u32);
 
 impl MaybeIx {
@@ -62,7 +62,7 @@ impl From<usize> for MaybeIx {
 
 /// A number of tokens or none, in a quarter of the memory of an `Option`. What is larger than it can be is taken for the
 /// largest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MaybeCount(u32);
 
 impl MaybeCount {

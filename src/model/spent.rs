@@ -1,10 +1,9 @@
 //! What responses used, in parts that do not overlap: the same for all providers, so that it can be added up and priced.
 
 use super::event::Billed;
-use serde::{Deserialize, Serialize};
 
 /// Whether a provider's input holds what was read from a cache and written to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cached {
     /// It does.
     Within,
@@ -13,7 +12,7 @@ pub enum Cached {
 }
 
 /// The tokens that responses used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Input that no cache had.
     pub input: u64,

@@ -20,7 +20,6 @@ use super::event::{Meta, Place};
 use super::folded::Folded;
 use super::history::{Coverage, ItemIx, ItemList, PastReset, RequestIx, RequestList, RequestRef};
 use super::items::Items;
-use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Past};
 use super::project::last_part;
@@ -31,33 +30,27 @@ use facts::Named;
 use jiff::Timestamp;
 pub(super) use report::Reported;
 pub(super) use resets::Summary;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// What is known of a conversation's context, as its log was read so far.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct State {
     /// The agent's id.
-    #[serde(skip)]
     pub agent: &'static str,
     /// Facts about the session, the newest of each.
     pub meta: Meta,
     /// How much of the log it was rebuilt from.
     pub coverage: Coverage,
     /// Whether its texts were counted, not guessed from their length.
-    #[serde(skip)]
     pub is_counted: bool,
     /// Records read.
     pub records: u64,
     /// Records that are skipped on purpose, by type.
-    #[serde(skip)]
     pub skipped: BTreeMap<Box<str>, u64>,
     /// Records of types that the decoder does not know, by type. They may concern the context.
-    #[serde(skip)]
     pub unknown: BTreeMap<Box<str>, u64>,
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
-    #[serde(skip)]
     pub lost_fields: BTreeMap<&'static str, u64>,
     /// Usage reports that were not used, since one of their numbers cannot be read.
     pub unreadable_usage: u64,
@@ -66,25 +59,19 @@ pub struct State {
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
-    #[serde(skip)]
     pub first_unreadable: Option<(Place, Box<str>)>,
     /// The log's first time stamp.
-    #[serde(with = "crate::stored::time")]
     pub started_at: Option<Timestamp>,
     /// The log's newest time stamp.
-    #[serde(with = "crate::stored::time")]
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,
-    #[serde(skip, default = "no_rules")]
     rules: Arc<Rules>,
-    #[serde(skip, default = "Overrides::none")]
     overrides: Arc<Overrides>,
-    #[serde(skip)]
     set_window: Option<u64>,
-    chain: Lazy<Chain>,
-    ledger: Lazy<Ledger>,
-    past: Lazy<Past>,
+    chain: Chain,
+    ledger: Ledger,
+    past: Past,
     agent_estimate: Option<Logged>,
     /// The number of requests when the agent last rewrote its history.
     rewritten_at: Option<usize>,
@@ -96,10 +83,8 @@ pub struct State {
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
     /// Whether a record since the newest report refers to one that was not read.
-    #[serde(skip)]
     refers_back: bool,
     /// Whether a record since the last reset is the first of a conversation, though others are before it.
-    #[serde(skip)]
     begins_again: bool,
     /// Which facts were named since the part of the log that was not read.
     named: Named,
@@ -109,39 +94,19 @@ pub struct State {
     summary: Option<Summary>,
     last_place: Option<Place>,
     /// What replaces items that were forgotten, if only the size will be asked for.
-    #[serde(skip)]
     folded: Option<Box<Folded>>,
-}
-
-static NO_RULES: LazyLock<Arc<Rules>> = LazyLock::new(Arc::default);
-
-/// The rules of a state that gets others at once.
-fn no_rules() -> Arc<Rules> {
-    Arc::clone(&NO_RULES)
 }
 
 impl State {
     /// The state before anything was read.
     pub(super) fn new(agent: &'static str, rules: Arc<Rules>) -> State {
-        let of_agent = Arc::clone(&rules);
+        let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         State {
             agent,
             rules,
             overrides: Overrides::none(),
-            ledger: Lazy::by(move || {
-                let calibrations = Calibrations::new(of_agent.tokenizer(agent, None));
-                Ledger::new(Items::new(calibrations))
-            }),
+            ledger: Ledger::new(Items::new(calibrations)),
             ..State::default()
-        }
-    }
-
-    /// The same of another agent, by other rules.
-    pub(super) fn read_by(self, agent: &'static str, rules: Arc<Rules>) -> State {
-        State {
-            agent,
-            rules,
-            ..self
         }
     }
 

@@ -72,8 +72,10 @@ pub struct Summary {
     /// Compactions so far.
     pub compactions: usize,
     /// The time of its first record.
+    #[serde(with = "crate::stored::time")]
     pub started_at: Option<Timestamp>,
     /// The time of its newest record.
+    #[serde(with = "crate::stored::time")]
     pub updated_at: Option<Timestamp>,
     /// The sizes of the newest prompts, in tokens, oldest first.
     pub prompts: Vec<u64>,
@@ -98,6 +100,7 @@ pub struct Summary {
     /// What the provider leaves out of each prompt, though the agent counts it.
     pub(crate) left_out: u64,
     /// When the newest request was answered.
+    #[serde(with = "crate::stored::time")]
     pub(crate) answered_at: Option<Timestamp>,
     pub(crate) pace: Result<Pace, NoForecast>,
     pub(crate) cache: Option<CacheFacts>,
@@ -117,6 +120,7 @@ pub struct LastReset {
     /// Tokens after it; `None`: not known.
     pub after: Option<u64>,
     /// When it took place.
+    #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
     /// Whether it is a compaction.
     pub is_compaction: bool,

@@ -2,12 +2,11 @@
 
 use crate::Kind;
 use crate::small::short;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Items with similar framing: results of one tool, reminders, summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Class(u64);
 
 impl Class {
@@ -22,19 +21,18 @@ impl Class {
 pub(super) type ClassIx = u32;
 
 /// The classes of a session's items by index: a fit looks up some thousand of them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Classes {
     ix: BTreeMap<Class, ClassIx>,
     costs: Vec<Cost>,
 }
 
 /// What a class costs beyond the usual framing, in tokens.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     prior: f64,
     learned: f64,
     /// Its place among the sums of a fit, counted from 1; 0: none so far.
-    #[serde(skip)]
     slot: u32,
 }
 

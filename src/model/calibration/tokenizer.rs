@@ -92,58 +92,6 @@ impl Tokenizer {
     }
 }
 
-/// The numbers of a tokenizer that a session which learns nothing more needs, as the cache has them.
-pub(super) mod numbers {
-    use super::{Thinking, Tokenizer};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(in crate::calibration) fn serialize<S: Serializer>(
-        of: &Tokenizer,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        let prices = [
-            of.per_token,
-            of.per_item,
-            of.per_call,
-            of.per_digit,
-            of.per_mark,
-        ];
-        let hidden = [of.per_opaque_byte, of.opaque_overhead, of.thinking_growth];
-        (
-            of.agent_bytes,
-            prices,
-            hidden,
-            of.thinking,
-            [of.spread, of.spread_floor],
-        )
-            .serialize(to)
-    }
-
-    pub(in crate::calibration) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Tokenizer, D::Error> {
-        type Numbers = (u64, [f64; 5], [f64; 3], Thinking, [f64; 2]);
-        let (agent_bytes, prices, hidden, thinking, spread) = Numbers::deserialize(from)?;
-        let [per_token, per_item, per_call, per_digit, per_mark] = prices;
-        let [per_opaque_byte, opaque_overhead, thinking_growth] = hidden;
-        Ok(Tokenizer {
-            agent_bytes,
-            per_token,
-            per_item,
-            per_call,
-            per_digit,
-            per_mark,
-            per_opaque_byte,
-            opaque_overhead,
-            thinking_growth,
-            thinking,
-            spread: spread[0],
-            spread_floor: spread[1],
-            ..Tokenizer::default()
-        })
-    }
-}
-
 impl Default for Tokenizer {
     /// For models without a row in the table: close to the local count, with a wide error.
     fn default() -> Tokenizer {

@@ -6,13 +6,12 @@ use crate::history::ItemIx;
 use crate::names::Names;
 use crate::rows::{FormMut, Numbers, Row, RowRef, Rows};
 use crate::small::{MaybeIx, short};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
 use strum::EnumCount;
 
 /// A record in the tree.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Link {
     pub(super) key: Option<Key>,
     pub(super) parent: MaybeIx,
@@ -29,7 +28,7 @@ pub(super) struct Link {
 }
 
 /// The items of a node, which follow each other mostly.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Held {
     first: u32,
     /// [`LISTED`]: they are in a list.

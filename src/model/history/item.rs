@@ -7,13 +7,12 @@ use crate::names::Name;
 use crate::small::{MaybeIx, MaybeTime, short};
 use crate::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 /// One piece of context, with its size and when it was there.
 ///
 /// Numbers of tokens have 32 bits, and what claims to be larger is taken for the largest. What belongs together is not in
 /// structures of its own, which would be padded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     place: Place,
     at: MaybeTime,
@@ -21,7 +20,6 @@ pub struct Item {
     call: Option<Key>,
     output_of: Option<Key>,
     tool: Option<Name>,
-    #[serde(with = "crate::stored::text")]
     preview: Box<str>,
     rare: Option<Box<Rare>>,
     bytes: u32,
@@ -54,7 +52,7 @@ pub struct Item {
 }
 
 /// What few items have.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 struct Rare {
     /// The numbers of its size that most items do not have. The others are 0.
     size: Size,
@@ -63,7 +61,7 @@ struct Rare {
 }
 
 /// How an item left the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// The first request whose prompt no longer held it.
     pub request: RequestIx,
@@ -74,7 +72,7 @@ pub struct Left {
 }
 
 /// A time for which an item was out of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Away {
     /// The first request that went without it.
     pub from: RequestIx,
@@ -89,7 +87,7 @@ pub struct Away {
 }
 
 /// The size that an item had before a record changed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PreviousSize {
     /// The record that changed it.
     pub(crate) until: u32,

@@ -5,19 +5,17 @@ use crate::event::{Billed, Key, Place, Surcharges, Usage, count};
 use crate::expected::Expected;
 use crate::small::{MaybeCount, MaybeIx, MaybeTime, short};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// One call to the model, with what the provider reported.
 ///
 /// Numbers of tokens have 32 bits, and what claims to be larger is taken for the largest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     key: Key,
     pub(crate) place: Place,
     at: MaybeTime,
-    #[serde(with = "crate::stored::shared")]
     model: Option<Arc<str>>,
     prompt: u32,
     cached: u32,

@@ -4,10 +4,9 @@ use super::Items;
 use crate::event::Size;
 use crate::history::ItemRef;
 use crate::{Gone, Source};
-use serde::{Deserialize, Serialize};
 
 /// What depends on sizes that were guessed.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Guessed {
     /// Whether the size of any item was.
     any: bool,

@@ -2,10 +2,9 @@
 
 use crate::history::{ItemIx, ItemRef, PreviousSize, RequestIx};
 use crate::small::short;
-use serde::{Deserialize, Serialize};
 
 /// An item of a node: ordered by node, then by item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OfNode {
     pub(super) node: u32,
     pub(super) item: u32,
@@ -26,21 +25,21 @@ impl OfNode {
 }
 
 /// The items that a request was the first to send.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Sent {
     pub(super) request: RequestIx,
     pub(super) items: Vec<ItemIx>,
 }
 
 /// A size of an item from before its [`Item::previous`].
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct OlderSize {
     pub(crate) item: u32,
     pub(crate) size: PreviousSize,
 }
 
 /// The cost of a content, by a report.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct ContentSize {
     /// The item that it was reported for.
     pub(super) of: ItemIx,

@@ -2,10 +2,9 @@
 
 use crate::history::{ItemIx, RequestIx};
 use crate::small::short;
-use serde::{Deserialize, Serialize};
 
 /// The items that each request since the last reset settled.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Fresh {
     /// Each request that settled items. Requests rise.
     requests: Vec<Settled>,
@@ -13,7 +12,7 @@ pub(super) struct Fresh {
 }
 
 /// A request that settled items.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 struct Settled {
     request: u32,
     /// Where its items end in the list of all.

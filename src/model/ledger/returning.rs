@@ -5,13 +5,12 @@ use super::Ledger;
 use crate::calibration::Expected;
 use crate::event::Key;
 use crate::history::RequestIx;
-use serde::{Deserialize, Serialize};
 
 /// The smallest return that counts, in tokens: less is lost in the error of the unlogged part.
 const LEAST_RETURN: u64 = 500;
 
 /// What became of such text after the resets so far.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Returning {
     came: u32,
     stayed_away: u32,

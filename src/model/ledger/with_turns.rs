@@ -7,13 +7,12 @@ use super::Ledger;
 use crate::event::Key;
 use crate::expected::Expected;
 use crate::history::RequestIx;
-use serde::{Deserialize, Serialize};
 
 /// The smallest excess that is expected again, in tokens: less is lost in the error of the items.
 const LEAST_EXCESS: u64 = 500;
 
 /// By how much the first prompts of the newest two turns were larger than expected, in tokens.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct WithTurns {
     newest: u64,
     before: u64,

@@ -1,69 +1,38 @@
-//! Answers for the session at its newest record: from what was computed beforehand, from running sums, or by a walk
+//! Answers for the session at its newest record: from running sums, or by a walk
 //! through the context.
 
 use super::Session;
-use super::restored::Stored;
+use crate::Gone;
 use crate::content::{Content, ContextSums};
 use crate::context::Context;
 use crate::estimator::Estimator;
 use crate::growth::{Growth, RunningGrowth};
-use crate::history::Coverage;
+use crate::history::{Coverage, PastReset};
 use crate::limits::Sizes;
 use crate::past::ModelFacts;
 use crate::replay::Snapshot;
 use crate::sums::RunningSums;
 use crate::window::{Base, CountRule, Limits};
-use std::sync::Arc;
 
 impl Session {
-    /// What lists show of it, if it was read from the cache or put away.
-    fn stored(&self) -> Option<&Stored> {
-        self.stored.as_deref()
-    }
-
-    /// The model of the newest response, or the one the log names for the next.
-    pub fn model(&self) -> Option<&str> {
-        self.model_shared().map(|id| &**id)
-    }
-
-    pub(crate) fn model_shared(&self) -> Option<&Arc<str>> {
-        match self.stored() {
-            Some(stored) => stored.model.as_ref(),
-            None => self.state.model_shared(),
-        }
-    }
-
     /// How full the context is now, by the estimator that the user chose.
     pub fn context(&self) -> Context {
-        match self.stored() {
-            Some(stored) => stored.context,
-            None => self
-                .context_by_sums()
-                .unwrap_or_else(|| self.context_of(&self.content())),
-        }
+        let by_sums = self.context_by_sums();
+        by_sums.unwrap_or_else(|| self.context_of(&self.content()))
     }
 
     /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
     /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
     pub fn is_final(&self, context: &Context) -> bool {
-        match self.stored() {
-            Some(stored) => stored.is_final,
-            None => self.is_size_final(context),
-        }
+        self.is_size_final(context)
     }
 
     /// Whether the agent's own count, beside `context`, is what a report on the whole log would show.
     pub fn is_own_count_final(&self, context: &Context) -> bool {
-        match self.stored() {
-            Some(stored) => stored.is_own_count_final,
-            None => {
-                let counts_text = |rule: CountRule| rule.base == Base::O200k;
-                let is_guessed =
-                    || self.count_rule().is_some_and(counts_text) && self.has_guessed();
-                let is_read = self.coverage > Coverage::Tail || self.is_size_final(context);
-                self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
-            }
-        }
+        let counts_text = |rule: CountRule| rule.base == Base::O200k;
+        let is_guessed = || self.count_rule().is_some_and(counts_text) && self.has_guessed();
+        let is_read = self.coverage > Coverage::Tail || self.is_size_final(context);
+        self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
     }
 
     /// Whether all that the agent's own count adds to the context was read. Where it was not, the count is too small.
@@ -131,21 +100,8 @@ impl Session {
         if let Some(limits) = self.limits_after_switch() {
             return limits;
         }
-        match self.stored() {
-            Some(stored) => {
-                let facts = ModelFacts {
-                    model: stored.model.clone(),
-                    window: self.meta.window,
-                    trigger: self.meta.trigger,
-                    left_out: self.state.facts().left_out,
-                };
-                self.limits_by(&facts, &stored.sizes, || stored.used)
-            }
-            None => {
-                let sizes = Sizes::now(&self.state);
-                self.limits_by(&self.facts(), &sizes, || self.calibrated_context().used)
-            }
-        }
+        let sizes = Sizes::now(&self.state);
+        self.limits_by(&self.facts(), &sizes, || self.calibrated_context().used)
     }
 
     /// The same where the client has changed to another model since the newest response. `None`: it has not.
@@ -167,5 +123,36 @@ impl Session {
     /// The session as it is now.
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot_of(self.content(), self.limits(), self.updated_at)
+    }
+
+    /// The sizes of the newest prompts, in tokens, oldest first: at most `most`.
+    pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
+        let requests = self.requests();
+        let newest = requests.from(requests.len().saturating_sub(most));
+        newest.map(|request| request.prompt()).collect()
+    }
+
+    /// The last compaction or clear, and whether a usage report followed it.
+    pub fn newest_reset(&self) -> Option<(&PastReset, bool)> {
+        let reset = self.resets().last()?;
+        Some((reset, reset.request < self.requests().len()))
+    }
+
+    /// How many compactions the part of the log that was read has.
+    pub fn compactions(&self) -> usize {
+        let resets = self.resets().iter();
+        resets
+            .filter(|reset| reset.gone == Gone::Compaction)
+            .count()
+    }
+
+    /// Whether anything was said, or any request reported, as far as the log was read.
+    pub fn has_begun(&self) -> bool {
+        self.turns > 0 || (self.records > 0 && !self.requests().is_empty())
+    }
+
+    /// Whether the log, read whole, has no usage report: all of its context is estimated.
+    pub fn is_unreported(&self) -> bool {
+        self.coverage == Coverage::Whole && self.requests().is_empty()
     }
 }

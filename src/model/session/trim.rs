@@ -1,29 +1,8 @@
-//! Trims a session that nobody looks at and nobody writes to.
-//!
-//! A gigabyte of logs holds some hundred thousand items, most of them compacted away long ago. A trimmed
-//! session keeps what its gauge and its forecast need: the items in the context, the requests, the
-//! resets. It cannot be continued (a rewind may lead anywhere): when its log grows, it is read again.
+//! What a session leaves out or forgets, where nobody will ask for it.
 
 use super::Session;
-use crate::Gone;
-use crate::history::{ItemRef, Left};
 
 impl Session {
-    /// Forgets every item that is not in the context, and the session's earlier states. The context's
-    /// numbers stay as they are; nothing can be applied afterwards.
-    ///
-    /// Thinking that was stripped stays where the agent's own count has it.
-    pub fn trim(&mut self) {
-        let rule = self.count_rule();
-        let counts_thinking = rule.is_some_and(|rule| rule.earlier_reasoning);
-        let stays = |item: &ItemRef<'_>| {
-            let is_stripped = |left: Left| left.why == Gone::Stripped;
-            item.in_context() || (counts_thinking && item.left().is_some_and(is_stripped))
-        };
-        self.state.keep(stays);
-        (self.sums, self.growth) = Default::default();
-    }
-
     /// Forgets what only the records that follow would need. None does: nothing can be applied afterwards.
     pub fn end(&mut self) {
         self.state.forget_keys();

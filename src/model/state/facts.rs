@@ -8,11 +8,10 @@ use crate::past::ModelFacts;
 use crate::pictures::Media;
 use crate::prompt::first_prompt;
 use crate::window::{Overrides, Unread};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Facts that were named since the part of the log that was not read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Named {
     model: bool,
     window: bool,

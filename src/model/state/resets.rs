@@ -7,7 +7,6 @@ use crate::event::{Cause, CauseSource, Key, Place, Reset};
 use crate::history::PastReset;
 use crate::hooked::{HookedCompaction, find};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// So many compactions at one size are no coincidence.
@@ -18,7 +17,7 @@ const SAME_SIZES: usize = 3;
 const LIKE_SIZES: f64 = 1.15;
 
 /// A summary in the place of records that the log no longer has.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Summary {
     /// The hash of its text.
     pub(crate) hash: u64,
