@@ -51,6 +51,19 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> 
     replaced
 }
 
+/// Makes an empty file that only the user may read, and its folder, unless it is there.
+///
+/// # Errors
+///
+/// As [`create_folder`], and if the file cannot be made.
+pub fn create(path: &Path) -> io::Result<()> {
+    create_folder(path.parent().unwrap_or(Path::new(".")))?;
+    match platform::private_file().open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn begin(folder: &Path) -> io::Result<NamedTempFile> {
     let mut unfinished = unfinished();
     if unfinished.is_ending {
@@ -130,6 +143,16 @@ mod tests {
         assert_eq!(failed.unwrap_err().to_string(), "full");
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(path.parent().unwrap()), ["kept"]);
+    }
+
+    #[test]
+    fn a_file_is_made_unless_it_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/kept");
+        create(&path).unwrap();
+        fs::write(&path, "kept").unwrap();
+        create(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"kept");
     }
 
     #[test]

@@ -13,14 +13,15 @@
 mod details;
 pub mod earlier;
 mod file;
-mod key;
 mod sessions;
 #[cfg(test)]
 mod tests;
 
-pub use key::LogKey;
 pub use sessions::{UnreadCursor, restore, value};
 
+pub use crate::index::LogKey;
+
+use crate::index::{self, key};
 use file::{Capacity, Contents};
 use model::stored::details::Details;
 use model::window::Rules;
@@ -89,7 +90,7 @@ impl Cache {
     pub fn open(folder: &Path, part: Part, rules: &Rules) -> Cache {
         let name: &str = part.into();
         let path = folder.join(format!("{name}.cache"));
-        let version = file::version(rules);
+        let version = index::version(rules);
         Cache {
             found: Contents::read(&path, version),
             path,

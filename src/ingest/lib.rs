@@ -30,7 +30,7 @@
 //! | [`search`] | items whose text matches a pattern |
 //! | [`follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
-//! | [`cache`] | what was read before |
+//! | [`index`], [`cache`] | what was read before |
 //! | `worker` | follows all logs |
 //! | [`demo`] | logs that are part of the program |
 
@@ -44,6 +44,7 @@ pub mod elide;
 #[cfg(test)]
 mod faults;
 pub mod follower;
+pub mod index;
 pub mod lanes;
 pub mod lines;
 pub mod log;

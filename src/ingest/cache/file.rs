@@ -8,11 +8,9 @@ use super::{LARGEST_CACHE, LARGEST_INDEX, LogKey, Value, ValueRef};
 use crate::source::CHUNK;
 use files::own;
 use model::stored::details::Details as _;
-use model::window::Rules;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -27,25 +25,6 @@ const HEAD_BYTES: usize = 40;
 /// The size of what comes before an entry: the lengths of its key, of what is shown and of its details, and the
 /// checksum of the details.
 const LENGTHS_BYTES: usize = 20;
-
-/// A hash of all that the contents depend on besides the logs: the program and the rules.
-pub(super) fn version(rules: &Rules) -> u64 {
-    struct Hashed(Xxh3);
-    impl std::fmt::Write for Hashed {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            self.0.update(text.as_bytes());
-            Ok(())
-        }
-    }
-    let mut hash = Hashed(Xxh3::new());
-    // Another build of the program may count otherwise.
-    let program = std::env::current_exe()
-        .and_then(fs::metadata)
-        .and_then(|meta| Ok((meta.len(), meta.modified()?)))
-        .ok();
-    let _ = write!(hash, "{} {program:?} {rules:?}", env!("CARGO_PKG_VERSION"));
-    hash.0.digest()
-}
 
 /// The entries of a file.
 pub(super) struct Contents {

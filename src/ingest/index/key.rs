@@ -66,18 +66,18 @@ impl LogKey {
     }
 
     /// Whether the log is known to be gone. Other file systems are not asked.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.is_here && !Path::new(&*self.path).exists()
     }
 
     /// The stamp of the log itself.
-    pub(super) fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> Stamp {
         self.stamp
     }
 }
 
 /// The files beside a log that its decoder reads, with their stamps.
-pub(super) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
+pub(crate) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
     let paths = (log.format.states)(&log.facts.path).into_iter();
     let stamped = paths.map(|path| {
         let file = log.location().at(path);
@@ -88,7 +88,7 @@ pub(super) fn stamps_beside(log: &LogFile) -> Vec<Beside> {
 }
 
 /// A file beside a log.
-pub(super) struct Beside {
+pub(crate) struct Beside {
     file: Location,
     /// Its stamp; `None`: it was not there.
     stamp: Option<Stamp>,
@@ -96,7 +96,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Whether it has changed.
-    pub(super) fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         self.file.stamp_of_any().ok() != self.stamp
     }
 }

@@ -1,0 +1,193 @@
+//! The file of the index: opens it, reads and writes it, and handles what can go wrong with it.
+//!
+//! SQLite locks it for a short time while it is read or written. A write that is not complete is undone by whoever opens
+//! the file next, from the journal beside it. Nothing waits for the disk: after a power failure the file may be damaged.
+
+use files::own;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+/// How long another program that holds the file is waited for; it is not waited for again while it still does.
+const WAIT: Duration = Duration::from_millis(50);
+
+/// How a connection is set. The file is not mapped into memory, which a write-ahead log would need.
+const SETTINGS: &str =
+    "PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;
+    PRAGMA synchronous = OFF; PRAGMA journal_mode = TRUNCATE";
+
+/// The file, which is opened when it is first used.
+pub(super) struct File {
+    path: PathBuf,
+    connection: Option<Connection>,
+    /// Another program held it the last time.
+    is_held: bool,
+}
+
+/// Why the file was not read or written.
+enum Trouble {
+    /// Another program holds it, or its file system has no locks: it stays as it is.
+    Busy,
+    /// It is damaged, or not a file of this program.
+    Damaged,
+    /// Another file has taken its place, or none.
+    Moved,
+    /// The system refused.
+    Refused(io::Error),
+}
+
+impl File {
+    /// The file in a folder.
+    pub(super) fn new(folder: &Path) -> File {
+        File {
+            path: folder.join("index.sqlite"),
+            connection: None,
+            is_held: false,
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the file. `None`: there is none, or it cannot be read now. A damaged one is removed.
+    pub(super) fn read<T>(
+        &mut self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Option<T> {
+        if self.connection.is_none() {
+            files::look(&self.path).ok()?;
+        }
+        let result = self.opened().and_then(read);
+        self.check(result).ok()
+    }
+
+    /// Writes the file in one transaction. It is made if there is none; a damaged one is replaced. Returns false if
+    /// another program holds it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made or written.
+    pub(super) fn write(
+        &mut self,
+        mut write: impl FnMut(&Connection) -> rusqlite::Result<()>,
+    ) -> io::Result<bool> {
+        for _ in 0..TRIES {
+            own::create(&self.path)?;
+            files::look(&self.path)?;
+            let result = self.opened().and_then(|connection| {
+                let behavior = TransactionBehavior::Immediate;
+                let transaction = Transaction::new_unchecked(connection, behavior)?;
+                write(&transaction)?;
+                transaction.commit()
+            });
+            match self.check(result) {
+                Ok(()) => return Ok(true),
+                Err(Trouble::Busy) => return Ok(false),
+                Err(Trouble::Refused(error)) => return Err(error),
+                Err(Trouble::Damaged | Trouble::Moved) => {}
+            }
+        }
+        Err(io::Error::other("it is damaged again and again"))
+    }
+
+    fn opened(&mut self) -> rusqlite::Result<&Connection> {
+        let wait = if self.is_held { Duration::ZERO } else { WAIT };
+        let connection = match self.connection.take() {
+            Some(connection) => {
+                connection.busy_timeout(wait)?;
+                connection
+            }
+            None => open(&self.path, wait)?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// What became of a use of the file. A damaged one is removed, so that the next one is whole.
+    fn check<T>(&mut self, result: rusqlite::Result<T>) -> Result<T, Trouble> {
+        let trouble = match result {
+            Ok(value) => {
+                self.is_held = false;
+                return Ok(value);
+            }
+            Err(error) => Trouble::of(error),
+        };
+        self.is_held = matches!(trouble, Trouble::Busy);
+        match &trouble {
+            Trouble::Damaged => {
+                self.connection = None;
+                for path in [&self.path, &journal(&self.path)] {
+                    // Another program may have removed it.
+                    let _ = fs::remove_file(path);
+                }
+            }
+            Trouble::Moved => self.connection = None,
+            Trouble::Busy | Trouble::Refused(_) => {}
+        }
+        Err(trouble)
+    }
+}
+
+/// How often a write is tried: a damaged file is removed after the first.
+const TRIES: usize = 3;
+
+/// The journal that SQLite keeps beside the file.
+fn journal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
+}
+
+fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(wait)?;
+    connection.execute_batch(SETTINGS)?;
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    if pages == 0 {
+        // Only a file without tables takes it.
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
+    }
+    Ok(connection)
+}
+
+impl Trouble {
+    fn of(error: rusqlite::Error) -> Trouble {
+        let rusqlite::Error::SqliteFailure(
+            ffi::Error {
+                code,
+                extended_code,
+            },
+            _,
+        ) = &error
+        else {
+            // A column of another type.
+            return Trouble::Damaged;
+        };
+        match code {
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed => Trouble::Busy,
+            ErrorCode::ReadOnly if *extended_code == ffi::SQLITE_READONLY_DBMOVED => Trouble::Moved,
+            ErrorCode::SystemIoFailure if NO_LOCKS.contains(extended_code) => Trouble::Busy,
+            ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::DiskFull
+            | ErrorCode::PermissionDenied
+            | ErrorCode::OutOfMemory
+            | ErrorCode::NoLargeFileSupport => Trouble::Refused(io::Error::other(error)),
+            _ => Trouble::Damaged,
+        }
+    }
+}
+
+/// The errors of a file system without locks.
+const NO_LOCKS: [i32; 4] = [
+    ffi::SQLITE_IOERR_LOCK,
+    ffi::SQLITE_IOERR_UNLOCK,
+    ffi::SQLITE_IOERR_RDLOCK,
+    ffi::SQLITE_IOERR_CHECKRESERVEDLOCK,
+];
