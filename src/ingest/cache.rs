@@ -38,8 +38,6 @@ pub enum Part {
     Sessions,
     /// Sessions as the ends of their logs show them.
     Ends,
-    /// What each response has cost.
-    Totals,
 }
 
 /// The most bytes of a cache. Beyond, the logs that were written longest ago are left out.

@@ -1,15 +1,18 @@
 //! The list of all sessions, and totals over all of them.
 
+mod cost;
 mod gather;
 pub(crate) mod json;
 mod own_cost;
 mod responses;
+mod row;
 mod spending;
 mod text;
 mod totals;
 mod wanted;
 
-pub(crate) use responses::{Cost, Responses};
+pub(crate) use cost::Cost;
+pub(crate) use responses::Responses;
 pub(crate) use spending::PriceList;
 pub use spending::Spending;
 pub(crate) use totals::in_all_logs;
@@ -81,7 +84,7 @@ type OfLog = (Summaries, Arc<Overrides>);
 
 /// Reads the ends of all logs and, for totals, all of them.
 pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
-    let mut totals = (wanted.sums == Sums::Totals).then(Totals::default);
+    let mut totals = (wanted.sums == Sums::Totals).then(totals::Collected::default);
     let mut spending = HashMap::new();
     let mut prices = PriceList::new(&context.rules);
     let found = context.find();
@@ -102,20 +105,20 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
             } = gathered;
             match (totals.as_mut(), responses) {
                 (Some(totals), Ok(responses)) => {
-                    for cost in responses.costs.values() {
+                    for (_, cost) in responses.costs() {
                         let file = log.facts.file;
                         let lane = cost.lane;
-                        let model = responses.model(cost);
+                        let model = responses.model(&cost);
                         let of: &mut Spending =
                             spending.entry(SessionKey { file, lane }).or_default();
-                        of.add(prices.spending(cost, log.format, model));
+                        of.add(prices.spending(&cost, log.format, model));
                     }
                     for (lane, own) in responses.own_costs() {
                         let file = log.facts.file;
                         let of = spending.entry(SessionKey { file, lane }).or_default();
                         of.own = Some(own);
                     }
-                    totals.add(log.format, responses, wanted, |lane| {
+                    totals.add(log.format, &responses, wanted, |lane| {
                         folder(&summaries, &overrides, lane)
                     });
                 }
@@ -161,7 +164,7 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     Read {
         fleet,
         logs,
-        totals,
+        totals: totals.map(totals::Collected::merged),
         spending,
         problems,
         unwritten,
@@ -188,7 +191,7 @@ fn count(
     context: &ReportContext,
     wanted: &Wanted,
     logs: &[LogFile],
-    totals: &mut Totals,
+    totals: &mut totals::Collected,
     problems: &mut Vec<(PathBuf, String)>,
 ) -> Option<(PathBuf, io::Error)> {
     gather(context, Sums::Totals, logs, |ix, gathered| {
@@ -196,7 +199,7 @@ fn count(
         let read = gathered.and_then(|read| Ok((read.summaries, read.overrides, read.responses?)));
         match read {
             Ok((summaries, overrides, responses)) => {
-                totals.add(log.format, responses, wanted, |lane| {
+                totals.add(log.format, &responses, wanted, |lane| {
                     folder(&summaries, &overrides, lane)
                 });
             }

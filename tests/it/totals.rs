@@ -1,8 +1,10 @@
 //! `ctxgauge ls --totals`: each response is counted once, whatever its ids are and however many logs have it.
 
 use crate::support::{ctxgauge, manifest_folder};
+use rusqlite::Connection;
 use serde_json::Value;
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 const ID: &str = "5e550000-0000-4000-8000-00000000000";
 
@@ -72,6 +74,35 @@ fn the_last_line_of_a_response_has_its_prompt() {
         "a copy that ends midway"
     );
     assert_eq!(totals(&[copy, log]), all, "whichever is first");
+}
+
+#[test]
+fn what_is_counted_is_kept_whether_or_not_the_log_was_listed_before() {
+    let case = "tests/fixtures/codex/manual-compaction";
+    let log = manifest_folder().join(case).join("log.jsonl");
+    for lists in [1, 0] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("rollout-a.jsonl");
+        fs::copy(&log, &path).unwrap();
+        // Only what nobody writes to is kept.
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000))
+            .unwrap();
+        let run = |arguments: &[&str]| {
+            let output = ctxgauge(home.path()).args(arguments).arg(&path).output();
+            assert!(output.status.success());
+            output.stdout
+        };
+        (0..lists).for_each(|_| drop(run(&["ls", "--json"])));
+        let totals = &["ls", "--totals", "--json"];
+        let first = run(totals);
+        let index = home.path().join(".cache/ctxgauge/index.sqlite");
+        let index = Connection::open(index).unwrap();
+        let count = "SELECT count(*) FROM responses";
+        let kept: i64 = index.query_row(count, (), |row| row.get(0)).unwrap();
+        assert_eq!(kept, 1, "after {lists} lists");
+        assert_eq!(run(totals), first);
+    }
 }
 
 #[test]

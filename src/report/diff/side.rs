@@ -273,10 +273,10 @@ fn spending(
 ) -> Spending {
     let mut prices = PriceList::new(&context.rules);
     let mut all = Spending::default();
-    for (request, cost) in &responses.costs {
-        let is_counted = of.as_ref().is_none_or(|keys| keys.contains(request));
+    for (request, cost) in responses.costs() {
+        let is_counted = of.as_ref().is_none_or(|keys| keys.contains(&request));
         if cost.lane == lane && is_counted {
-            all.add(prices.spending(cost, log.format, responses.model(cost)));
+            all.add(prices.spending(&cost, log.format, responses.model(&cost)));
         }
     }
     if of.is_none() {

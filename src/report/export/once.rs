@@ -39,15 +39,15 @@ impl Once {
     }
 
     fn add(&mut self, ix: u32, log: &LogFile, responses: &Responses) {
-        for (request, cost) in &responses.costs {
-            let key = everywhere(log, *request, cost);
+        for (request, cost) in responses.costs() {
+            let key = everywhere(log, request, &cost);
             let first = *self.first.entry(key).or_insert(ix);
             if first == ix {
                 continue;
             }
-            let model = responses.model(cost);
-            let (known, its_model) = self.again.entry(key).or_insert((*cost, None));
-            *known = known.merged(*cost);
+            let model = responses.model(&cost);
+            let (known, its_model) = self.again.entry(key).or_insert((cost, None));
+            *known = known.merged(cost);
             if its_model.is_none() {
                 *its_model = model.map(Into::into);
             }

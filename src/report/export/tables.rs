@@ -133,14 +133,14 @@ impl<'a> OfLog<'a> {
         prices: &mut PriceList<'_>,
     ) -> OfLog<'a> {
         let mut by_lane: HashMap<Lane, Vec<Response<'a>>> = HashMap::new();
-        for (request, cost) in &responses.costs {
-            let everywhere = everywhere(log, *request, cost);
-            let own = (*cost, responses.model(cost));
+        for (request, cost) in responses.costs() {
+            let everywhere = everywhere(log, request, &cost);
+            let own = (cost, responses.model(&cost));
             let counted = once.of(ix, everywhere, own);
             let lane = cost.lane;
             let (cost, model) = counted.unwrap_or(own);
             by_lane.entry(lane).or_default().push(Response {
-                request: *request,
+                request,
                 everywhere,
                 cost,
                 model,

@@ -4,8 +4,8 @@ use super::Sums;
 use super::responses::Responses;
 use crate::ReportContext;
 use ingest::COUNTED;
-use ingest::cache::{self, Cache, LogKey, Part};
 use ingest::discover::settings::{SettingsReader, Whose};
+use ingest::index::{Index, Kept, LogKey, Part, restore, value};
 use ingest::lanes::{Sessions, Summaries, main_meta, main_session, summaries_of};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
@@ -13,7 +13,7 @@ use ingest::sync::{lock, threads};
 use model::event::{Lane, Meta};
 use model::session::Session;
 use model::window::{Overrides, Rules};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
@@ -29,18 +29,21 @@ pub(super) struct Gathered {
     pub(super) responses: io::Result<Responses>,
 }
 
-/// The caches of both parts; each is `None` if it is not used.
-struct Caches {
-    ends: Option<Cache>,
-    totals: Option<Cache>,
+/// What earlier runs have kept.
+#[derive(Default)]
+struct Known {
+    /// `None`: nothing is kept.
+    index: Option<Index>,
+    ends: Kept,
+    responses: Kept,
 }
 
-/// What a cache is to keep of a log.
+/// What is to be kept of a log.
 #[derive(Default)]
 struct Fresh {
     key: Option<LogKey>,
-    ends: Option<cache::Value>,
-    totals: Option<cache::Value>,
+    ends: Option<Vec<u8>>,
+    responses: Option<Vec<u8>>,
 }
 
 /// Reads all logs, and passes on what was read of each with its index, in any order. Returns the cache that could not
@@ -51,11 +54,7 @@ pub(super) fn gather(
     files: &[LogFile],
     mut take: impl FnMut(usize, io::Result<Gathered>),
 ) -> Option<(PathBuf, io::Error)> {
-    let open = |part| Some(Cache::open(context.cache.as_ref()?, part, &context.rules));
-    let mut caches = Caches {
-        ends: open(Part::Ends),
-        totals: open(Part::Totals).filter(|_| sums == Sums::Totals),
-    };
+    let known = Known::open(context, sums);
     let counter = Counter::for_estimator(context.rules.estimator);
     let settings = Mutex::new(SettingsReader::new(context.user.clone()));
     // The largest come first, so that none of them is begun when all others are done.
@@ -63,7 +62,7 @@ pub(super) fn gather(
     order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
     let next = AtomicUsize::new(0);
     let reading = context.progress.begin(files);
-    let read = |caches: &Caches| {
+    let read = |known: &Known| {
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
         let (log, mut fresh) = (&files[ix], Fresh::default());
         let mut from = || {
@@ -72,7 +71,7 @@ pub(super) fn gather(
                 counter: &counter,
                 settings: &settings,
             };
-            caches.read(log, sums, &how, &mut fresh)
+            known.read(log, sums, &how, &mut fresh)
         };
         let read = reading.log(log, || context.patience.read(log, &mut from));
         Some((ix, read, fresh))
@@ -82,10 +81,10 @@ pub(super) fn gather(
         let (sender, results) = sync_channel(WAITING_RESULTS);
         for _ in 0..threads() {
             let sender = sender.clone();
-            let (read, caches) = (&read, &caches);
+            let (read, known) = (&read, &known);
             // If no thread can be started, this one reads below.
             let _ = thread::Builder::new().spawn_scoped(scope, move || {
-                while let Some(result) = read(caches) {
+                while let Some(result) = read(known) {
                     let _ = sender.send(result);
                 }
             });
@@ -96,11 +95,11 @@ pub(super) fn gather(
             take(ix, read);
         };
         results.into_iter().for_each(&mut take);
-        while let Some(result) = read(&caches) {
+        while let Some(result) = read(&known) {
             take(result);
         }
     });
-    caches.keep(kept)
+    known.keep(kept)
 }
 
 /// How many results may wait to be taken.
@@ -119,7 +118,22 @@ impl How<'_> {
     }
 }
 
-impl Caches {
+impl Known {
+    fn open(context: &ReportContext, sums: Sums) -> Known {
+        let Some(folder) = &context.cache else {
+            return Known::default();
+        };
+        let index = Index::new(folder, &context.rules);
+        Known {
+            ends: index.all(Part::Ends),
+            responses: match sums {
+                Sums::None => Kept::default(),
+                Sums::Totals => index.all(Part::Responses),
+            },
+            index: Some(index),
+        }
+    }
+
     /// Reads the end of a log and, for totals, all of its responses.
     fn read(
         &self,
@@ -128,13 +142,12 @@ impl Caches {
         how: &How<'_>,
         fresh: &mut Fresh,
     ) -> io::Result<Gathered> {
-        if self.ends.is_some() {
+        if self.index.is_some() {
             fresh.key = LogKey::now(log)?;
         }
         let key = fresh.key.as_ref();
-        let kept =
-            found(&self.ends, key).and_then(|kept| cache::restore(kept.shown, log.format.id));
-        let kept = kept.map(|summaries| {
+        let kept = || restore(&self.ends.take(key?)?, log.format.id);
+        let kept = kept().map(|summaries| {
             let overrides = how.settings_of(log, main_meta(&summaries));
             (summaries, overrides)
         });
@@ -149,21 +162,22 @@ impl Caches {
                 }
                 let summaries = summaries_of(&sessions);
                 if key.is_some() && log.store.is_stamped_whole() {
-                    fresh.ends = Some(cache::value(&summaries));
+                    fresh.ends = Some(value(&summaries));
                 }
                 (summaries, overrides)
             }
         };
-        let responses = match sums {
-            Sums::None => Ok(Responses::default()),
-            Sums::Totals => {
-                match found(&self.totals, key).and_then(|kept| Responses::restore(kept.shown)) {
-                    Some(responses) => Ok(responses),
-                    None => Responses::read(log).inspect(|responses| {
-                        let key = key.filter(|_| log.store.is_stamped_whole());
-                        fresh.totals = key.and_then(|_| responses.store());
-                    }),
-                }
+        let kept = || Responses::restore(&self.responses.take(key?)?);
+        let responses = match (sums, kept()) {
+            (Sums::None, _) => Ok(Responses::default()),
+            (Sums::Totals, Some(responses)) => Ok(responses),
+            (Sums::Totals, None) => {
+                let read = Responses::read(log);
+                // Whether a stamp is enough is known when it has been read.
+                let is_kept = key.is_some() && log.store.is_stamped_whole();
+                let kept = read.as_ref().ok().filter(|_| is_kept);
+                fresh.responses = kept.map(Responses::store);
+                read
             }
         };
         Ok(Gathered {
@@ -173,25 +187,23 @@ impl Caches {
         })
     }
 
-    fn keep(&mut self, all: Vec<Fresh>) -> Option<(PathBuf, io::Error)> {
-        let put = |cache: &mut Option<Cache>, key: &LogKey, value: Option<cache::Value>| {
-            if let (Some(cache), Some(value)) = (cache, value) {
-                cache.put(key.clone(), value);
-            }
-        };
-        for fresh in all {
-            if let Some(key) = &fresh.key {
-                put(&mut self.ends, key, fresh.ends);
-                put(&mut self.totals, key, fresh.totals);
-            }
+    /// Keeps what is new. Returns the file that could not be written, and why.
+    fn keep(&self, all: Vec<Fresh>) -> Option<(PathBuf, io::Error)> {
+        let index = self.index.as_ref()?;
+        let (mut ends, mut responses) = (Vec::new(), Vec::new());
+        for Fresh {
+            key,
+            ends: end,
+            responses: of_log,
+        } in all
+        {
+            let Some(key) = key else { continue };
+            ends.extend(end.map(|end| (key.clone(), end)));
+            responses.extend(of_log.map(|of_log| (key, of_log)));
         }
-        let caches = [&mut self.ends, &mut self.totals].into_iter().flatten();
-        let mut failed = caches.filter_map(|cache| {
-            cache.forget_found();
-            let error = cache.save().err()?;
-            Some((Path::to_path_buf(cache.path()), error))
-        });
-        failed.next()
+        let parts = [(Part::Ends, ends), (Part::Responses, responses)].into_iter();
+        let mut failed = parts.filter_map(|(part, entries)| index.put(part, &entries).err());
+        Some((index.path().to_path_buf(), failed.next()?))
     }
 }
 
@@ -201,11 +213,6 @@ fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
     summaries
         .iter()
         .all(|(_, summary)| summary.settings == settings)
-}
-
-/// What a cache has of a log.
-fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<cache::ValueRef<'c>> {
-    cache.as_ref()?.get(key?)
 }
 
 /// The sessions of a log, from its end. In a small log without usage reports all text is counted: no other size is

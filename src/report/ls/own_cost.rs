@@ -2,11 +2,10 @@
 
 use foldhash::HashMap;
 use model::event::Key;
-use serde::{Deserialize, Serialize};
 
 /// The numbers of a session, in billionths of a US dollar.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct OwnCost {
+#[derive(Debug, Clone, Default)]
+pub(super) struct OwnCost {
     /// Of each response.
     responses: HashMap<Key, u64>,
     /// Of the whole session so far.
@@ -18,7 +17,7 @@ pub(crate) struct OwnCost {
 impl OwnCost {
     /// Takes in a number. The last one of a response holds. A count of the whole session that is smaller than
     /// the one before began again: a resumed session that did not find its earlier count.
-    pub(crate) fn add(&mut self, of: Option<Key>, nanodollars: u64) {
+    pub(super) fn add(&mut self, of: Option<Key>, nanodollars: u64) {
         let Some(response) = of else {
             let earlier = self.whole.replace(nanodollars);
             let lost = earlier.filter(|earlier| nanodollars < *earlier);
@@ -30,7 +29,7 @@ impl OwnCost {
 
     /// The cost of the session, in billionths of a US dollar. The count of the whole session has what
     /// no response of the log has: helpers and sub-agents.
-    pub(crate) fn sum(&self) -> u64 {
+    pub(super) fn sum(&self) -> u64 {
         match self.whole {
             Some(whole) => self.before.saturating_add(whole),
             None => self

@@ -1,133 +1,69 @@
 //! What the responses of a log cost.
 
+use super::cost::Cost;
 use super::own_cost::OwnCost;
+use super::row::Row;
 use foldhash::{HashMap, HashSet};
-use ingest::cache::Value;
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
-use jiff::Timestamp;
-use model::event::{Billed, CostOf, Event, Key, Lane};
+use model::event::{CostOf, Entry, Event, Key, Lane};
 use model::spent::Cached;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::io;
 
 /// The cost of each response of a log, and what the log lacks.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Responses {
-    pub(crate) costs: HashMap<Key, Cost>,
+    /// The responses, each with the index of its session.
+    rows: Vec<Row>,
+    lanes: Vec<Lane>,
     /// Responses without usage.
-    pub(crate) unbilled: HashSet<Key>,
+    pub(super) unbilled: Vec<Key>,
     /// Compactions that took a request that is not in the log.
-    pub(crate) compactions: HashSet<Key>,
+    pub(super) compactions: Vec<Key>,
     /// How many records could not be read.
-    pub(crate) unreadable: u64,
+    pub(super) unreadable: u64,
     /// The models that answered.
-    pub(crate) models: Vec<Box<str>>,
-    /// What the agent itself counts, by session.
-    pub(crate) own: HashMap<Lane, OwnCost>,
+    pub(super) models: Vec<Box<str>>,
+    /// What the agent itself counts, by session, in billionths of a US dollar.
+    own: Vec<(Lane, u64)>,
 }
 
-/// The cost of a response, or of several as one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cost {
-    pub(crate) billed: Billed,
-    /// How the provider counts what was cached.
-    pub(crate) cached: Cached,
-    /// Whether it is of several requests.
-    pub(crate) is_sum: bool,
-    /// Whether the log has the output of the response but not its input, nor a sum that includes it.
-    pub(crate) lacks_input: bool,
-    /// When the response began. Its text would take more time and room.
-    #[serde(with = "jiff::fmt::serde::timestamp::nanosecond::optional")]
-    pub(crate) at: Option<Timestamp>,
-    /// The index of the model that answered, in [`Responses::models`].
-    pub(crate) model: Option<u32>,
-    /// The session that it belongs to.
-    pub(crate) lane: Lane,
+/// What was read of a log so far.
+#[derive(Default)]
+struct Reading {
+    costs: HashMap<Key, Cost>,
+    unbilled: HashSet<Key>,
+    compactions: HashSet<Key>,
+    unreadable: u64,
+    /// The models that answered.
+    models: Vec<Box<str>>,
+    /// The index of the model of each session.
+    current: HashMap<Lane, u32>,
+    own: HashMap<Lane, OwnCost>,
+    /// Responses of which the output alone was seen.
+    outputs: HashSet<Key>,
+    /// Responses that another log has paid for.
+    inherited: HashSet<Key>,
 }
 
 impl Responses {
     /// The responses of a log.
     pub(crate) fn read(log: &LogFile) -> io::Result<Responses> {
-        let mut read = Responses::default();
-        let mut models: HashMap<Lane, u32> = HashMap::default();
-        let usual = log.format.cached;
-        let mut outputs: HashSet<Key> = HashSet::default();
-        let mut inherited: HashSet<Key> = HashSet::default();
-        each_usage(log, &mut |entry| {
-            let (lane, at) = (entry.lane, entry.at);
-            let cost = |billed, cached, is_sum, model| Cost {
-                billed,
-                cached,
-                is_sum,
-                lacks_input: false,
-                at,
-                model,
-                lane,
-            };
-            match entry.event {
-                Event::Meta(meta) => {
-                    if let Some(model) = meta.model {
-                        models.insert(lane, read.index_of(&model));
-                    }
-                }
-                Event::Usage(usage) => {
-                    if let Some(model) = &usage.model {
-                        models.insert(lane, read.index_of(model));
-                    }
-                    if usage.is_inherited {
-                        inherited.insert(usage.request);
-                        return;
-                    }
-                    let model = models.get(&lane).copied();
-                    let cached = Cached::of(usage.billed, usage.prompt, usual);
-                    read.count(usage.request, cost(usage.billed, cached, false, model));
-                }
-                Event::Billed {
-                    request,
-                    billed,
-                    of,
-                    model,
-                } => {
-                    match of {
-                        CostOf::Response if billed.prompt() == 0 => {
-                            outputs.insert(request);
-                        }
-                        CostOf::AllSoFar if billed.prompt() > 0 => {
-                            outputs.clear();
-                            read.unbilled.clear();
-                        }
-                        _ => {}
-                    }
-                    let own = model.map(|model| read.index_of(&model));
-                    let model = own.or_else(|| models.get(&lane).copied());
-                    read.count(request, cost(billed, usual, of.is_sum(), model));
-                }
-                Event::OwnCost { of, nanodollars } => {
-                    read.own.entry(lane).or_default().add(of, nanodollars);
-                }
-                Event::Node(node) => read.unbilled.extend(node.request),
-                Event::Reset(reset) => {
-                    let nth = read.compactions.len() as u64;
-                    let key = reset.key.unwrap_or(Key::of_number("compaction", nth));
-                    read.compactions.insert(key);
-                }
-                Event::Unreadable(_) => read.unreadable += 1,
-                _ => {}
-            }
-        })?;
-        for request in outputs {
-            if let Some(cost) = read.costs.get_mut(&request) {
-                cost.lacks_input = cost.billed.prompt() == 0 && cost.billed.output > 0;
-            }
-        }
-        read.unbilled
-            .retain(|request| !read.costs.contains_key(request) && !inherited.contains(request));
+        let mut read = Reading::default();
+        each_usage(log, &mut |entry| read.take(entry, log.format.cached))?;
         if !log.format.hides_compactions {
             read.compactions.clear();
         }
-        Ok(read)
+        Ok(read.finish())
+    }
+
+    /// Each response by its key, with what it cost.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = (Key, Cost)> {
+        self.rows.iter().map(|row| {
+            let lane = self.lanes.get(row.of() as usize);
+            (row.key(), row.cost(lane.copied().unwrap_or(Lane::Main)))
+        })
     }
 
     /// The model that gave a response.
@@ -137,50 +73,102 @@ impl Responses {
 
     /// What the agent itself counts as the cost of each session for which it logs that, in billionths of a US dollar.
     pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Lane, u64)> {
-        self.own.iter().map(|(lane, own)| (*lane, own.sum()))
+        self.own.iter().copied()
+    }
+
+    /// What the index keeps of them.
+    pub(super) fn store(&self) -> Vec<u8> {
+        // No type in it can fail to be written.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    /// The responses that were stored.
+    pub(super) fn restore(stored: &[u8]) -> Option<Responses> {
+        postcard::from_bytes(stored).ok()
+    }
+
+    /// How many have usage.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the log has none, and lacks none.
+    pub(super) fn has_none(&self) -> bool {
+        let lacks_none = self.unbilled.is_empty() && self.compactions.is_empty();
+        self.rows.is_empty() && lacks_none && self.unreadable == 0
+    }
+}
+
+impl Reading {
+    /// Takes in an entry. `usual` is how the format counts what was cached.
+    fn take(&mut self, entry: Entry, usual: Cached) {
+        let (lane, at) = (entry.lane, entry.at);
+        let cost = |billed, cached, is_sum, model| Cost {
+            billed,
+            cached,
+            is_sum,
+            lacks_input: false,
+            at,
+            model,
+            lane,
+        };
+        match entry.event {
+            Event::Meta(meta) => {
+                if let Some(model) = meta.model {
+                    let ix = self.index_of(&model);
+                    self.current.insert(lane, ix);
+                }
+            }
+            Event::Usage(usage) => {
+                if let Some(model) = &usage.model {
+                    let ix = self.index_of(model);
+                    self.current.insert(lane, ix);
+                }
+                if usage.is_inherited {
+                    self.inherited.insert(usage.request);
+                    return;
+                }
+                let model = self.current.get(&lane).copied();
+                let cached = Cached::of(usage.billed, usage.prompt, usual);
+                self.count(usage.request, cost(usage.billed, cached, false, model));
+            }
+            Event::Billed {
+                request,
+                billed,
+                of,
+                model,
+            } => {
+                match of {
+                    CostOf::Response if billed.prompt() == 0 => {
+                        self.outputs.insert(request);
+                    }
+                    CostOf::AllSoFar if billed.prompt() > 0 => {
+                        self.outputs.clear();
+                        self.unbilled.clear();
+                    }
+                    _ => {}
+                }
+                let own = model.map(|model| self.index_of(&model));
+                let model = own.or_else(|| self.current.get(&lane).copied());
+                self.count(request, cost(billed, usual, of.is_sum(), model));
+            }
+            Event::OwnCost { of, nanodollars } => {
+                self.own.entry(lane).or_default().add(of, nanodollars);
+            }
+            Event::Node(node) => self.unbilled.extend(node.request),
+            Event::Reset(reset) => {
+                let nth = self.compactions.len() as u64;
+                let key = reset.key.unwrap_or(Key::of_number("compaction", nth));
+                self.compactions.insert(key);
+            }
+            Event::Unreadable(_) => self.unreadable += 1,
+            _ => {}
+        }
     }
 
     /// The index of a model.
     fn index_of(&mut self, name: &str) -> u32 {
-        let known = self.models.iter().position(|model| &**model == name);
-        let ix = known.unwrap_or_else(|| {
-            self.models.push(name.into());
-            self.models.len() - 1
-        });
-        u32::try_from(ix).unwrap_or(u32::MAX)
-    }
-
-    /// What a cache keeps of them.
-    pub(crate) fn store(&self) -> Option<Value> {
-        let costs: Vec<(&Key, &Cost)> = self.costs.iter().collect();
-        let lost = (&self.compactions, self.unreadable);
-        let rest = (&self.unbilled, lost, &self.models, &self.own);
-        let mut shown = postcard::to_stdvec(&(costs, rest)).ok()?;
-        shown.shrink_to_fit();
-        Some(Value {
-            shown,
-            ..Value::default()
-        })
-    }
-
-    /// The responses that were stored.
-    pub(crate) fn restore(stored: &[u8]) -> Option<Responses> {
-        type Rest = (
-            HashSet<Key>,
-            (HashSet<Key>, u64),
-            Vec<Box<str>>,
-            HashMap<Lane, OwnCost>,
-        );
-        let (costs, rest): (Vec<(Key, Cost)>, Rest) = postcard::from_bytes(stored).ok()?;
-        let (unbilled, (compactions, unreadable), models, own) = rest;
-        Some(Responses {
-            costs: costs.into_iter().collect(),
-            unbilled,
-            compactions,
-            unreadable,
-            models,
-            own,
-        })
+        index_of(&mut self.models, |model| &**model == name, || name.into())
     }
 
     /// Counts a response, or another line of it.
@@ -194,25 +182,96 @@ impl Responses {
         *known = known.merged(cost);
         known.billed = billed;
     }
+
+    fn finish(mut self) -> Responses {
+        for request in self.outputs {
+            if let Some(cost) = self.costs.get_mut(&request) {
+                cost.lacks_input = cost.billed.prompt() == 0 && cost.billed.output > 0;
+            }
+        }
+        let is_lost =
+            |request: &Key| !self.costs.contains_key(request) && !self.inherited.contains(request);
+        let unbilled = self.unbilled.into_iter().filter(is_lost).collect();
+        let mut lanes = Vec::new();
+        let costs = self.costs.iter();
+        let rows = costs.map(|(request, cost)| {
+            let of = index_of(&mut lanes, |lane| *lane == cost.lane, || cost.lane);
+            Row::new(*request, cost, of)
+        });
+        let mut rows: Vec<Row> = rows.collect();
+        rows.sort_unstable_by_key(Row::order);
+        let own = self.own.into_iter();
+        Responses {
+            rows,
+            lanes,
+            unbilled,
+            compactions: self.compactions.into_iter().collect(),
+            unreadable: self.unreadable,
+            models: self.models,
+            own: own.map(|(lane, own)| (lane, own.sum())).collect(),
+        }
+    }
 }
 
-impl Cost {
-    /// What is known of a response that two logs have. One of them may be a copy that ends before the last line of the
-    /// response.
-    pub(crate) fn merged(self, other: Cost) -> Cost {
-        let both = self.at.into_iter().chain(other.at);
-        let billed = match self.billed.output.cmp(&other.billed.output) {
-            Ordering::Less => self.billed.followed_by(other.billed),
-            Ordering::Equal => self.billed.max(other.billed),
-            Ordering::Greater => other.billed.followed_by(self.billed),
-        };
-        Cost {
-            billed,
-            is_sum: self.is_sum | other.is_sum,
-            lacks_input: self.lacks_input && other.lacks_input,
-            at: both.min(),
-            model: self.model.or(other.model),
-            ..self
+/// The index of an element, which is added if it is not there: there are few.
+fn index_of<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> u32 {
+    let ix = all.iter().position(is).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    });
+    u32::try_from(ix).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::event::Billed;
+
+    impl Responses {
+        /// These responses, by these models.
+        pub(crate) fn made(costs: &[(Key, Cost)], models: &[&str]) -> Responses {
+            let read = Reading {
+                costs: costs.iter().copied().collect(),
+                models: models.iter().map(|model| (*model).into()).collect(),
+                ..Reading::default()
+            };
+            read.finish()
         }
+    }
+
+    #[test]
+    fn what_is_kept_of_responses_is_all_of_them() {
+        let cost = |lane, model| Cost {
+            billed: Billed::new(5_000_000_000, 7),
+            cached: Cached::Beside,
+            is_sum: true,
+            lacks_input: false,
+            at: "2026-11-22T23:59:59.123456789Z".parse().ok(),
+            model,
+            lane,
+        };
+        let (main, side) = (Lane::Main, Lane::Side(Key::of("side")));
+        let costs = [
+            (Key::of("a"), cost(main, Some(1))),
+            (Key::of("b"), cost(side, None)),
+            (Key::of_number("response", 1), cost(side, Some(0))),
+        ];
+        let made = Responses {
+            unbilled: vec![Key::of("c")],
+            compactions: vec![Key::of("d")],
+            unreadable: 3,
+            own: vec![(side, 9)],
+            ..Responses::made(&costs, &["m-1", "m-2"])
+        };
+        let kept = Responses::restore(&made.store()).unwrap();
+        let mut all: Vec<(Key, Cost)> = kept.costs().collect();
+        all.sort_by_key(|(key, _)| costs.iter().position(|(of, _)| of == key));
+        assert_eq!(all, costs);
+        assert_eq!(kept.model(&costs[0].1), Some("m-2"));
+        assert_eq!(kept.model(&costs[1].1), None);
+        assert_eq!(kept.own_costs().collect::<Vec<_>>(), [(side, 9)]);
+        assert_eq!((kept.unbilled.len(), kept.compactions.len()), (1, 1));
+        assert_eq!((kept.unreadable, kept.has_none()), (3, false));
+        assert!(Responses::restore(b"").is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! What sessions, days, projects or models have used, and what that costs by list prices.
 
-use super::responses::Cost;
+use super::cost::Cost;
 use format::Format;
 use model::event::Surcharges;
 use model::spent::Spent;

@@ -1,6 +1,8 @@
 //! Sums over the responses of all logs.
 
-use super::responses::{Cost, Responses};
+use super::cost::Cost;
+use super::responses::Responses;
+use super::row::Row;
 use super::spending::{PriceList, Spending};
 use super::wanted::{By, Division, Wanted};
 use format::Format;
@@ -10,7 +12,7 @@ use jiff::tz::TimeZone;
 use model::event::{Billed, Key, Lane};
 use model::project::Projects;
 use model::window::Rules;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The usage of all responses, by agent. Each is counted once, even if several lines and files repeat it.
 #[derive(Default)]
@@ -23,8 +25,8 @@ pub struct Totals {
 
 struct Agent {
     format: &'static Format,
-    /// Those of all its logs.
-    costs: HashMap<Key, Counted>,
+    /// Those of all its logs, each with the index of its project's folder.
+    rows: Vec<Row>,
     /// Responses without usage.
     unbilled: Keys,
     /// Compactions whose request is in no log.
@@ -36,29 +38,27 @@ struct Agent {
 /// Keys of all logs. Those without ids are different in each log.
 #[derive(Default)]
 struct Keys {
-    shared: HashSet<Key>,
+    shared: Vec<Key>,
     local: usize,
 }
 
 impl Keys {
-    fn extend(&mut self, keys: impl IntoIterator<Item = Key>) {
-        let (local, shared): (Vec<Key>, Vec<Key>) =
-            keys.into_iter().partition(|key| key.is_local());
-        self.local += local.len();
+    fn extend(&mut self, keys: &[Key]) {
+        let shared = keys.iter().filter(|key| !key.is_local());
+        let before = self.shared.len();
         self.shared.extend(shared);
+        self.local += keys.len() - (self.shared.len() - before);
+    }
+
+    /// Has each once.
+    fn merge(&mut self) {
+        self.shared.sort_unstable();
+        self.shared.dedup();
     }
 
     fn len(&self) -> usize {
         self.local + self.shared.len()
     }
-}
-
-/// A response that is counted once.
-#[derive(Clone, Copy)]
-struct Counted {
-    cost: Cost,
-    /// The index of the project's folder. If several logs have the response, the first in order.
-    folder: Option<u32>,
 }
 
 /// Names by their index.
@@ -116,56 +116,48 @@ pub struct Group {
     pub spending: Spending,
 }
 
-impl Totals {
+/// The responses of all logs as they are read: several logs may have the same.
+#[derive(Default)]
+pub(super) struct Collected(Totals);
+
+impl Collected {
     /// Adds the responses of a log of this format. `folder` is that of the project of each of its sessions.
     pub(super) fn add<'p>(
         &mut self,
         format: &'static Format,
-        responses: Responses,
+        responses: &Responses,
         wanted: &Wanted,
         folder: impl Fn(Lane) -> &'p str,
     ) {
-        let models: Vec<Option<u32>> = responses
-            .models
-            .iter()
-            .map(|model| self.models.index(model))
-            .collect();
-        let Responses {
-            costs,
-            unbilled,
-            compactions,
-            unreadable,
-            ..
-        } = responses;
-        let has_none = costs.is_empty() && unbilled.is_empty() && compactions.is_empty();
-        if has_none && unreadable == 0 {
+        if responses.has_none() {
             return;
         }
-        let all = self.agents.entry(format.id).or_insert_with(|| Agent {
+        let Totals {
+            agents,
+            models: names,
+            folders,
+        } = &mut self.0;
+        let models = responses.models.iter();
+        let models: Vec<Option<u32>> = models.map(|model| names.index(model)).collect();
+        let all = agents.entry(format.id).or_insert_with(|| Agent {
             format,
-            costs: HashMap::new(),
+            rows: Vec::new(),
             unbilled: Keys::default(),
             compactions: Keys::default(),
             unreadable: 0,
         });
-        for (request, mut cost) in costs {
+        // Doubled each time, the list would take up to three times its memory while it is moved.
+        let (more, rows) = (responses.len(), &mut all.rows);
+        if rows.capacity() - rows.len() < more {
+            rows.reserve_exact(more.max(rows.len() / 4));
+        }
+        for (request, mut cost) in responses.costs() {
             cost.model = cost.model.and_then(|ix| *models.get(ix as usize)?);
             let folder = folder(cost.lane);
-            if !wanted.has_project(folder)
-                || !wanted.has_response(cost.at, self.models.name(cost.model))
-            {
-                continue;
-            }
-            let folder = self.folders.index(folder);
-            let counted = Counted { cost, folder };
-            let known = all
-                .costs
-                .entry(in_all_logs(request, &cost))
-                .or_insert(counted);
-            known.cost = known.cost.merged(cost);
-            let folders = [known.folder, folder].map(|ix| self.folders.name(ix));
-            if folders[1] < folders[0] {
-                known.folder = folder;
+            if wanted.has_project(folder) && wanted.has_response(cost.at, names.name(cost.model)) {
+                let folder = folders.index(folder).unwrap_or(u32::MAX);
+                let key = in_all_logs(request, &cost);
+                rows.push(Row::new(key, &cost, folder));
             }
         }
         // Without usage, a response has neither a time nor a model here.
@@ -173,12 +165,38 @@ impl Totals {
             && wanted.model.is_none()
             && wanted.has_project(folder(Lane::Main))
         {
-            all.unbilled.extend(unbilled);
-            all.compactions.extend(compactions);
-            all.unreadable += unreadable;
+            all.unbilled.extend(&responses.unbilled);
+            all.compactions.extend(&responses.compactions);
+            all.unreadable += responses.unreadable;
         }
     }
 
+    /// The totals, with each response once.
+    pub(super) fn merged(mut self) -> Totals {
+        let Totals {
+            agents, folders, ..
+        } = &mut self.0;
+        for agent in agents.values_mut() {
+            agent.rows.sort_unstable_by_key(Row::order);
+            agent.rows.dedup_by(|row, kept| {
+                let is_same = row.key() == kept.key();
+                if is_same {
+                    let cost = kept.cost(Lane::Main).merged(row.cost(Lane::Main));
+                    let of = [kept.of(), row.of()];
+                    // If several logs have the response, it belongs to the first folder by name.
+                    let folder = of.into_iter().min_by_key(|ix| folders.name(Some(*ix)));
+                    *kept = Row::new(kept.key(), &cost, folder.unwrap_or(kept.of()));
+                }
+                is_same
+            });
+            agent.unbilled.merge();
+            agent.compactions.merge();
+        }
+        self.0
+    }
+}
+
+impl Totals {
     /// The totals of each agent, by its id.
     pub fn by_agent(&self) -> Vec<AgentTotals> {
         self.agents.values().map(AgentTotals::new).collect()
@@ -190,15 +208,20 @@ impl Totals {
         let mut prices = PriceList::new(rules);
         let mut groups: BTreeMap<String, Spending> = BTreeMap::new();
         for agent in self.agents.values() {
-            for Counted { cost, folder } in agent.costs.values() {
+            for row in &agent.rows {
+                let cost = row.cost(Lane::Main);
                 let model = self.models.name(cost.model);
                 let name = match by {
                     By::Day | By::Week => cost.at.map_or_else(String::new, |at| day(at, zone, *by)),
-                    By::Project => self.folders.name(*folder).unwrap_or_default().to_owned(),
+                    By::Project => self
+                        .folders
+                        .name(Some(row.of()))
+                        .unwrap_or_default()
+                        .to_owned(),
                     By::Model => model.unwrap_or_default().to_owned(),
                     By::Agent => agent.format.id.to_owned(),
                 };
-                let spending = prices.spending(cost, agent.format, model);
+                let spending = prices.spending(&cost, agent.format, model);
                 groups.entry(name).or_default().add(spending);
             }
         }
@@ -245,10 +268,10 @@ fn day(at: Timestamp, zone: &TimeZone, by: By) -> String {
 impl AgentTotals {
     fn new(of: &Agent) -> AgentTotals {
         let format = of.format;
-        let sum = |costs: &mut dyn Iterator<Item = &Cost>| {
+        let sum = |costs: &mut dyn Iterator<Item = Cost>| {
             costs.fold(Billed::default(), |sum, cost| sum.plus(cost.billed))
         };
-        let all = || of.costs.values().map(|counted| &counted.cost);
+        let all = || of.rows.iter().map(|row| row.cost(Lane::Main));
         let costs = sum(&mut all());
         let summed = sum(&mut all().filter(|cost| cost.is_sum));
         let terms = |billed: &Billed| -> Vec<(&'static str, u64)> {
@@ -257,7 +280,8 @@ impl AgentTotals {
         };
         // A log that was continued elsewhere may lack what the other has.
         let unbilled = of.unbilled.shared.iter();
-        let unbilled = unbilled.filter(|key| !of.costs.contains_key(key)).count();
+        let is_lost = |key: &&Key| of.rows.binary_search_by_key(*key, Row::key).is_err();
+        let unbilled = unbilled.filter(is_lost).count();
         let beside = if format.reasoning_beside_output {
             costs.reasoning
         } else {
@@ -276,13 +300,17 @@ impl AgentTotals {
     }
 }
 
+/// The most bytes of the numbers of a response: ten for each of 64 bits, 19 for a time, one for each of the others.
+const MOST_NUMBERS: usize = 7 * 10 + 19 + 4;
+
 /// The key of a response among those of all logs. Where a log has no ids, its keys are those of other logs too: a
 /// response is distinguished from theirs by its numbers and its time, which are the same in a copy of the log.
 pub(crate) fn in_all_logs(request: Key, cost: &Cost) -> Key {
     if request.is_local() {
         let at = cost.at.map(Timestamp::as_nanosecond);
-        // No type in it can fail to be written.
-        let numbers = postcard::to_stdvec(&(request, cost.billed, cost.is_sum, at));
+        let mut numbers = [0; MOST_NUMBERS];
+        let numbers = postcard::to_slice(&(request, cost.billed, cost.is_sum, at), &mut numbers);
+        // There is room for all of them.
         Key::of_parts(&[numbers.unwrap_or_default()])
     } else {
         request
@@ -315,30 +343,32 @@ mod tests {
     }
 
     fn log(costs: &[(Key, Cost)]) -> Responses {
-        Responses {
-            costs: costs.iter().copied().collect(),
-            models: vec!["dear".into(), "cheap".into()],
-            ..Responses::default()
-        }
+        Responses::made(costs, &["dear", "cheap"])
     }
 
     #[test]
     fn responses_without_ids_are_counted_in_each_log() {
-        let mut totals = Totals::default();
         let (local, id) = (Key::of_number("response", 3), Key::of("msg_1"));
         let format = format();
         // The third is a copy of the second.
-        for input in [100, 250, 250] {
+        let copies = [100, 250, 250].map(|input| {
             let cost = cost(input, "", None);
-            let log = log(&[(local, cost), (id, cost)]);
-            totals.add(format, log, &Wanted::default(), |_| "");
-        }
+            log(&[(local, cost), (id, cost)])
+        });
+        let input = |logs: &[&Responses]| {
+            let mut all = Collected::default();
+            for log in logs {
+                all.add(format, log, &Wanted::default(), |_| "");
+            }
+            all.merged().by_agent()[0].terms[0]
+        };
+        let [a, b, c] = &copies;
         // 100 and 250 of the responses without ids, 250 of the one with an id.
-        assert_eq!(totals.by_agent()[0].terms, [("input", 600)]);
+        assert_eq!(input(&[a, b, c]), ("input", 600));
+        assert_eq!(input(&[c, a, b]), ("input", 600));
         // The same numbers at another time: another response.
         let later = log(&[(local, cost(250, "2026-11-22T10:00:00Z", None))]);
-        totals.add(format, later, &Wanted::default(), |_| "");
-        assert_eq!(totals.by_agent()[0].terms, [("input", 850)]);
+        assert_eq!(input(&[a, b, c, &later]), ("input", 850));
     }
 
     /// Three responses of two projects, days and models; a fork repeats the second.
@@ -352,11 +382,11 @@ mod tests {
             (b, cost(2_000_000, "2026-11-24T10:00:00Z", None)),
             (c, cost(4_000_000, "2026-11-24T10:00:00Z", Some(1))),
         ]);
-        let mut totals = Totals::default();
+        let mut all = Collected::default();
         let format = format();
-        totals.add(format, first, wanted, |_| "/home/ada/shop");
-        totals.add(format, fork, wanted, |_| "/home/ada/blog");
-        totals
+        all.add(format, &first, wanted, |_| "/home/ada/shop");
+        all.add(format, &fork, wanted, |_| "/home/ada/blog");
+        all.merged()
     }
 
     fn groups(by: By, wanted: &Wanted) -> Vec<(String, u64, f64)> {

@@ -3,6 +3,7 @@
 
 use crate::support::{in_a_shell, manifest_folder, process};
 use ctxgauge::files::waiting::wait_for;
+use rusqlite::Connection;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -196,6 +197,22 @@ fn several_of_us_at_once_share_a_cache() {
             assert_eq!(output.stderr, b"");
         }
     }
+}
+
+#[test]
+fn an_index_that_another_program_holds_costs_nothing_and_stays() {
+    let home = home();
+    let expected = listed(&ls(home.path()).output().unwrap());
+    let index = home.path().join(".cache/ctxgauge/index.sqlite");
+    let holder = Connection::open(index).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let output = ls(home.path()).output().unwrap();
+    assert_eq!(listed(&output), expected);
+    assert_eq!(output.stderr, b"");
+    holder.execute_batch("ROLLBACK").unwrap();
+    let count = "SELECT count(*) FROM responses";
+    let kept: i64 = holder.query_row(count, (), |row| row.get(0)).unwrap();
+    assert_eq!(kept, 20);
 }
 
 #[test]

@@ -1,0 +1,45 @@
+//! What a response costs.
+
+use jiff::Timestamp;
+use model::event::{Billed, Lane};
+use model::spent::Cached;
+use std::cmp::Ordering;
+
+/// The cost of a response, or of several as one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) billed: Billed,
+    /// How the provider counts what was cached.
+    pub(crate) cached: Cached,
+    /// Whether it is of several requests.
+    pub(crate) is_sum: bool,
+    /// Whether the log has the output of the response but not its input, nor a sum that includes it.
+    pub(crate) lacks_input: bool,
+    /// When the response began.
+    pub(crate) at: Option<Timestamp>,
+    /// The index of the model that answered, among those of the log.
+    pub(crate) model: Option<u32>,
+    /// The session that it belongs to.
+    pub(crate) lane: Lane,
+}
+
+impl Cost {
+    /// What is known of a response that two logs have. One of them may be a copy that ends before the last line of the
+    /// response.
+    pub(crate) fn merged(self, other: Cost) -> Cost {
+        let both = self.at.into_iter().chain(other.at);
+        let billed = match self.billed.output.cmp(&other.billed.output) {
+            Ordering::Less => self.billed.followed_by(other.billed),
+            Ordering::Equal => self.billed.max(other.billed),
+            Ordering::Greater => other.billed.followed_by(self.billed),
+        };
+        Cost {
+            billed,
+            is_sum: self.is_sum | other.is_sum,
+            lacks_input: self.lacks_input && other.lacks_input,
+            at: both.min(),
+            model: self.model.or(other.model),
+            ..self
+        }
+    }
+}
