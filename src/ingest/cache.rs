@@ -11,7 +11,6 @@
 //! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
 
 mod details;
-pub mod earlier;
 mod file;
 mod sessions;
 #[cfg(test)]
@@ -158,14 +157,14 @@ impl Cache {
         saved
     }
 
-    /// Writes what earlier sessions have shown, in a file beside.
+    /// Writes what earlier sessions have shown into the index beside.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub fn save_earlier(&self, rules: &Rules) -> io::Result<()> {
         match self.path.parent() {
-            Some(folder) => earlier::save(folder, &rules.earlier),
+            Some(folder) => index::earlier::save(folder, &rules.earlier),
             None => Ok(()),
         }
     }

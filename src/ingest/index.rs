@@ -1,7 +1,7 @@
 //! What was read of logs, in one file of the user's cache folder: an unchanged log is not read again.
 //!
 //! The file is a database. A table for each [`Part`] has a row for each log: its [`LogKey`], what the caller made of it, and
-//! a checksum of both.
+//! a checksum of both. Another table has what [`earlier`] sessions have shown, which outlives logs and versions.
 //!
 //! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the index: a log that has changed, or
@@ -11,6 +11,7 @@
 //! this time. What a program with other rules has written is replaced: checksums begin with the version. Of texts it
 //! contains only what sessions are called.
 
+pub mod earlier;
 mod file;
 pub(crate) mod key;
 #[cfg(test)]

@@ -201,11 +201,8 @@ pub(super) fn write(
     })
 }
 
-/// Replaces a file of the cache's folder as a whole, by what `write` writes.
-pub(super) fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
+/// Replaces the file as a whole, by what `write` writes.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         own::sweep(folder);
     }
