@@ -4,7 +4,7 @@ use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
 use super::tail::{append_share, log_file};
-use ctxgauge::ingest::cache::{restore, value};
+use ctxgauge::ingest::index::{restore, value};
 use ctxgauge::ingest::lanes::{Sessions, summaries_of};
 use ctxgauge::ingest::lines::Progress;
 use ctxgauge::ingest::log::{LogFile, Reading};
@@ -49,7 +49,7 @@ fn read(log: &LogFile) -> Sessions {
 }
 
 fn shows_the_same(log: &LogFile, mut sessions: Sessions) {
-    let stored = value(&summaries_of(&sessions)).shown;
+    let stored = value(&summaries_of(&sessions));
     let read = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(read.len(), sessions.len());
     for ((lane, session), (of, summary)) in sessions.iter_mut().zip(read) {

@@ -13,13 +13,14 @@
 
 pub mod earlier;
 mod file;
-pub(crate) mod key;
+mod key;
+mod summaries;
 #[cfg(test)]
 mod tests;
 mod version;
 
 pub use key::LogKey;
-pub(crate) use version::version;
+pub use summaries::{UnreadCursor, restore, value};
 
 use crate::sync::lock;
 use file::File;
@@ -32,14 +33,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 use strum::IntoEnumIterator;
+use version::version;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// What is kept of logs, each in a table of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumIter, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Part {
-    /// What lists show of the sessions.
+    /// What lists show of sessions whose log was read whole.
     Summaries,
+    /// The same of sessions as the ends of their logs show them.
+    Ends,
     /// What each response has cost.
     Responses,
 }

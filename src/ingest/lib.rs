@@ -30,11 +30,10 @@
 //! | [`search`] | items whose text matches a pattern |
 //! | [`follower`] | a log that is asked about again and again |
 //! | [`discover`] | where logs are, and the settings of their agents |
-//! | [`index`], [`cache`] | what was read before |
+//! | [`index`] | what was read before |
 //! | `worker` | follows all logs |
 //! | [`demo`] | logs that are part of the program |
 
-pub mod cache;
 mod clock;
 pub mod database;
 pub mod delivery;

@@ -17,7 +17,6 @@ mod texts;
 mod watch;
 mod whole;
 
-use super::cache::{Cache, Part};
 use super::discover::{Found, Scanner};
 use super::problem;
 use crate::delivery::Delivery;
@@ -31,6 +30,7 @@ use crate::worker::pool::Pool;
 use crate::worker::reporter::Reporter;
 use inbox::Options;
 use jiff::Timestamp;
+use kept::KeptSummaries;
 use known::{Known, leads_elsewhere, settles_after};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
@@ -99,7 +99,7 @@ pub(super) struct Worker {
     pool: Pool,
     /// The files that are read next.
     queue: VecDeque<Queued>,
-    cache: Option<Cache>,
+    kept: Option<KeptSummaries>,
     next_save: Instant,
     caught_up: bool,
     next_walk: Instant,
@@ -139,9 +139,9 @@ impl Worker {
             foreground: None,
             pool: Pool::new(&options.rules, &options.counter),
             queue: VecDeque::new(),
-            cache: options
+            kept: options
                 .cache
-                .map(|folder| Cache::open(&folder, Part::Sessions, &options.rules)),
+                .map(|folder| KeptSummaries::open(&folder, &options.rules)),
             rules: options.rules,
             counter: options.counter,
             next_save: now,
@@ -174,8 +174,8 @@ impl Worker {
             self.report(path, what)?;
         }
         self.take_in(found)?;
-        if let Some(cache) = &mut self.cache {
-            cache.forget_found();
+        if let Some(kept) = &mut self.kept {
+            kept.forget_found();
         }
         self.reporter.send(Update::InitialScanDone)?;
         let mut watch = None;
@@ -213,7 +213,7 @@ impl Worker {
             self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(now, read);
             let busy = self.read_on(read)?;
-            self.save_cache(now)?;
+            self.save_kept(now)?;
             self.take_wakes(if busy {
                 Duration::ZERO
             } else {
@@ -360,7 +360,7 @@ impl Worker {
         for file in new {
             self.check(file)?;
             // With thousands of logs, what is to be written would take as much memory as the sessions.
-            self.save_cache(Instant::now())?;
+            self.save_kept(Instant::now())?;
         }
         ControlFlow::Continue(())
     }

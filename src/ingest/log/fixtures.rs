@@ -1,9 +1,9 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
-use crate::cache::{restore, value};
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
+use crate::index::{restore, value};
 use crate::lanes::summaries_of;
 use crate::lanes::{Lanes, Searched, main_session};
 use crate::log::News;
@@ -435,7 +435,7 @@ proptest! {
 
 /// The summaries of sessions, stored and read again, show what the sessions do.
 fn store_and_restore(log: &LogFile, mut sessions: Sessions) {
-    let stored = value(&summaries_of(&sessions)).shown;
+    let stored = value(&summaries_of(&sessions));
     let restored = restore(&stored, log.format.id).expect("what was stored");
     assert_eq!(restored, summaries_of(&sessions), "{:?}", log.facts.path);
     for ((_, session), (_, summary)) in sessions.iter_mut().zip(restored) {

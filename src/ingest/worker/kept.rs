@@ -2,29 +2,78 @@
 
 use super::Worker;
 use super::whole::Shown;
-use crate::cache::{self, LogKey, UnreadCursor};
+use crate::index::{Index, Kept, LogKey, Part, UnreadCursor, earlier, restore};
 use crate::source::Stamp;
 use model::fleet::FileId;
+use model::window::Rules;
+use std::io;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The least time between two writes of the cache while the program runs.
+/// The least time between two writes of the index while the program runs.
 const WRITE_INTERVAL: Duration = Duration::from_secs(30);
+/// The number of waiting bytes at which they are written.
+const WAITING_BYTES: usize = 8 << 20;
+
+/// The summaries of logs that were read whole, from run to run.
+pub(super) struct KeptSummaries {
+    index: Index,
+    folder: PathBuf,
+    /// Those of earlier runs, until all logs were looked up.
+    found: Kept,
+    /// What is to be written.
+    fresh: Vec<(LogKey, Vec<u8>)>,
+    waiting: usize,
+}
+
+impl KeptSummaries {
+    pub(super) fn open(folder: &Path, rules: &Rules) -> KeptSummaries {
+        let index = Index::new(folder, rules);
+        KeptSummaries {
+            found: index.all(Part::Summaries),
+            folder: folder.to_owned(),
+            index,
+            fresh: Vec::new(),
+            waiting: 0,
+        }
+    }
+
+    /// All logs that were there have been looked up.
+    pub(super) fn forget_found(&mut self) {
+        self.found = Kept::default();
+    }
+
+    /// Keeps this of a log. The key must be older than the reading.
+    pub(super) fn put(&mut self, key: LogKey, value: Vec<u8>) {
+        self.waiting += value.len();
+        self.fresh.push((key, value));
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting > WAITING_BYTES
+    }
+
+    /// Writes what is new. What is not written because another program holds the file is written later, unless it is much.
+    fn save(&mut self, rules: &Rules) -> io::Result<()> {
+        if self.index.put(Part::Summaries, &self.fresh)? || self.is_full() {
+            self.fresh.clear();
+            self.waiting = 0;
+        }
+        earlier::save(&self.folder, &rules.earlier)
+    }
+}
 
 impl Worker {
     /// Shows the sessions of a file that has not changed since they were kept. Returns whether there are any.
     pub(super) fn restore(&mut self, file: FileId, stamp: Stamp) -> ControlFlow<(), bool> {
-        let (Some(cache), Some(known)) = (&mut self.cache, self.known.get_mut(&file)) else {
+        let (Some(kept), Some(known)) = (&self.kept, self.known.get_mut(&file)) else {
             return ControlFlow::Continue(false);
         };
         let key = LogKey::of(&known.log, stamp);
-        let stored = key.as_ref().and_then(|key| cache.get(key));
+        let stored = key.and_then(|key| kept.found.take(&key));
         let agent = known.log.format.id;
-        let summaries = stored.and_then(|kept| cache::restore(kept.shown, agent));
-        if let Some(key) = &key {
-            cache.forget(key);
-        }
-        let Some(summaries) = summaries else {
+        let Some(summaries) = stored.and_then(|stored| restore(&stored, agent)) else {
             return ControlFlow::Continue(false);
         };
         let shown = Shown::Summaries(summaries);
@@ -42,38 +91,28 @@ impl Worker {
         ControlFlow::Continue(is_right)
     }
 
-    /// Writes the cache, if there is enough to write.
-    pub(super) fn save_cache(&mut self, now: Instant) -> ControlFlow<()> {
+    /// Writes what is to be kept, if there is enough to write.
+    pub(super) fn save_kept(&mut self, now: Instant) -> ControlFlow<()> {
         let is_due = self.caught_up && self.pool.is_idle() && self.next_save <= now;
-        match self
-            .cache
-            .as_mut()
-            .filter(|cache| is_due || cache.is_full())
-        {
-            None => ControlFlow::Continue(()),
-            Some(cache) => {
-                self.next_save = now + WRITE_INTERVAL;
-                let saved = cache.save();
-                match saved.and_then(|()| cache.save_earlier(&self.rules)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(e) => {
-                        let what = format!(
-                            "could not write the cache ({e}): all logs are read again at the next start"
-                        );
-                        let path = cache.path().to_path_buf();
-                        self.report(path, what)
-                    }
-                }
-            }
-        }
+        let kept = self.kept.as_mut();
+        let Some(kept) = kept.filter(|kept| is_due || kept.is_full()) else {
+            return ControlFlow::Continue(());
+        };
+        self.next_save = now + WRITE_INTERVAL;
+        let Err(e) = kept.save(&self.rules) else {
+            return ControlFlow::Continue(());
+        };
+        let path = kept.index.path().to_path_buf();
+        let what =
+            format!("could not write the cache ({e}): all logs are read again at the next start");
+        self.report(path, what)
     }
 
     /// Writes what was not written yet; the program ends.
     pub(crate) fn end(&mut self) {
-        if let Some(cache) = &mut self.cache {
+        if let Some(kept) = &mut self.kept {
             // Nobody listens any more.
-            let _ = cache.save();
-            let _ = cache.save_earlier(&self.rules);
+            let _ = kept.save(&self.rules);
         }
     }
 }

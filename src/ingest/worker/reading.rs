@@ -4,8 +4,8 @@ use super::pending::{Again, LookAt, Queued};
 use super::{
     InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
 };
-use crate::cache::LogKey;
 use crate::discover::settings::Whose;
+use crate::index::LogKey;
 use crate::lanes::{Sessions, main_session};
 use crate::lines::Progress;
 use crate::log::{News, Reading};
@@ -87,7 +87,7 @@ impl Worker {
         let measure = measure(&self.counter, looked_at);
         let key = known
             .stamp
-            .filter(|_| self.cache.is_some() && !looked_at)
+            .filter(|_| self.kept.is_some() && !looked_at)
             .and_then(|stamp| LogKey::of(&known.log, stamp));
         match known.log.store.tail(&known.log, measure, &self.rules) {
             Ok(reading) => self.rebuilt(file, reading, looked_at, key),
@@ -153,8 +153,8 @@ impl Worker {
             known.cursor = Some(cursor);
             known.not_before = None;
         }
-        if let (Some(cache), Some(key), Some(stored)) = (&mut self.cache, key, stored) {
-            cache.put(key, stored);
+        if let (Some(kept), Some(key), Some(stored)) = (&mut self.kept, key, stored) {
+            kept.put(key, stored);
         }
         self.send_settings(file)?;
         self.reporter.send(shown.update(file))?;
@@ -235,7 +235,7 @@ impl Worker {
                 break;
             };
             let Some(stamp) = known.stamp else { break };
-            let is_kept = self.cache.is_some() && !exact;
+            let is_kept = self.kept.is_some() && !exact;
             let job = Job {
                 log: known.log.clone(),
                 stamp,

@@ -1,6 +1,6 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
-use crate::cache::{self, LogKey};
+use crate::index::{LogKey, value};
 use crate::lanes::{Sessions, Summaries, main_session, summaries_of};
 use crate::log::{Cursor, LogFile, Reading};
 use crate::source::Stamp;
@@ -38,8 +38,8 @@ pub(crate) struct Done {
 pub(crate) struct Whole {
     pub(crate) shown: Shown,
     pub(crate) cursor: Box<dyn Cursor>,
-    /// The summaries that the cache keeps of it.
-    pub(crate) stored: Option<cache::Value>,
+    /// The summaries that the index keeps of it.
+    pub(crate) stored: Option<Vec<u8>>,
     /// Why its end could not be read.
     pub(crate) end: io::Result<()>,
 }
@@ -87,7 +87,7 @@ impl Whole {
             }
             summaries_of(&sessions)
         });
-        let stored = summaries.as_deref().filter(|_| store).map(cache::value);
+        let stored = summaries.as_deref().filter(|_| store).map(value);
         let shown = match summaries.filter(|_| summarise) {
             Some(summaries) => {
                 cursor.trim();
