@@ -17,7 +17,7 @@ mod walk;
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
 use super::key_index::KeyIndex;
-use super::rows::Rows;
+use super::list::List;
 use super::small::{NoMemory, reserve, short};
 use link::{Link, Listed};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ struct Response {
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chain {
-    nodes: Rows<Link>,
+    nodes: List<Link>,
     /// The items of nodes whose items do not follow each other.
     listed: Listed,
     /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
@@ -70,13 +70,13 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn find(&self, key: Key) -> Option<NodeIx> {
-        self.by_key.find(key, |node| self.nodes.get(node)?.key())
+        self.by_key.find(key, |node| self.nodes.get(node)?.key)
     }
 
     /// Notes that the newest node has this key.
     fn note_key(&mut self, key: Key) {
         let nodes = &self.nodes;
-        let key_of = |node: usize| nodes.get(node)?.key();
+        let key_of = |node: usize| nodes.get(node)?.key;
         self.by_key.insert(key, nodes.len() - 1, key_of);
     }
 
@@ -101,20 +101,20 @@ impl Chain {
     }
 
     pub(super) fn is_live(&self, node: NodeIx) -> bool {
-        self.nodes.at(node).is_live()
+        self.nodes.at(node).live
     }
 
     /// Whether a node may be in between the outputs of one response: a tool's result, and what is put in with it.
     pub(super) fn hangs(&self, node: NodeIx) -> bool {
         matches!(
-            self.nodes.at(node).part(),
+            self.nodes.at(node).part,
             Part::Result | Part::Injected | Part::Link
         )
     }
 
     /// Whether a node is not part of the chain: no record follows it.
     fn is_beside(&self, node: NodeIx) -> bool {
-        matches!(self.nodes.at(node).part(), Part::Front | Part::Beside)
+        matches!(self.nodes.at(node).part, Part::Front | Part::Beside)
     }
 
     /// The last node of the chain on the live branch.
@@ -167,7 +167,7 @@ impl Chain {
         reserve(&mut self.path, nodes)?;
         reserve(&mut self.responses, nodes)?;
         let (nodes_of, responses) = (&self.nodes, &self.responses);
-        let key_of = |node: usize| nodes_of.get(node)?.key();
+        let key_of = |node: usize| nodes_of.get(node)?.key;
         self.by_key.try_reserve(nodes, key_of)?;
         let request_of = |ix: usize| Some(responses.get(ix)?.request);
         self.by_request.try_reserve(nodes, request_of)
@@ -273,7 +273,7 @@ impl Chain {
         let Some(parent) = node.parent().filter(|parent| self.is_live(*parent)) else {
             return false;
         };
-        match node.part() {
+        match node.part {
             Part::Result | Part::Injected | Part::Link => true,
             Part::Output => node.response().is_some_and(|response| {
                 let first = self.responses[response].first as NodeIx;
@@ -368,7 +368,7 @@ impl Chain {
 
     /// What part of the exchange a node of the live branch is.
     fn part_at(&self, position: usize) -> Part {
-        self.nodes.at(self.path[position] as NodeIx).part()
+        self.nodes.at(self.path[position] as NodeIx).part
     }
 
     /// Takes all from this position on off the live branch.
@@ -400,7 +400,7 @@ impl Chain {
             Kept::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             Kept::Range { first, last } => self.range(*first, *last),
         };
-        let front = |ix: &NodeIx| self.nodes.at(*ix).part() == Part::Front;
+        let front = |ix: &NodeIx| self.nodes.at(*ix).part == Part::Front;
         path.extend(self.live().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {

@@ -1,22 +1,18 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
 mod item;
-mod item_ref;
-mod item_row;
 mod presence;
 mod request;
-mod request_row;
 
 use super::event::{Cause, CauseSource, Place};
+use super::list::List;
 use super::{Gone, Source};
 pub(super) use item::PreviousSize;
 pub use item::{Away, Item, Left};
-pub use item_ref::{ItemList, ItemRef};
 use jiff::Timestamp;
 pub use presence::Presence;
 pub(super) use request::Circumstances;
 pub use request::Request;
-pub use request_row::{RequestList, RequestRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -33,6 +29,15 @@ pub enum Coverage {
     /// All of it.
     Whole,
 }
+
+/// All items of a session.
+pub type ItemList = List<Item>;
+/// One of them.
+pub type ItemRef<'a> = &'a Item;
+/// All requests of a session.
+pub type RequestList = List<Request>;
+/// One of them.
+pub type RequestRef<'a> = &'a Request;
 
 /// An item's index in [`super::state::State::items`].
 pub type ItemIx = usize;

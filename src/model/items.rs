@@ -8,6 +8,7 @@ use super::calibrations::Calibrations;
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Place, count};
 use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, RequestIx};
+use super::names::Names;
 use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
 use crate::small::short;
@@ -57,6 +58,8 @@ impl Tally {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Items {
     list: ItemList,
+    /// The names of their tools.
+    names: Names,
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
     record: u32,
@@ -217,12 +220,12 @@ impl Items {
         let ix = self.list.len();
         self.guessed.add(&logged.size);
         let tool = logged.tool.take();
-        let tool = tool.map(|tool| self.list.names_mut().name(&tool));
+        let tool = tool.map(|tool| self.names.name(&tool));
         let (record, node_ix) = (self.record, short(node));
         let item = Item::new(logged, tool, place, at, output_of, record, node_ix);
-        let is_packed = self.list.push(item);
-        if is_packed && self.leaves_previews {
-            self.list.leave_previews();
+        self.list.push(item);
+        if self.leaves_previews && ix >= KEPT_PREVIEWS + NEWEST_PREVIEWS {
+            self.list.change(ix - NEWEST_PREVIEWS, Item::leave_preview);
         }
         self.enlist(ix);
         self.tally(ix, 1);
@@ -344,11 +347,11 @@ impl Items {
         self.keep_previous(ix);
         self.touch(ix);
         if !self.list.at(ix).in_context() {
-            self.list.set_settled(ix, settled);
+            self.list.change(ix, |item| item.set_settled(settled));
             return;
         }
         self.tally(ix, -1);
-        self.list.set_settled(ix, settled);
+        self.list.change(ix, |item| item.set_settled(settled));
         self.tally(ix, 1);
         let item = &self.list.at(ix);
         if let Some((tokens, Source::Derived | Source::Reported)) = settled
@@ -521,7 +524,7 @@ impl Items {
         }
     }
 
-    /// Leaves previews of packed items in the log, but for the first.
+    /// Leaves previews in the log from here on, but for those of the first items and of the newest.
     pub(super) fn leave_previews(&mut self) {
         self.leaves_previews = true;
     }
@@ -584,3 +587,8 @@ fn is_content(item: &ItemRef<'_>) -> bool {
 /// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,
 /// outweighs what is known of the content.
 const LEAST_CONTENT: u32 = 200;
+
+/// The first items, whose previews are kept: one of them may name the session, and most sessions have no more.
+const KEPT_PREVIEWS: usize = if cfg!(test) { 6 } else { 1 << 16 };
+/// So many of the newest keep theirs too: more than a context has items, mostly.
+const NEWEST_PREVIEWS: usize = if cfg!(test) { 6 } else { 4_096 };

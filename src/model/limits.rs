@@ -7,9 +7,9 @@ use super::{Gone, Source};
 use crate::content::Content;
 use crate::event::Meta;
 use crate::history::{Coverage, PastReset, Request, RequestIx};
-use crate::rows::Iter;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::slice::Iter;
 use std::sync::Arc;
 
 impl State {

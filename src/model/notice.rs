@@ -1,7 +1,7 @@
 //! What the agent shows people about its context.
 
 use super::Kind;
-use super::history::{ItemIx, ItemRef, Presence};
+use super::history::{Item, ItemIx, Presence};
 use super::past::Inputs;
 use super::state::State;
 
@@ -21,7 +21,7 @@ impl State {
     }
 }
 
-impl ItemRef<'_> {
+impl Item {
     /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
     pub fn is_notice(&self) -> bool {
         let Presence {

@@ -360,27 +360,6 @@ proptest! {
     }
 
     #[test]
-    fn a_trimmed_session_says_the_same_and_keeps_no_index_of_before(events in events()) {
-        let mut session = session(Estimator::Calibrated);
-        for event in events {
-            session.apply(entry(event));
-        }
-        let estimated = |session: &Session| {
-            let estimated = session.ledger().items().unsettled();
-            let mut sizes: Vec<u64> = estimated.map(|ix| session.tokens(ix).0).collect();
-            sizes.sort_unstable();
-            sizes
-        };
-        let says = |session: &Session| {
-            let context = session.context();
-            (context, session.is_final(&context), estimated(session), session.limits())
-        };
-        let before = says(&session);
-        session.trim();
-        prop_assert_eq!(says(&session), before);
-    }
-
-    #[test]
     fn what_an_estimator_sees_of_a_prompt_is_what_the_prompt_held(events in events()) {
         let mut session = session(Estimator::Calibrated);
         for event in events {

@@ -1,8 +1,6 @@
 //! Indices, times and lists in little memory: a session has a million records.
 
-use super::stored;
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::TryReserveError;
 
 /// There is not enough memory.
@@ -81,11 +79,6 @@ impl From<Option<u64>> for MaybeCount {
     }
 }
 
-/// Stands for no time.
-const NO_MILLISECOND: u64 = 1_000;
-
-const NANOSECONDS: i64 = 1_000_000_000;
-
 /// A time or none, in a third of the memory of an `Option`: in nanoseconds since 1970. Times before 1677 and after 2262
 /// are taken for the first or the last that it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,31 +86,6 @@ pub(super) struct MaybeTime(i64);
 
 impl MaybeTime {
     const NONE: MaybeTime = MaybeTime(i64::MIN);
-
-    /// Numbers that stand for it. Times of one log are near each other and mostly have no more than milliseconds.
-    pub(super) fn numbers(self) -> [u64; 3] {
-        let second = self.0.div_euclid(NANOSECONDS).cast_unsigned();
-        let nanosecond = self.0.rem_euclid(NANOSECONDS).cast_unsigned();
-        match self {
-            MaybeTime::NONE => [0, NO_MILLISECOND, 0],
-            _ => [second, nanosecond / 1_000_000, nanosecond % 1_000_000],
-        }
-    }
-
-    /// The time, or none, of such numbers.
-    pub(super) fn of_numbers([second, millisecond, nanosecond]: [u64; 3]) -> MaybeTime {
-        let nanosecond = (millisecond * 1_000_000 + nanosecond).cast_signed();
-        match millisecond {
-            NO_MILLISECOND => MaybeTime::NONE,
-            // The first second begins before the first time.
-            _ => MaybeTime(
-                second
-                    .cast_signed()
-                    .wrapping_mul(NANOSECONDS)
-                    .wrapping_add(nanosecond),
-            ),
-        }
-    }
 
     pub(super) fn get(self) -> Option<Timestamp> {
         let time = Timestamp::from_nanosecond(self.0.into()).ok();
@@ -132,18 +100,6 @@ impl From<Option<Timestamp>> for MaybeTime {
             let nanoseconds = at.as_nanosecond().clamp(first, i64::MAX.into());
             MaybeTime(nanoseconds as i64)
         })
-    }
-}
-
-impl Serialize for MaybeTime {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        stored::time::serialize(&self.get(), to)
-    }
-}
-
-impl<'de> Deserialize<'de> for MaybeTime {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<MaybeTime, D::Error> {
-        stored::time::deserialize(from).map(MaybeTime::from)
     }
 }
 
@@ -193,7 +149,6 @@ mod tests {
         ] {
             let time = MaybeTime::from(at);
             assert_eq!(time.get(), expected);
-            assert_eq!(MaybeTime::of_numbers(time.numbers()), time);
         }
     }
 
@@ -203,7 +158,6 @@ mod tests {
             let at = Timestamp::new(second, nanosecond).unwrap();
             let time = MaybeTime::from(Some(at));
             prop_assert_eq!(time.get(), Some(at));
-            prop_assert_eq!(MaybeTime::of_numbers(time.numbers()), time);
             let ix = Some(ix as usize).filter(|ix| *ix < u32::MAX as usize);
             prop_assert_eq!(MaybeIx::from(ix).get(), ix);
         }

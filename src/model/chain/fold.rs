@@ -41,7 +41,7 @@ impl Chain {
             items.push(old.items(node).collect::<Vec<ItemIx>>());
         }
         for node in 0..old.nodes.len() {
-            let key = old.nodes.at(node).key();
+            let key = old.nodes.at(node).key;
             let Some(key) = key.filter(|key| old.find(*key) == Some(node)) else {
                 continue;
             };

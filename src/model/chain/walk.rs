@@ -68,7 +68,7 @@ impl Walked {
             self.places.push(Membership::Off);
             let node = chain.nodes.at(ix);
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
-                (node.part(), node.parent())
+                (node.part, node.parent())
             {
                 self.hanging.entry(parent).or_default().push(ix);
             }
@@ -99,7 +99,7 @@ impl Walked {
     /// Where a node that is not on the branch itself is, by the places of those before it.
     fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Membership {
         let node = chain.nodes.at(ix);
-        let part = node.part();
+        let part = node.part;
         let is_beside = match part {
             Part::Output => {
                 let response = node.response();
@@ -338,7 +338,7 @@ impl Chain {
             if places[ix - lowest] == Membership::On {
                 continue;
             }
-            let part = node.part();
+            let part = node.part;
             let joins = match part {
                 Part::Output => node.response().is_some_and(|it| responses.contains(&it)),
                 Part::Result | Part::Injected | Part::Link => {

@@ -100,16 +100,6 @@ impl Surcharges {
     pub fn names(self) -> Vec<&'static str> {
         self.iter().map(Surcharge::name).collect()
     }
-
-    /// As a number, to be stored.
-    pub(crate) fn number(self) -> u64 {
-        self.0.into()
-    }
-
-    /// Those of such a number.
-    pub(crate) fn of_number(number: u64) -> Surcharges {
-        Surcharges(number as u8)
-    }
 }
 
 impl From<Surcharge> for Surcharges {
@@ -139,7 +129,6 @@ mod tests {
             let before = all.names().len();
             all = all.and(surcharge.into()).and(surcharge.into());
             assert_eq!(all.names().len(), before + 1);
-            assert_eq!(Surcharges::of_number(all.number()), all);
         }
         let more = all.filter(Surcharge::is_more);
         assert_eq!(more.names(), ["fast", "priority", "web_search"]);

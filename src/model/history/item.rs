@@ -1,7 +1,7 @@
 //! One piece of context, in little memory: a session may have a million.
 
-use super::RequestIx;
 use super::presence::Presence;
+use super::{RequestIx, UNLOGGED};
 use crate::event::{Key, NewItem, Place, Size, count};
 use crate::names::Name;
 use crate::small::{MaybeIx, MaybeTime, short};
@@ -46,6 +46,7 @@ pub struct Item {
     counted: bool,
     partial: bool,
     ephemeral: bool,
+    leaves_preview: bool,
     settled_source: Option<Source>,
     left_why: Option<Gone>,
     previous_source: Option<Source>,
@@ -138,6 +139,7 @@ impl Item {
             counted: size.counted,
             partial: size.partial,
             ephemeral: logged.ephemeral,
+            leaves_preview: false,
             settled_source: None,
             left_why: None,
             previous_source: None,
@@ -216,6 +218,17 @@ impl Item {
         &self.preview
     }
 
+    /// Whether its preview was left in the log, so that it is empty here.
+    pub fn leaves_preview(&self) -> bool {
+        self.leaves_preview
+    }
+
+    /// Leaves its preview in the log.
+    pub(crate) fn leave_preview(&mut self) {
+        self.leaves_preview = !self.preview.is_empty();
+        self.preview = Box::default();
+    }
+
     /// A hash of its text.
     pub fn hash(&self) -> u64 {
         self.hash
@@ -224,6 +237,21 @@ impl Item {
     /// Its index among the items of its record.
     pub fn nth(&self) -> u32 {
         self.nth
+    }
+
+    /// Whether the log shows it.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.nth != UNLOGGED
+    }
+
+    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
+    pub fn is_prefix(&self) -> bool {
+        self.kind.is_prefix()
+    }
+
+    /// Its node in the chain.
+    pub(crate) fn node(&self) -> usize {
+        self.node as usize
     }
 
     /// Whether it leaves at the end of its turn.

@@ -4,7 +4,7 @@ use super::RequestIx;
 use crate::event::{Billed, Key, Place, Surcharges, Usage, count};
 use crate::expected::Expected;
 use crate::small::{MaybeCount, MaybeIx, MaybeTime, short};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -180,14 +180,21 @@ impl Request {
         self.cache_minutes
     }
 
+    /// When it was sent, as far as the log shows it, and for how many minutes its prompt is kept in a cache; 0: not known.
+    pub(crate) fn sent(&self) -> (Option<Timestamp>, u8) {
+        let before = SignedDuration::from_secs(self.sent_before.into());
+        let at = self.at().and_then(|at| at.checked_sub(before).ok());
+        (at, self.cache_minutes)
+    }
+
+    /// Whether it settled what its prompt held.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.generation.is_some()
+    }
+
     /// The node from which on items are no longer in its prompt.
     pub(crate) fn start(&self) -> usize {
         self.start as usize
-    }
-
-    /// Which generation of settled numbers its own belong to; `None`: it settled none.
-    pub(crate) fn generation(&self) -> Option<NonZeroU32> {
-        self.generation
     }
 
     /// The report it was settled against; `None`: the first after a reset.

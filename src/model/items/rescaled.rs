@@ -135,7 +135,8 @@ impl Items {
         self.touch(ix);
         let item = self.list.at(ix);
         let (before, is_prefix) = (item.settled(), item.is_prefix());
-        self.list.set_settled(ix, Some((size, Source::Shared)));
+        let settled = Some((size, Source::Shared));
+        self.list.change(ix, |item| item.set_settled(settled));
         if is_prefix {
             let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
             self.settled.prefix += i128::from(size) - before;

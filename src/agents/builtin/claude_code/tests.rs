@@ -3,7 +3,6 @@
 use super::*;
 use crate::testing::{self, fixture};
 use model::event::{ByLength, Entry, Measure, Size};
-use model::replay::Timeline;
 use std::cell::Cell;
 
 fn entries(log: &str) -> Vec<Entry> {
@@ -149,27 +148,6 @@ fn a_snapshot_of_what_a_request_has_shown_is_not_measured() {
 }
 
 mod life;
-
-#[test]
-fn a_trimmed_session_has_its_context_and_no_past() {
-    let log = fixture!("claude-code/compact_keeps_preserved_messages/log.jsonl");
-    let sessions = testing::sessions(&CLAUDE_CODE, log.lines());
-    let whole = &sessions[&Lane::Main];
-    let mut trimmed = whole.clone();
-    trimmed.end();
-    assert_eq!(trimmed.context(), whole.context());
-    trimmed.trim();
-    assert_eq!(trimmed.context(), whole.context());
-    assert_eq!(trimmed.limits(), whole.limits());
-    assert_eq!(trimmed.requests().len(), whole.requests().len());
-    assert!(trimmed.items().len() < whole.items().len());
-    assert!(trimmed.items().iter().all(|item| item.in_context()));
-    let timeline = Timeline::of(&trimmed);
-    assert_eq!(timeline.len(), 1, "the past is gone");
-    let last = trimmed.snapshot_at(timeline.moment(0).unwrap());
-    assert_eq!(last.context, whole.context());
-    assert_eq!(last.items.len(), trimmed.items().len());
-}
 
 #[test]
 fn a_fork_without_its_parents_log_lacks_its_beginning_once() {

@@ -508,25 +508,39 @@ fn reread(lines: fn(u64) -> u64) -> Msg {
     })
 }
 
-/// A session that was never opened has only its end until its log is read again.
+/// Of a session that nobody has opened only its summary is held, until its log is read.
 #[test]
-fn a_replay_from_the_list_waits_for_its_beginning() {
+fn a_session_is_opened_before_its_log_is_read() {
     let mut app = app(logs(), 80, 24);
-    let Msg::Update(Update::Rebuilt { file, mut sessions }) = reread(|line| line) else {
+    let Msg::Update(Update::Rebuilt { file, sessions }) = reread(|line| line) else {
         panic!("no sessions");
     };
-    sessions.iter_mut().for_each(|(_, session)| session.trim());
-    app.update(Msg::Update(Update::Rebuilt { file, sessions }));
+    let summarised = |(lane, session): &(Lane, Session)| (*lane, session.summary());
+    let summaries = sessions.iter().map(summarised).collect();
+    app.update(Msg::Update(Update::Summaries { file, summaries }));
     app.prepare(now());
-    type_keys(&mut app, "/opus⏎r");
-    let few = app.page().unwrap().timeline.len();
-    app.prepare(now() + SignedDuration::from_secs(60));
-    assert!(app.ui.replay.is_on() && app.moment() == Some(0));
+    let listed = text(&app, Theme::default());
+    type_keys(&mut app, "/opus⏎⏎");
+    assert!(app.page().is_none());
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("reading its log"), "{shown}");
+    assert!(
+        shown.contains("known") && shown.contains("headroom"),
+        "{shown}"
+    );
+    for keys in ["r", "t", "C", "⏎", "/shop⏎", "m", "?", "⎋"] {
+        type_keys(&mut app, keys);
+    }
     app.update(reread(|line| line));
-    app.prepare(now() + SignedDuration::from_secs(60));
-    assert!(app.page().unwrap().timeline.len() > few);
-    assert_eq!(app.moment(), Some(0));
-    assert!(app.next_change().is_some(), "and plays on");
+    app.prepare(now());
+    type_keys(&mut app, "⎋⎋⎋⎋⎋");
+    assert_eq!(
+        text(&app, Theme::default()),
+        listed,
+        "the list shows the same"
+    );
+    type_keys(&mut app, "/opus⏎⏎");
+    assert!(app.page().is_some());
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! Long lists: a session may have a million items and requests.
+
+use super::small::{NoMemory, reserve};
+use derive_more::Deref;
+use std::slice::Iter;
+
+/// A list that grows by a quarter.
+#[derive(Debug, Clone, PartialEq, Deref)]
+#[deref(forward)]
+pub struct List<T>(Vec<T>);
+
+/// A list that is full makes room for at least so many more.
+const LEAST_ROOM: usize = 4;
+
+impl<T> List<T> {
+    /// An entry that is there.
+    #[inline]
+    #[track_caller]
+    pub fn at(&self, ix: usize) -> &T {
+        &self.0[ix]
+    }
+
+    /// The first entries, or all where there are fewer.
+    pub fn to(&self, end: usize) -> Iter<'_, T> {
+        self.between(0, end)
+    }
+
+    /// The entries from one on.
+    pub fn from(&self, start: usize) -> Iter<'_, T> {
+        self.between(start, self.len())
+    }
+
+    /// The entries from one on, up to another one.
+    pub fn between(&self, start: usize, end: usize) -> Iter<'_, T> {
+        let end = end.min(self.len());
+        self.0[start.min(end)..end].iter()
+    }
+
+    /// Adds an entry at the end.
+    pub(crate) fn push(&mut self, entry: T) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact(LEAST_ROOM.max(self.0.len() / 4));
+        }
+        self.0.push(entry);
+    }
+
+    /// Changes an entry that is there.
+    #[track_caller]
+    pub(crate) fn change<A>(&mut self, ix: usize, change: impl FnOnce(&mut T) -> A) -> A {
+        change(&mut self.0[ix])
+    }
+
+    /// Makes room for this many more entries.
+    pub(crate) fn try_reserve(&mut self, entries: usize) -> Result<(), NoMemory> {
+        reserve(&mut self.0, entries)
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List(Vec::new())
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(entries: I) -> List<T> {
+        List(entries.into_iter().collect())
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
