@@ -3,10 +3,12 @@
 use super::*;
 use crate::log::LogFile;
 use crate::source::Stamp;
+use crate::source::file_system::Location;
 use crate::testing::toy_log;
 use files::waiting::wait_for;
 use proptest::prelude::*;
 use std::fs;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A folder with a log that nobody has written to for a while, and with an index.
@@ -126,6 +128,43 @@ fn a_log_that_was_written_to_is_not_found() {
     fs::write(&*home.log.facts.path, "{\"toy\":1000}\n").unwrap();
     age(&home.log.facts.path);
     assert_eq!(home.found(), None);
+}
+
+#[test]
+#[cfg(unix)]
+fn another_file_of_the_same_size_and_time_is_not_found() {
+    let home = Home::new();
+    let path = &*home.log.facts.path;
+    home.save(b"value");
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let other = home.dir.path().join("other");
+    fs::write(&other, "{\"toy\":100}\n").unwrap();
+    let file = fs::File::options().write(true).open(&other).unwrap();
+    file.set_modified(modified).unwrap();
+    fs::rename(&other, path).unwrap();
+    assert_eq!(home.found(), None);
+}
+
+#[test]
+fn a_log_that_is_being_written_is_not_kept() {
+    let home = Home::new();
+    fs::write(&*home.log.facts.path, "{\"toy\":101}\n").unwrap();
+    let stamp = home.log.store.stamp().unwrap();
+    assert!(stamp.is_sure() || LogKey::of(&home.log, stamp).is_none());
+}
+
+#[test]
+fn stamps_of_several_files_are_not_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Location::here(dir.path());
+    for format in agents::ALL {
+        let Some(claim) = format.claims(&path.path) else {
+            continue;
+        };
+        if let Some(store) = crate::store::open(claim.store, &path, &Arc::default()) {
+            assert!(!claim.store.is_folder() || !store.is_stamped_whole());
+        }
+    }
 }
 
 #[test]

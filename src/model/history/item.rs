@@ -20,7 +20,8 @@ pub struct Item {
     call: Option<Key>,
     output_of: Option<Key>,
     tool: Option<Name>,
-    preview: Box<str>,
+    /// `None`: it was left in the log.
+    preview: Option<Box<str>>,
     rare: Option<Box<Rare>>,
     bytes: u32,
     chars: u32,
@@ -46,7 +47,6 @@ pub struct Item {
     counted: bool,
     partial: bool,
     ephemeral: bool,
-    leaves_preview: bool,
     settled_source: Option<Source>,
     left_why: Option<Gone>,
     previous_source: Option<Source>,
@@ -116,7 +116,7 @@ impl Item {
             call: logged.call,
             output_of,
             tool,
-            preview: logged.preview,
+            preview: Some(logged.preview),
             rare: None,
             bytes: size.bytes,
             chars: size.chars,
@@ -139,7 +139,6 @@ impl Item {
             counted: size.counted,
             partial: size.partial,
             ephemeral: logged.ephemeral,
-            leaves_preview: false,
             settled_source: None,
             left_why: None,
             previous_source: None,
@@ -215,18 +214,17 @@ impl Item {
 
     /// Its beginning.
     pub fn preview(&self) -> &str {
-        &self.preview
+        self.preview.as_deref().unwrap_or_default()
     }
 
     /// Whether its preview was left in the log, so that it is empty here.
     pub fn leaves_preview(&self) -> bool {
-        self.leaves_preview
+        self.preview.is_none()
     }
 
     /// Leaves its preview in the log.
     pub(crate) fn leave_preview(&mut self) {
-        self.leaves_preview = !self.preview.is_empty();
-        self.preview = Box::default();
+        self.preview.take_if(|preview| self.nth != UNLOGGED && !preview.is_empty());
     }
 
     /// A hash of its text.
@@ -347,6 +345,6 @@ impl Item {
 
     #[cfg(test)]
     pub(crate) fn set_preview(&mut self, preview: &str) {
-        self.preview = preview.into();
+        self.preview = Some(preview.into());
     }
 }
