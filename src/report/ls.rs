@@ -105,19 +105,9 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
             } = gathered;
             match (totals.as_mut(), responses) {
                 (Some(totals), Ok(responses)) => {
-                    for (_, cost) in responses.costs() {
-                        let file = log.facts.file;
-                        let lane = cost.lane;
-                        let model = responses.model(&cost);
-                        let of: &mut Spending =
-                            spending.entry(SessionKey { file, lane }).or_default();
-                        of.add(prices.spending(&cost, log.format, model));
-                    }
-                    for (lane, own) in responses.own_costs() {
-                        let file = log.facts.file;
-                        let of = spending.entry(SessionKey { file, lane }).or_default();
-                        of.own = Some(own);
-                    }
+                    let file = log.facts.file;
+                    let of_log = responses.spending(&mut prices, log.format).into_iter();
+                    spending.extend(of_log.map(|(lane, of)| (SessionKey { file, lane }, of)));
                     totals.add(log.format, &responses, wanted, |lane| {
                         folder(&summaries, &overrides, lane)
                     });

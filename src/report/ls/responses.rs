@@ -3,7 +3,9 @@
 use super::cost::Cost;
 use super::own_cost::OwnCost;
 use super::row::Row;
+use super::spending::{PriceList, Spending};
 use foldhash::{HashMap, HashSet};
+use format::Format;
 use ingest::log::LogFile;
 use ingest::reader::each_usage;
 use model::event::{CostOf, Entry, Event, Key, Lane};
@@ -87,9 +89,32 @@ impl Responses {
         postcard::from_bytes(stored).ok()
     }
 
-    /// How many have usage.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
+    /// What each session used.
+    pub(super) fn spending(
+        &self,
+        prices: &mut PriceList<'_>,
+        format: &Format,
+    ) -> Vec<(Lane, Spending)> {
+        let none = |lane: &Lane| (*lane, Spending::default());
+        let mut all: Vec<(Lane, Spending)> = self.lanes.iter().map(none).collect();
+        for row in &self.rows {
+            if let Some((lane, spending)) = all.get_mut(row.of() as usize) {
+                let cost = row.cost(*lane);
+                spending.add(prices.spending(&cost, format, self.model(&cost)));
+            }
+        }
+        for (lane, own) in &self.own {
+            let ix = index_of(&mut all, |(of, _)| of == lane, || none(lane));
+            if let Some((_, spending)) = all.get_mut(ix as usize) {
+                spending.own = Some(*own);
+            }
+        }
+        all
+    }
+
+    /// The responses, and the sessions that they belong to by index.
+    pub(super) fn rows(&self) -> (&[Row], &[Lane]) {
+        (&self.rows, &self.lanes)
     }
 
     /// Whether the log has none, and lacks none.

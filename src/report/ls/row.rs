@@ -88,6 +88,27 @@ impl Row {
         self.of
     }
 
+    /// The index of the model that answered.
+    pub(super) fn model(&self) -> Option<u32> {
+        Some(self.model).filter(|model| *model != NO_INDEX)
+    }
+
+    /// When the response began.
+    pub(super) fn at(&self) -> Option<Timestamp> {
+        let at = Some(self.at).filter(|at| *at != NO_TIME)?;
+        Timestamp::from_nanosecond(at.into()).ok()
+    }
+
+    /// The same response with another key and other indexes.
+    pub(super) fn labelled(self, key: Key, model: Option<u32>, of: u32) -> Row {
+        Row {
+            key: key.get(),
+            model: model.unwrap_or(NO_INDEX),
+            of,
+            ..self
+        }
+    }
+
     /// What it cost, as a response of this session.
     pub(super) fn cost(&self, lane: Lane) -> Cost {
         let [
@@ -99,7 +120,6 @@ impl Row {
             reasoning,
         ] = self.counts.map(Count::get);
         let is = |flag| self.flags & flag != 0;
-        let at = Some(self.at).filter(|at| *at != NO_TIME);
         Cost {
             billed: Billed {
                 input,
@@ -117,8 +137,8 @@ impl Row {
             },
             is_sum: is(IS_SUM),
             lacks_input: is(LACKS_INPUT),
-            at: at.and_then(|at| Timestamp::from_nanosecond(at.into()).ok()),
-            model: Some(self.model).filter(|model| *model != NO_INDEX),
+            at: self.at(),
+            model: self.model(),
             lane,
         }
     }

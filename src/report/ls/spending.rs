@@ -1,11 +1,11 @@
 //! What sessions, days, projects or models have used, and what that costs by list prices.
 
 use super::cost::Cost;
+use foldhash::HashMap;
 use format::Format;
 use model::event::Surcharges;
 use model::spent::Spent;
 use model::window::{PriceRow, Rules};
-use std::collections::HashMap;
 
 /// What some responses used and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl<'r> PriceList<'r> {
     pub(crate) fn new(rules: &'r Rules) -> PriceList<'r> {
         PriceList {
             rules,
-            rows: HashMap::new(),
+            rows: HashMap::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use super::responses::Responses;
 use super::row::Row;
 use super::spending::{PriceList, Spending};
 use super::wanted::{By, Division, Wanted};
+use foldhash::HashMap;
 use format::Format;
 use jiff::Timestamp;
 use jiff::civil::Weekday;
@@ -12,7 +13,7 @@ use jiff::tz::TimeZone;
 use model::event::{Billed, Key, Lane};
 use model::project::Projects;
 use model::window::Rules;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The usage of all responses, by agent. Each is counted once, even if several lines and files repeat it.
 #[derive(Default)]
@@ -147,17 +148,26 @@ impl Collected {
             unreadable: 0,
         });
         // Doubled each time, the list would take up to three times its memory while it is moved.
-        let (more, rows) = (responses.len(), &mut all.rows);
-        if rows.capacity() - rows.len() < more {
-            rows.reserve_exact(more.max(rows.len() / 4));
+        let (rows, lanes) = responses.rows();
+        if all.rows.capacity() - all.rows.len() < rows.len() {
+            all.rows.reserve_exact(rows.len().max(all.rows.len() / 4));
         }
-        for (request, mut cost) in responses.costs() {
-            cost.model = cost.model.and_then(|ix| *models.get(ix as usize)?);
-            let folder = folder(cost.lane);
-            if wanted.has_project(folder) && wanted.has_response(cost.at, names.name(cost.model)) {
-                let folder = folders.index(folder).unwrap_or(u32::MAX);
-                let key = in_all_logs(request, &cost);
-                rows.push(Row::new(key, &cost, folder));
+        let wanted_folders = lanes.iter().map(|lane| {
+            let folder = Some(folder(*lane)).filter(|folder| wanted.has_project(folder));
+            folder.and_then(|folder| folders.index(folder))
+        });
+        let wanted_folders: Vec<Option<u32>> = wanted_folders.collect();
+        for row in rows {
+            let Some(Some(folder)) = wanted_folders.get(row.of() as usize) else {
+                continue;
+            };
+            let model = row.model().and_then(|ix| *models.get(ix as usize)?);
+            if wanted.has_response(row.at(), names.name(model)) {
+                let key = match row.key() {
+                    key if key.is_local() => in_all_logs(key, &row.cost(Lane::Main)),
+                    key => key,
+                };
+                all.rows.push(row.labelled(key, model, *folder));
             }
         }
         // Without usage, a response has neither a time nor a model here.
