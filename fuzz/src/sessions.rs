@@ -102,8 +102,8 @@ pub type Said = (String, Vec<String>, Vec<(u64, Option<u64>)>);
 /// What this one says.
 pub fn said(session: &Session) -> Said {
     let items = session.items().iter().map(|item| {
-        let left = item.left().as_ref().map(|left| (left.request, left.why));
-        let what = (item.role(), item.kind(), item.size(), &item.preview());
+        let left = item.left().map(|left| (left.request, left.why));
+        let what = (item.role(), item.kind(), item.size(), item.preview());
         format!(
             "{what:?} {:?} {:?} {left:?}",
             item.settled(),

@@ -56,7 +56,7 @@ impl CallAsked<'_> {
             match item.kind() {
                 Kind::ToolResult => answered.extend(item.call()),
                 Kind::ToolCall if item.call().is_none_or(|call| !answered.contains(&call)) => {
-                    found = found.max(self.find_in_call(item.tool(), &item.preview()));
+                    found = found.max(self.find_in_call(item.tool(), item.preview()));
                 }
                 _ => {}
             }

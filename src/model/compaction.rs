@@ -381,7 +381,7 @@ mod tests {
             .0
             .items()
             .iter()
-            .position(|i| &*i.preview() == "e")
+            .position(|i| i.preview() == "e")
             .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
     }

@@ -211,7 +211,7 @@ fn replay_one(
         let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
         let name = |request: RequestIx| {
             let request = &session.requests().at(request);
-            let model = request.model().map(|id| &**id).unwrap_or("unknown");
+            let model = request.model().map_or("unknown", |id| id);
             (request.key(), model.to_owned())
         };
         let predicted = trial.predictions.into_iter().map(|prediction| {

@@ -224,7 +224,8 @@ impl Item {
 
     /// Leaves its preview in the log.
     pub(crate) fn leave_preview(&mut self) {
-        self.preview.take_if(|preview| self.nth != UNLOGGED && !preview.is_empty());
+        self.preview
+            .take_if(|preview| self.nth != UNLOGGED && !preview.is_empty());
     }
 
     /// A hash of its text.

@@ -38,11 +38,7 @@ impl First {
             let expected = request.predicted()?.tokens as f64;
             Some(Prediction {
                 request: request.key(),
-                model: request
-                    .model()
-                    .map(|id| &**id)
-                    .unwrap_or("unknown")
-                    .to_owned(),
+                model: request.model().map_or("unknown", |id| id).to_owned(),
                 error: (expected - prompt) / prompt,
             })
         });

@@ -84,7 +84,7 @@ impl Miss {
             Miss {
                 error: prediction.error(by),
                 agent: log.format.id,
-                model: request.model().map(|id| &**id).map(str::to_owned),
+                model: request.model().map(|id| id.to_string()),
                 path: log.facts.path.display().to_string(),
                 line: request.place().line(),
                 at: request.at(),
