@@ -333,7 +333,7 @@ mod tests {
         let (sender, updates) = std::sync::mpsc::channel();
         for (log, session) in played().0.iter().enumerate() {
             for item in session.items() {
-                let Some(wanted) = TextRequest::of(file(log), &item) else {
+                let Some(wanted) = TextRequest::of(file(log), item) else {
                     continue;
                 };
                 assert!(holds(wanted.file));

@@ -200,7 +200,7 @@ fn coming(of: &Found<'_>) -> Value {
 fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
     let items = of.session.items();
     check_ids(&BTreeSet::from([part.id]), items.len())?;
-    let request = TextRequest::of(of.follower.file(), &items.at(part.id));
+    let request = TextRequest::of(of.follower.file(), items.at(part.id));
     let mut request = request.ok_or("the log has no text of this item")?;
     request.page = u32::try_from(part.from / PAGE_BYTES).unwrap_or(u32::MAX);
     let page = of

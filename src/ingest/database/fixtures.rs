@@ -69,7 +69,7 @@ fn following_ends_where_a_fresh_reading_does() {
             assert_eq!(facts(a), facts(b), "{name}");
             assert_eq!((&a.skipped, &a.unknown), (&b.skipped, &b.unknown), "{name}");
             for item in b.items() {
-                let Some(wanted) = TextRequest::of(log.facts.file, &item) else {
+                let Some(wanted) = TextRequest::of(log.facts.file, item) else {
                     continue;
                 };
                 let text = log.store.text(log, wanted).map(|_| ());

@@ -18,7 +18,7 @@ fn wanted(made: &Made) -> TextRequest {
     let (sessions, _) = follow(made);
     let items = super::of(&sessions).items();
     let longest = items.iter().max_by_key(|item| item.size().bytes).unwrap();
-    TextRequest::of(made.log().facts.file, &longest).unwrap()
+    TextRequest::of(made.log().facts.file, longest).unwrap()
 }
 
 fn log() -> Made {

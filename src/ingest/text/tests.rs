@@ -22,13 +22,7 @@ fn items(log: &LogFile) -> Vec<Item> {
     let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
     sessions
         .into_iter()
-        .flat_map(|(_, session)| {
-            session
-                .items()
-                .iter()
-                .map(|item| item.clone())
-                .collect::<Vec<_>>()
-        })
+        .flat_map(|(_, session)| session.items().iter().cloned().collect::<Vec<_>>())
         .collect()
 }
 

@@ -50,7 +50,7 @@ mod tests {
                 prop_assert_eq!(left.preview(), preview);
                 let mut left = left.clone();
                 left.set_preview(whole.preview());
-                prop_assert_eq!(&left, &*whole);
+                prop_assert_eq!(&left, whole);
             }
         }
     }

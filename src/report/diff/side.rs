@@ -94,7 +94,7 @@ impl Side {
             requests: snapshot.requests,
             compactions: compactions(session, snapshot.resets),
             spending: spending(context, &log, &responses, key.lane, keys),
-            first: session.requests().get(0).map(|first| first.prompt()),
+            first: session.requests().first().map(|first| first.prompt()),
             first_parts: BTreeMap::new(),
             context: snapshot.context,
             roles: BTreeMap::new(),
@@ -127,7 +127,7 @@ impl Side {
 
     /// What the first prompt had.
     fn add_first(&mut self, session: &Session) {
-        let Some(first) = session.requests().get(0) else {
+        let Some(first) = session.requests().first() else {
             return;
         };
         if first.system() > 0 {

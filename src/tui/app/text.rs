@@ -16,7 +16,7 @@ impl App {
     pub(super) fn open_text(&mut self, key: SessionKey, ix: ItemIx) -> Effect {
         let session = self.fleet.get(key);
         let item = session.and_then(|session| session.items().get(ix));
-        let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, &item)) else {
+        let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
             self.notify("the log does not contain this item's text".to_owned());
             return Effect::None;
         };

@@ -258,7 +258,7 @@ mod tests {
 
     fn opened(session: &Session, text: Result<Text, String>) -> Pager {
         let (file, lane) = (FileId(1), Lane::Main);
-        let of = TextRequest::of(file, &session.items().at(0)).unwrap();
+        let of = TextRequest::of(file, session.items().at(0)).unwrap();
         let mut pager = Pager::open(SessionKey { file, lane }, of);
         assert_eq!(pager.take(TextPage { of, text }), None);
         pager
