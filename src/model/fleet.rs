@@ -22,7 +22,6 @@ use crate::Role;
 use jiff::Timestamp;
 use listed::{Held, Listed};
 pub use live::{LIVE_SECONDS, Live};
-pub(crate) use name::is_chosen_id;
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 

@@ -1,4 +1,4 @@
-//! Names that many items or requests share; words in names.
+//! Names that many items or requests share; words in names; ids that are names.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -55,6 +55,25 @@ impl Names {
         self.0.insert(new.clone());
         new
     }
+}
+
+/// The longest id that somebody may have chosen, in bytes.
+const CHOSEN_ID_BYTES: usize = 16;
+
+/// Whether somebody may have chosen this id.
+pub(super) fn is_chosen_id(id: &str) -> bool {
+    !id.is_empty() && random_part(id).is_none() && id.len() <= CHOSEN_ID_BYTES
+}
+
+/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
+/// Some ids have a word before it: `session_9b1f2c3d…`.
+pub(super) fn random_part(id: &str) -> Option<&str> {
+    let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+    let part = id
+        .split_once('_')
+        .map(|(_, part)| part)
+        .filter(|part| part.len() >= 8);
+    std::iter::once(id).chain(part).find(is_random)
 }
 
 /// Whether a text contains a word, which is in lower case, in any case.

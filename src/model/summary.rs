@@ -12,7 +12,7 @@ use super::window::TriggerKind;
 use super::{Gone, Kind, Role, Source};
 use crate::context::Context;
 use crate::event::Cause;
-use crate::fleet::is_chosen_id;
+use crate::names::is_chosen_id;
 use crate::project::{last_part, trimmed};
 use crate::window::OtherTrigger;
 use jiff::Timestamp;

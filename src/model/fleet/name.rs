@@ -2,13 +2,12 @@
 
 use super::{Fleet, SessionKey};
 use crate::event::{Lane, Meta};
+use crate::names::{is_chosen_id, random_part};
 use crate::prompt::shows;
 use std::path::Path;
 
 /// The longest name, in characters; a longer one is cut.
 const LONGEST_NAME: usize = 40;
-/// The longest id that somebody may have chosen, in bytes.
-const CHOSEN_ID_BYTES: usize = 16;
 
 impl Fleet {
     /// A session's name: [its project](Fleet::project), else its title, else an id that somebody may have chosen, else the
@@ -44,7 +43,7 @@ fn named<'m>(
     let id = meta.id.as_deref().unwrap_or_default();
     let random = random_part(id);
     let id = random.unwrap_or(id);
-    let chosen = (random.is_none() && id.len() <= CHOSEN_ID_BYTES).then_some(id);
+    let chosen = Some(id).filter(|id| is_chosen_id(id));
     let facts = [project, Some(title), chosen].into_iter().flatten();
     let named = facts.chain(std::iter::once_with(first_text).flatten());
     if let Some(name) = named.into_iter().find(shows) {
@@ -61,20 +60,4 @@ fn named<'m>(
         || "unnamed".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     )
-}
-
-/// Whether somebody may have chosen this id.
-pub(crate) fn is_chosen_id(id: &str) -> bool {
-    !id.is_empty() && random_part(id).is_none() && id.len() <= CHOSEN_ID_BYTES
-}
-
-/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
-/// Some ids have a word before it: `session_9b1f2c3d…`.
-fn random_part(id: &str) -> Option<&str> {
-    let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-    let part = id
-        .split_once('_')
-        .map(|(_, part)| part)
-        .filter(|part| part.len() >= 8);
-    std::iter::once(id).chain(part).find(is_random)
 }

@@ -254,6 +254,6 @@ fn a_list_that_writes_the_cache_names_sessions_as_the_next_one_does() {
         .unwrap();
     let list = || listed(&ls(home.path()).arg(&log).output().unwrap());
     let first = list();
-    assert!(home.path().join(".cache/ctxgauge/ends.cache").exists());
+    assert!(home.path().join(".cache/ctxgauge/index.sqlite").exists());
     assert_eq!(list(), first);
 }
