@@ -20,6 +20,17 @@
 //!
 //! The [`report`]s use the same readers without threads: read, fold, print.
 //!
+//! Lists hold a [`model::summary::Summary`] of each session, a small value. All of a session is held while its log is written to
+//! or the session is open. What was summarised is kept from run to run in [`ingest::index`].
+//!
+//! From the system's notice that a log was written to the row of the list:
+//!
+//! ```text
+//! notify ─▶ watch: Hint ─▶ inbox: Wake ─▶ Worker::changed ─▶ check (stat) ─▶ read_appended ─▶ Cursor::more ─▶ lines
+//!   ─▶ decoder ─▶ Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Fleet::apply ─▶ Session::apply
+//!   ─▶ prepare: Gauge of the session ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
+//! ```
+//!
 //! # Crates
 //!
 //! Each layer is a crate below `src`; its manifest lists what it may import, so the compiler holds this table. This
@@ -53,7 +64,8 @@
 //! - What a log can contain: [`model::event`]. The state that is folded of it: [`model::state`], whose
 //!   parts are private modules (the tree of records, items, requests, earlier states); what takes in events and
 //!   keeps answers: [`model::session`]. How full a context is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
-//!   [`model::window`]. The session as of any record: [`model::replay`]. All sessions: [`model::fleet`].
+//!   [`model::window`]. The session as of any record: [`model::replay`]. What lists show of a session: [`model::summary`]; that
+//!   with the settings of its agent: [`model::gauge`]. All sessions: [`model::fleet`].
 //! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
 //!   policies: [`model::whatif`].
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].

@@ -375,6 +375,7 @@ impl Worker {
         self.send_running(self.known.keys().copied().collect())?;
         let live = self.known.iter().filter(|(_, known)| is_live(known));
         self.live = live.map(|(file, _)| *file).collect();
+        self.put_away()?;
         self.settings.look_again();
         for file in self.known.keys().copied().collect::<Vec<_>>() {
             self.send_settings(file)?;
@@ -382,6 +383,25 @@ impl Worker {
         took += begun.elapsed();
         self.walked = Instant::now();
         self.next_walk = Instant::now() + WALK_INTERVAL.max(took * WALK_COST_FACTOR);
+        ControlFlow::Continue(())
+    }
+
+    /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
+    fn put_away(&mut self) -> ControlFlow<()> {
+        for (file, known) in &mut self.known {
+            let is_held = known.summarised.is_none() && known.read == Coverage::Whole;
+            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
+            if !is_held || is_wanted || is_live(known) {
+                continue;
+            }
+            let Some(cursor) = &mut known.cursor else {
+                continue;
+            };
+            cursor.trim();
+            known.summarised = Some(known.overrides.fold_hash());
+            known.counted = Coverage::Unread;
+            self.reporter.send(Update::PutAway(*file))?;
+        }
         ControlFlow::Continue(())
     }
 

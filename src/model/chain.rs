@@ -317,7 +317,7 @@ impl Chain {
         let old = std::mem::replace(&mut self.path, path.iter().copied().map(short).collect());
         let fresh = path.iter().copied();
         let joined: Vec<NodeIx> = fresh.filter(|ix| !self.is_live(*ix)).collect();
-        // Those that stay are not touched: most that leave are packed.
+        // Those that stay are not touched.
         let mut stay = path.iter().copied().peekable();
         let mut left = Vec::new();
         for ix in old.into_iter().map(|ix| ix as NodeIx) {

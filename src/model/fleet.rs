@@ -78,6 +78,8 @@ pub enum Update {
         /// Its sessions.
         sessions: Vec<(Lane, Session)>,
     },
+    /// Nobody writes to a file or looks at it any more: only what lists show of its sessions is held from here on.
+    PutAway(FileId),
     /// What was appended to a file.
     Appended {
         /// The file.
@@ -265,6 +267,11 @@ impl Fleet {
                 }
                 self.note_changes(file);
             }
+            Update::PutAway(file) => {
+                for (_, listed) in self.sessions.range_mut(lanes(file)) {
+                    listed.put_away();
+                }
+            }
             Update::Appended { file, entries } => {
                 self.written.insert(file);
                 for entry in entries {
@@ -364,8 +371,8 @@ impl Fleet {
         set.unwrap_or_else(Overrides::none)
     }
 
-    /// Whether a session matches a filter: its agent, folder, model, title, first prompt, id, path or, if all of it is held, user messages
-    /// contain every one of these words, in lower case.
+    /// Whether a session matches a filter: its agent, folder, model, title, first prompt, id or path contain every one of these
+    /// words, in lower case; or, if all of it is held, messages of the user.
     pub fn matches(&self, key: SessionKey, gauge: &Gauge, words: &[String]) -> bool {
         words.iter().all(|word| {
             let facts = [

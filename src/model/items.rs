@@ -87,7 +87,7 @@ pub(super) struct Items {
     older_sizes: Vec<OlderSize>,
     /// Whether no sizes before the present one are kept.
     forgets_sizes: bool,
-    /// Whether previews of packed items are left in the log.
+    /// Whether previews of older items are left in the log.
     leaves_previews: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,

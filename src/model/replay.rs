@@ -76,7 +76,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// The moments of a session at this time; make them again when it has grown. Linear in its items and
-    /// requests. A trimmed session has only the last moment.
+    /// requests. A session that has forgotten its past has only the last moment.
     pub fn of(state: &State) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
         let mut marks = state.past().marks().iter().peekable();

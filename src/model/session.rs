@@ -4,10 +4,10 @@
 
 mod answers;
 mod folding;
+mod forgotten;
 mod memo;
 mod resets;
 mod rewritten;
-mod trim;
 
 use super::event::{Cause, CauseSource, Entry, Event, Kept, Key, Meta, Place, Reset, Usage};
 use super::growth::RunningGrowth;

@@ -7,7 +7,7 @@
 mod facts;
 mod fold;
 mod folding;
-mod kept;
+mod forgotten;
 mod refers_back;
 mod report;
 mod resets;

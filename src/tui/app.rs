@@ -373,7 +373,9 @@ impl App {
         let sums =
             (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
         let (step, notice, rest) = (self.next_step(), self.next_notice(), self.rest_left());
-        let all = [age, sums, step, notice, rest];
+        let filter = self.filter_wait();
+        let filter = filter.filter(|_| self.ui.screen == Screen::Overview);
+        let all = [age, sums, step, notice, rest, filter];
         all.into_iter().flatten().min()
     }
 
@@ -461,6 +463,7 @@ impl App {
         let file = match update {
             Update::Found(facts) => facts.file,
             Update::Summaries { file, .. }
+            | Update::PutAway(file)
             | Update::Rebuilt { file, .. }
             | Update::Appended { file, .. }
             | Update::Settings { file, .. }

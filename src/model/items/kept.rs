@@ -16,6 +16,7 @@ impl Items {
         *self = Items {
             record: old.record,
             changes: old.changes,
+            names: old.names,
             newest_forgotten: old.newest_forgotten,
             resized_by_walk: old.resized_by_walk,
             guessed: old.guessed,

@@ -149,6 +149,11 @@ impl State {
                 (None, false)
             }
             Update::InitialScanDone => (None, true),
+            // It shows what it showed.
+            Update::PutAway(_) => {
+                self.fleet.apply(update);
+                return false;
+            }
             Update::CaughtUp => return false,
         };
         let lanes: Option<Vec<Lane>> = match &update {

@@ -109,18 +109,18 @@ impl App {
 
     fn hand_on(&mut self, key: SessionKey, kind: HandOut) -> Effect {
         self.close_overlay();
-        let Some((session, facts)) = self.fleet.get(key).zip(self.fleet.facts(key)) else {
+        let Some((gauge, facts)) = self.fleet.gauge(key).zip(self.fleet.facts(key)) else {
             return Effect::None;
         };
         let is_one_of_several = self.fleet.of_file(key.file).count() > 1;
-        let id = session.meta.id.as_deref().or(facts.id.as_deref());
-        let day = session.updated_at.map(|at| at.strftime("%F").to_string());
+        let id = gauge.meta.id.as_deref().or(facts.id.as_deref());
+        let day = gauge.updated_at.map(|at| at.strftime("%F").to_string());
         let request = HandOutRequest {
             kind,
             file: key.file,
             log: Arc::clone(&facts.path),
             session: id.filter(|_| is_one_of_several).map(str::to_owned),
-            agent: session.agent,
+            agent: gauge.agent,
             day,
             window: [Reach::Session, Reach::Model]
                 .into_iter()

@@ -3,8 +3,9 @@
 use super::filter::{Condition, Fact, Name, SESSIONS};
 use super::listed::nearness;
 use super::tabs::row_id;
-use super::{App, Direction, Grouping, Idle, Nearness, Sort};
+use super::{App, Direction, Grouping, Idle, Nearness, SearchNews, SearchRequest, Sort, Syntax};
 use jiff::{SignedDuration, Timestamp};
+use model::Role;
 use model::fleet::{Candidate, Families, Row, SessionKey, contains};
 use model::gauge::Gauge;
 use model::project::is_named;
@@ -12,6 +13,7 @@ use model::session::Coverage;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A list of at most this many sessions is made again for every frame: that takes less than a millisecond.
 const SMALL_LIST: usize = 1_000;
@@ -83,11 +85,18 @@ pub(super) struct Matched {
     sessions: HashMap<SessionKey, bool>,
     /// The other words.
     conditions: Vec<Condition>,
+    /// When messages of the user are to be searched for the words; `None`: they are, or there are none.
+    due: Option<Timestamp>,
 }
+
+/// How long a filter must stay as it is before messages are searched for its words: typing searches nothing.
+const FILTER_REST: SignedDuration = SignedDuration::from_millis(300);
+/// Shorter words are not searched for: nearly every session has them.
+const SHORTEST_WORD: usize = 3;
 
 impl Matched {
     /// Sets the filter. A session that does not match fewer or shorter words does not match these either.
-    fn set(&mut self, filter: &str) {
+    fn set(&mut self, filter: &str, now: Timestamp) {
         let mut words = Vec::new();
         self.conditions = SESSIONS.read(filter);
         self.conditions.retain(|condition| match condition {
@@ -107,6 +116,15 @@ impl Matched {
             self.sessions.clear()
         }
         self.words = words;
+        self.due = self
+            .searched()
+            .and_then(|_| now.checked_add(FILTER_REST).ok());
+    }
+
+    /// The word that messages are searched for: the longest.
+    fn searched(&self) -> Option<&String> {
+        let longest = self.words.iter().max_by_key(|word| word.len());
+        longest.filter(|word| word.len() >= SHORTEST_WORD)
     }
 
     /// A session has changed.
@@ -149,7 +167,7 @@ impl App {
 
     fn list_sessions(&mut self) {
         let matched = &mut self.shown.matched;
-        matched.set(&self.ui.filter);
+        matched.set(&self.ui.filter, self.now);
         if !matched.words.is_empty() {
             for (key, gauge) in self.fleet.gauges() {
                 let matches = || self.fleet.matches(key, gauge, &matched.words);
@@ -181,6 +199,61 @@ impl App {
         self.shown.listed_of = self.fleet.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
+    }
+
+    /// Whether messages are or will be searched for the words of the filter.
+    pub fn filters_messages(&self) -> bool {
+        self.shown.matched.searched().is_some()
+    }
+
+    /// How long until messages are to be searched for the filter.
+    pub(super) fn filter_wait(&self) -> Option<Duration> {
+        let left = self.shown.matched.due?.duration_since(self.now);
+        // A clock that was set back must not put it off.
+        let left = left.clamp(SignedDuration::ZERO, FILTER_REST);
+        Some(left.unsigned_abs())
+    }
+
+    /// What messages of the user are to be searched for, in the sessions that do not match the filter by what is at hand of
+    /// them; `None`: nothing new.
+    pub fn take_filter_search(&mut self) -> Option<SearchRequest> {
+        let wait = self.filter_wait()?;
+        let matched = &mut self.shown.matched;
+        if !wait.is_zero() {
+            return None;
+        }
+        matched.due = None;
+        let others = matched.sessions.iter().filter(|(_, matches)| !**matches);
+        let others = others.map(|(key, _)| *key);
+        let sessions: HashSet<SessionKey> = others
+            .filter(|key| self.fleet.get(*key).is_none())
+            .collect();
+        Some(SearchRequest {
+            pattern: matched.searched()?.clone(),
+            syntax: Syntax::Text,
+            sessions: Arc::new(sessions),
+            filter: self.ui.filter.clone(),
+        })
+    }
+
+    /// Takes in what that search has found.
+    pub fn take_filter_news(&mut self, news: &SearchNews) {
+        let SearchNews::Found(found) = news else {
+            return;
+        };
+        let Some(gauge) = self.fleet.gauge(found.key) else {
+            return;
+        };
+        let holds = |word: &String| {
+            let word = std::slice::from_ref(word);
+            contains(&found.text, &word[0]) || self.fleet.matches(found.key, gauge, word)
+        };
+        if found.role == Role::User && self.shown.matched.words.iter().all(holds) {
+            self.shown.matched.sessions.insert(found.key, true);
+            if self.stale.list == List::Right {
+                self.stale.list = List::Late;
+            }
+        }
     }
 
     /// Whether a session meets the conditions of the filter.

@@ -159,6 +159,8 @@ struct Screens<C, W: Write> {
     opening: Option<Opening>,
     writing: Writing,
     searching: Searching,
+    /// The search for the words of the list's filter.
+    filtering: Searching,
 }
 
 /// The keys that were handled, counted for [`SYNC_VARIABLE`].
@@ -256,6 +258,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             opening: None,
             writing: Writing::default(),
             searching: Searching::default(),
+            filtering: Searching::default(),
         };
         let state = screens.state();
         if let Some(file) = &mut screens.state_file {
@@ -321,6 +324,11 @@ impl<C: Console, W: Write> Screens<C, W> {
                     tokio::task::yield_now().await;
                     next
                 }
+                news = self.filtering.news() => {
+                    self.app.take_filter_news(&news);
+                    tokio::task::yield_now().await;
+                    Next::Go
+                }
                 problem = self.notifier.problem() => {
                     self.app.update(problem);
                     Next::Go
@@ -359,6 +367,11 @@ impl<C: Console, W: Write> Screens<C, W> {
         self.app.prepare((self.now)());
         if let Some(file) = self.app.take_rested() {
             self.logs.look_at(file);
+        }
+        if let Some(request) = self.app.take_filter_search() {
+            self.filtering.begin(&*self.logs, request);
+        } else if !self.app.filters_messages() {
+            self.filtering.end();
         }
         let (app, theme) = (&self.app, self.themes.theme());
         let mut hits = HitMap::default();

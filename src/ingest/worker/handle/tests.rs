@@ -65,6 +65,7 @@ fn kind(update: &Update) -> &'static str {
         Update::Running { .. } => "running",
         Update::Vanished(_) => "vanished",
         Update::InitialScanDone => "gauges",
+        Update::PutAway(_) => "put away",
         Update::CaughtUp => "caught up",
     }
 }

@@ -1,9 +1,11 @@
 //! The list of sessions under the keys, the mouse and the clock.
 
 use super::*;
+use crate::app::{FoundItem, SearchNews};
 use crate::tests::testing::Log;
 use jiff::{SignedDuration, Timestamp};
 use model::fleet::SessionKey;
+use std::collections::HashSet;
 
 #[test]
 fn the_selection_survives_another_order() {
@@ -190,4 +192,50 @@ fn a_clock_that_is_set_back_does_not_stop_the_list() {
     find(&mut app, 9_000);
     app.prepare(later(-60_000));
     assert_eq!(keys_on_screen(&app)[0], key_of(9_000));
+}
+
+/// Of a session that is only listed, messages are searched for the words of the filter.
+#[test]
+fn messages_are_searched_for_the_words_of_a_filter() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/teapot");
+    assert_eq!(keys_on_screen(&app), []);
+    assert_eq!(app.take_filter_search(), None, "the filter may go on");
+    app.prepare(later(400));
+    let request = app.take_filter_search().expect("a search");
+    assert_eq!(request.pattern, "teapot");
+    assert_eq!(app.take_filter_search(), None, "it runs");
+    let listed = app.fleet.keys().filter(|key| app.fleet.get(*key).is_none());
+    let listed: HashSet<SessionKey> = listed.collect();
+    assert!(!listed.is_empty());
+    assert_eq!(*request.sessions, listed);
+    let key = *listed.iter().next().expect("a session");
+    for (role, text) in [
+        (Role::Tool, "a teapot"),
+        (Role::User, "a kettle"),
+        (Role::User, "the Teapot"),
+    ] {
+        assert_eq!(keys_on_screen(&app), [], "{role:?} {text}");
+        app.take_filter_news(&SearchNews::Found(Box::new(FoundItem {
+            key,
+            place: Place::default(),
+            nth: 0,
+            kind: Kind::Text,
+            hash: 0,
+            role,
+            label: String::new(),
+            tokens: 1,
+            source: Source::Estimated,
+            request: String::new(),
+            in_context: true,
+            text: text.to_owned(),
+            matches: Vec::new(),
+            line: 1,
+            more: 0,
+        })));
+        app.prepare(later(800));
+    }
+    assert_eq!(keys_on_screen(&app), [key]);
+    type_keys(&mut app, "⎋");
+    assert!(!app.filters_messages());
 }
