@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Kills lists, two at a time.
 pub fn list(random: &mut Random, tally: &mut Tally) {
     let place = Place::new(LOGS);
-    let cache = place.caches().join("ends.cache");
+    let cache = place.caches().join("index.sqlite");
     for _ in 0..KILLS {
         let before = fs::read(&cache).ok();
         let begin = |()| {

@@ -386,25 +386,6 @@ impl Worker {
         ControlFlow::Continue(())
     }
 
-    /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
-    fn put_away(&mut self) -> ControlFlow<()> {
-        for (file, known) in &mut self.known {
-            let is_held = known.summarised.is_none() && known.read == Coverage::Whole;
-            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
-            if !is_held || is_wanted || is_live(known) {
-                continue;
-            }
-            let Some(cursor) = &mut known.cursor else {
-                continue;
-            };
-            cursor.trim();
-            known.summarised = Some(known.overrides.fold_hash());
-            known.counted = Coverage::Unread;
-            self.reporter.send(Update::PutAway(*file))?;
-        }
-        ControlFlow::Continue(())
-    }
-
     /// Takes in everything that is there now. What seems wrong may be so for a moment, as when a folder is replaced:
     /// it counts when two looks in a row find it.
     fn take_in_all(&mut self, found: Found) -> ControlFlow<()> {

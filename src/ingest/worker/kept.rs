@@ -1,10 +1,11 @@
 //! What the worker keeps from run to run.
 
-use super::Worker;
 use super::whole::Shown;
+use super::{Worker, is_live};
 use crate::index::{Index, Kept, LogKey, Part, UnreadCursor, earlier, restore};
 use crate::source::Stamp;
-use model::fleet::FileId;
+use model::fleet::{FileId, Update};
+use model::session::Coverage;
 use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
@@ -89,6 +90,25 @@ impl Worker {
             self.reporter.send(shown.update(file))?;
         }
         ControlFlow::Continue(is_right)
+    }
+
+    /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
+    pub(super) fn put_away(&mut self) -> ControlFlow<()> {
+        for (file, known) in &mut self.known {
+            let is_held = known.summarised.is_none() && known.read == Coverage::Whole;
+            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
+            if !is_held || is_wanted || is_live(known) {
+                continue;
+            }
+            let Some(cursor) = &mut known.cursor else {
+                continue;
+            };
+            cursor.trim();
+            known.summarised = Some(known.overrides.fold_hash());
+            known.counted = Coverage::Unread;
+            self.reporter.send(Update::PutAway(*file))?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Writes what is to be kept, if there is enough to write.
