@@ -4,7 +4,7 @@ use super::small::{NoMemory, reserve};
 use derive_more::Deref;
 use std::slice::Iter;
 
-/// A list that grows by an eighth.
+/// A list that grows by a quarter. By an eighth, a report took 3 to 5 % more memory: each growth leaves a hole.
 #[derive(Debug, Clone, PartialEq, Deref)]
 #[deref(forward)]
 pub struct List<T>(Vec<T>);
@@ -39,7 +39,7 @@ impl<T> List<T> {
     /// Adds an entry at the end.
     pub(crate) fn push(&mut self, entry: T) {
         if self.0.len() == self.0.capacity() {
-            self.0.reserve_exact(LEAST_ROOM.max(self.0.len() / 8));
+            self.0.reserve_exact(LEAST_ROOM.max(self.0.len() / 4));
         }
         self.0.push(entry);
     }

@@ -13,11 +13,11 @@ impl From<TryReserveError> for NoMemory {
     }
 }
 
-/// Makes room for this many more entries. A list that is full grows by an eighth: to twice its size, half of a long one
+/// Makes room for this many more entries. A list that is full grows by a quarter: to twice its size, half of a long one
 /// would be unused.
 pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), NoMemory> {
     if list.capacity() - list.len() < more {
-        list.try_reserve_exact(more.max(list.len() / 8))?;
+        list.try_reserve_exact(more.max(list.len() / 4))?;
     }
     Ok(())
 }
@@ -116,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_grows_by_an_eighth() {
+    fn a_long_list_grows_by_a_quarter() {
         let mut list = vec![0_u8; 1_000];
         reserve(&mut list, 10).unwrap();
-        assert_eq!(list.capacity(), 1_125);
-        reserve(&mut list, 125).unwrap();
-        assert_eq!(list.capacity(), 1_125);
+        assert_eq!(list.capacity(), 1_250);
+        reserve(&mut list, 250).unwrap();
+        assert_eq!(list.capacity(), 1_250);
         reserve(&mut list, 600).unwrap();
         assert_eq!(list.capacity(), 1_600);
     }
