@@ -61,18 +61,16 @@ fn now(of: &Found<'_>) -> Value {
     let Found {
         session, forecast, ..
     } = of;
-    let (context, limits) = (session.context(), session.limits());
-    let roles = parts::roles(&context);
-    let size = parts::context(session, &context, &limits);
-    let all = triggers::next(&session.gauge(), forecast, of.now);
-    let mut coming = parts::coming(forecast, &all, &context, limits);
+    let gauge = session.gauge();
+    let all = triggers::next(&gauge, forecast, of.now);
+    let mut coming = parts::coming(forecast, &all, &gauge);
     // The rest is in `compaction_forecast`.
     coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
     json!({
-        "context": size,
-        "roles": roles,
+        "context": parts::context(&gauge),
+        "roles": parts::roles(&gauge.context),
         "compaction": next(forecast, coming),
-        "cache": parts::cache(session, of.now),
+        "cache": parts::cache(&gauge, of.now),
     })
 }
 
@@ -182,8 +180,9 @@ fn coming(of: &Found<'_>) -> Value {
     let Found {
         session, forecast, ..
     } = of;
-    let all = triggers::next(&session.gauge(), forecast, of.now);
-    let coming = parts::coming(forecast, &all, &session.context(), session.limits());
+    let gauge = session.gauge();
+    let all = triggers::next(&gauge, forecast, of.now);
+    let coming = parts::coming(forecast, &all, &gauge);
     let mut past = parts::past(session, MOST_PAST);
     for part in &mut past {
         let is_kept = |key: &str| {

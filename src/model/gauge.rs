@@ -1,5 +1,6 @@
-//! A listed session: its summary, with the settings of its agent and the window that the user has set. None of them is part
-//! of the summary, so that a change of them never makes a log be read again.
+//! A listed session: its summary, with the settings of its agent and the window that the user has set. The window and most
+//! settings are no part of the summary, so that a change of them needs no log. What a session takes from settings while it is
+//! folded is: see [`Summary::settings`].
 
 use super::estimator::Estimator;
 use super::event::Meta;

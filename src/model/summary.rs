@@ -3,13 +3,13 @@
 
 use super::event::Meta;
 use super::forecast::{NoForecast, Pace, pace};
-use super::history::{ItemRef, PastReset};
+use super::history::{ItemIx, ItemRef, PastReset};
 use super::limits::Sizes;
 use super::past::ModelFacts;
 use super::prompt::shows;
 use super::session::{Coverage, Session, SizedItem};
 use super::window::TriggerKind;
-use super::{Gone, Kind, Role, Source};
+use super::{Gone, Kind, Role};
 use crate::context::Context;
 use crate::event::Cause;
 use crate::names::is_chosen_id;
@@ -131,12 +131,10 @@ pub struct LastReset {
 /// The largest item in a context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Largest {
+    /// Its index in the session, where all of that is held.
+    pub ix: ItemIx,
     /// Its tokens.
     pub tokens: u64,
-    /// How they are known.
-    pub source: Source,
-    /// Whose it is.
-    pub role: Role,
     /// What it is.
     pub kind: Kind,
     /// The tool that it is of.
@@ -166,9 +164,16 @@ impl Session {
     pub fn summary(&self) -> Summary {
         let context = self.context();
         let requests = self.requests();
-        let sum = |tokens: &mut dyn Iterator<Item = u64>| tokens.fold(0, u64::saturating_add);
+        let (prompted, output) = requests
+            .iter()
+            .fold((0u64, 0u64), |(prompts, outputs), it| {
+                (
+                    prompts.saturating_add(it.prompt()),
+                    outputs.saturating_add(it.output().unwrap_or(0)),
+                )
+            });
         let (largest, clearable) = self.of_context();
-        let newest = requests.len().checked_sub(1).map(|ix| requests.at(ix));
+        let newest = requests.last();
         let clock = self.cache_clock();
         let sent = clock.newest().filter(|_| clock.has_cache());
         let turn_end = |reset: &&PastReset| reset.cause == Cause::TurnEnd;
@@ -195,8 +200,8 @@ impl Session {
             prompts: self.newest_prompts(NEWEST_PROMPTS),
             newest_reset: self.newest_reset().map(LastReset::of),
             largest: largest.map(|item| self.largest(item)),
-            prompted: sum(&mut requests.iter().map(|request| request.prompt())),
-            output: sum(&mut requests.iter().filter_map(|request| request.output())),
+            prompted,
+            output,
             answer: self.last_answer(),
             settings: self.overrides().fold_hash(),
             model: self.model_shared().cloned(),
@@ -247,12 +252,11 @@ impl Session {
         (largest, clearable)
     }
 
-    fn largest(&self, (ix, tokens, source): SizedItem) -> Largest {
+    fn largest(&self, (ix, tokens, _): SizedItem) -> Largest {
         let item = self.items().at(ix);
         Largest {
+            ix,
             tokens,
-            source,
-            role: item.role(),
             kind: item.kind(),
             tool: item.tool().map(Into::into),
         }

@@ -59,7 +59,6 @@ use crate::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
-use model::session::{Session, SizedItem};
 use model::text::{TextPage, TextRequest};
 use model::threshold::Threshold;
 use pager::{Pager, Program};
@@ -199,7 +198,6 @@ struct Shown {
     youngest: Option<i64>,
     /// Which sessions match the filter.
     matched: sessions::Matched,
-    largest: Option<(SessionKey, Option<SizedItem>)>,
     /// The sessions in the list whose rows read like others on screen.
     alike: HashSet<SessionKey>,
     page: Option<Page>,
@@ -318,7 +316,6 @@ impl App {
         if self.ui.screen == Screen::Overview {
             self.find_alike();
             self.add_up();
-            self.find_largest();
         }
     }
 
@@ -411,11 +408,6 @@ impl App {
         self.shown.page.as_ref()
     }
 
-    /// The largest item in the context of the current session.
-    pub fn largest(&self) -> Option<SizedItem> {
-        self.shown.largest.and_then(|(_, largest)| largest)
-    }
-
     /// Whole seconds since a session was last active.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
         let at = self.fleet.activity_of(key)?;
@@ -474,20 +466,8 @@ impl App {
         for key in self.fleet.of_file(file) {
             self.shown.matched.remove(key);
         }
-        self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
         let page = self.shown.page.take();
         self.shown.page = page.filter(|page| page.key.file != file);
-    }
-
-    fn find_largest(&mut self) {
-        let Some(key) = self.current() else {
-            self.shown.largest = None;
-            return;
-        };
-        if self.shown.largest.is_none_or(|(known, _)| known != key) {
-            let largest = self.fleet.get(key).and_then(largest_item);
-            self.shown.largest = Some((key, largest));
-        }
     }
 
     /// Counts the live sessions, and finds the newest activity.
@@ -509,10 +489,4 @@ impl App {
         let newest = self.shown.newest;
         self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }
-}
-
-/// The largest item in the context.
-fn largest_item(session: &Session) -> Option<SizedItem> {
-    let items = session.in_context().filter(|(_, tokens, _)| *tokens > 0);
-    items.max_by_key(|(_, tokens, _)| *tokens)
 }

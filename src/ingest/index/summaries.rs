@@ -60,7 +60,6 @@ mod tests {
     use crate::discover::roots::SearchRoot;
     use crate::lanes::summaries_of;
     use crate::reader::read_whole;
-    use crate::source::file_system::Location;
     use model::event::ByLength;
     use model::window::Rules;
     use std::fs;
@@ -133,19 +132,5 @@ mod tests {
             marked > 50 && seen > 100 && names > 50,
             "{marked} logs, {seen} texts, {names} names"
         );
-    }
-
-    #[test]
-    fn stamps_of_several_files_are_not_trusted() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = Location::here(dir.path());
-        for format in agents::ALL {
-            let Some(claim) = format.claims(&path.path) else {
-                continue;
-            };
-            if let Some(store) = crate::store::open(claim.store, &path, &Arc::default()) {
-                assert!(!claim.store.is_folder() || !store.is_stamped_whole());
-            }
-        }
     }
 }

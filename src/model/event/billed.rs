@@ -32,6 +32,39 @@ impl Billed {
         }
     }
 
+    /// Usage with these numbers, in the order of the fields.
+    pub fn of_counts(counts: [u64; 6], surcharges: Surcharges) -> Billed {
+        let [
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+        ] = counts;
+        Billed {
+            input,
+            cache_creation,
+            cache_creation_hour,
+            cache_read,
+            output,
+            reasoning,
+            surcharges,
+        }
+    }
+
+    /// Its numbers, in the order of the fields.
+    pub fn counts(self) -> [u64; 6] {
+        [
+            self.input,
+            self.cache_creation,
+            self.cache_creation_hour,
+            self.cache_read,
+            self.output,
+            self.reasoning,
+        ]
+    }
+
     /// The same, with tokens of the input that were read from a cache and written to it.
     #[must_use]
     pub fn with_cache(self, read: u64, creation: u64) -> Billed {

@@ -21,7 +21,7 @@ pub struct Request {
     cached: u32,
     output: MaybeCount,
     reasoning: MaybeCount,
-    /// The numbers of [`Billed`], in its order.
+    /// See [`Billed::counts`].
     billed: [u32; 6],
     /// The numbers of [`Expected`], in its order.
     predicted: Option<[u32; 3]>,
@@ -120,23 +120,7 @@ impl Request {
 
     /// Its usage in the provider's own terms.
     pub fn billed(&self) -> Billed {
-        let [
-            input,
-            cache_creation,
-            cache_creation_hour,
-            cache_read,
-            output,
-            reasoning,
-        ] = self.billed.map(u64::from);
-        Billed {
-            input,
-            cache_creation,
-            cache_creation_hour,
-            cache_read,
-            output,
-            reasoning,
-            surcharges: self.surcharges,
-        }
+        Billed::of_counts(self.billed.map(u64::from), self.surcharges)
     }
 
     /// What changes its price besides its tokens.
@@ -203,25 +187,8 @@ impl Request {
     }
 
     pub(crate) fn set_billed(&mut self, billed: Billed) {
-        let Billed {
-            input,
-            cache_creation,
-            cache_creation_hour,
-            cache_read,
-            output,
-            reasoning,
-            surcharges,
-        } = billed;
-        self.billed = [
-            input,
-            cache_creation,
-            cache_creation_hour,
-            cache_read,
-            output,
-            reasoning,
-        ]
-        .map(count);
-        self.surcharges = surcharges;
+        self.billed = billed.counts().map(count);
+        self.surcharges = billed.surcharges;
     }
 
     pub(crate) fn set_predicted(&mut self, predicted: Option<Expected>) {

@@ -113,13 +113,13 @@ impl Values {
         } = shown;
         let gauge = session.gauge();
         let cache = gauge.prompt_cache().map(|cache| cache.state(clock.now));
-        let (context, limits) = (session.context(), session.limits());
+        let (context, limits) = (gauge.context, gauge.limits().clone());
         let sized = session.in_context();
         let large = sized.filter(|(_, tokens, _)| oversized.is_reached(*tokens, limits.window));
         let newest = large.max_by_key(|(ix, ..)| *ix);
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Values {
-            is_final: session.is_final(&context),
+            is_final: gauge.is_final,
             is_whole: session.coverage == Coverage::Whole,
             is_end_open: session.coverage == Coverage::Tail && limits.is_end_provisional(),
             has_begun: context.used > 0 || session.has_begun(),
@@ -140,7 +140,7 @@ impl Values {
             version: owned(session.meta.version.as_deref()),
             project: session.project().to_owned(),
             // As of its newest record: whether it is idle does not matter to requests.
-            forecast: model::forecast::forecast(session, None),
+            forecast: gauge.forecast_then(),
             context,
             limits,
         }

@@ -62,15 +62,7 @@ impl Row {
         Row {
             key: key.get(),
             at: at.and_then(|at| at.try_into().ok()).unwrap_or(NO_TIME),
-            counts: [
-                billed.input,
-                billed.cache_creation,
-                billed.cache_creation_hour,
-                billed.cache_read,
-                billed.output,
-                billed.reasoning,
-            ]
-            .map(Count::new),
+            counts: billed.counts().map(Count::new),
             flags: flags.iter().map(|(is, flag)| u8::from(*is) * flag).sum(),
             surcharges: billed.surcharges,
             model: cost.model.unwrap_or(NO_INDEX),
@@ -111,25 +103,9 @@ impl Row {
 
     /// What it cost, as a response of this session.
     pub(super) fn cost(&self, lane: Lane) -> Cost {
-        let [
-            input,
-            cache_creation,
-            cache_creation_hour,
-            cache_read,
-            output,
-            reasoning,
-        ] = self.counts.map(Count::get);
         let is = |flag| self.flags & flag != 0;
         Cost {
-            billed: Billed {
-                input,
-                cache_creation,
-                cache_creation_hour,
-                cache_read,
-                output,
-                reasoning,
-                surcharges: self.surcharges,
-            },
+            billed: Billed::of_counts(self.counts.map(Count::get), self.surcharges),
             cached: if is(HOLDS_CACHED) {
                 Cached::Within
             } else {
@@ -170,18 +146,11 @@ mod tests {
             at in prop::option::of(any::<i64>()),
             model in prop::option::of(0..u32::MAX),
         ) {
-            let [input, cache_creation, cache_creation_hour, cache_read, output, reasoning] =
-                counts.map(|n| n >> wide);
             let cost = Cost {
-                billed: Billed {
-                    input,
-                    cache_creation,
-                    cache_creation_hour,
-                    cache_read,
-                    output,
-                    reasoning,
-                    surcharges: if flags[0] { Surcharge::Fast.into() } else { Surcharges::NONE },
-                },
+                billed: Billed::of_counts(
+                    counts.map(|n| n >> wide),
+                    if flags[0] { Surcharge::Fast.into() } else { Surcharges::NONE },
+                ),
                 cached: if flags[1] { Cached::Within } else { Cached::Beside },
                 is_sum: flags[2],
                 lacks_input: flags[3],

@@ -33,7 +33,7 @@ pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
-    Report::new(report, session, &session.context(), carried, &tools)
+    Report::new(report, session, &report.gauge.context, carried, &tools)
 }
 
 part! { Report<'a>(
@@ -46,7 +46,7 @@ part! { Report<'a>(
     session: SessionPart<'a> = SessionPart::new(report, session),
     context: ContextPart = ContextPart::of(&report.gauge),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
-    compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
+    compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, report.gauge.limits().clone()),
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<CachePart> = report
         .gauge

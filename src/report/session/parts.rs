@@ -8,18 +8,17 @@ use model::carried::Carried;
 use model::compaction::compactions;
 use model::context::Context;
 use model::forecast::{Forecast, NoForecast};
+use model::gauge::Gauge;
 
 use model::repeats::Repeats;
 use model::session::{ItemIx, Session};
 use model::triggers::Next;
-use model::window::Limits;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The size of the context, and its window: `context` of a report.
-pub fn context(session: &Session, context: &Context, limits: &Limits) -> Map<String, Value> {
-    let own = session.agent_estimate().map(|own| own.tokens);
-    object(&ContextPart::new(own, session.estimator(), context, limits))
+pub fn context(gauge: &Gauge) -> Map<String, Value> {
+    object(&ContextPart::of(gauge))
 }
 
 /// The parts of the context by role: `roles` of a report.
@@ -31,15 +30,18 @@ pub fn roles(context: &Context) -> Map<String, Value> {
 pub fn coming(
     forecast: &Result<Forecast, NoForecast>,
     next: &[Next],
-    context: &Context,
-    limits: Limits,
+    gauge: &Gauge,
 ) -> Map<String, Value> {
-    object(&ComingPart::new(forecast, next, context, limits))
+    object(&ComingPart::new(
+        forecast,
+        next,
+        &gauge.context,
+        gauge.limits().clone(),
+    ))
 }
 
 /// The prompt cache, and what the next request costs: `cache` of a report; null where nothing is known of it.
-pub fn cache(session: &Session, now: Timestamp) -> Value {
-    let gauge = session.gauge();
+pub fn cache(gauge: &Gauge, now: Timestamp) -> Value {
     let cache = gauge.prompt_cache();
     value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
 }

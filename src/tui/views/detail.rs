@@ -7,6 +7,7 @@ use crate::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet
 use crate::widgets::canvas::Canvas;
 use model::fleet::SessionKey;
 use model::gauge::Gauge;
+use model::summary::Largest;
 use model::triggers;
 use model::window::TriggerKind;
 use render::{item, number, sparkline, text, triggers as words};
@@ -99,18 +100,20 @@ fn next(app: &App, gauge: &Gauge) -> Pieces {
 
 /// The groups, and the largest item in the context.
 fn contents(app: &App, gauge: &Gauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
-    let session = app.current().and_then(|key| app.fleet.get(key));
-    let largest = app.largest().and_then(|(ix, tokens, _)| {
-        let item = session?.items().get(ix)?;
-        let what = format!("{} {}", item::label(&item), item::preview(&item));
-        Some((what, tokens))
-    });
-    // Only a session of which all is held has texts.
-    let listed = gauge.largest.as_ref().map(|largest| {
-        let what = item::label_of(largest.kind, largest.tool.as_deref());
-        (what.into_owned(), largest.tokens)
-    });
-    if let Some((what, tokens)) = largest.or(listed) {
+    if let Some(Largest {
+        ix,
+        tokens,
+        kind,
+        tool,
+    }) = &gauge.largest
+    {
+        let session = app.current().and_then(|key| app.fleet.get(key));
+        let mut what = item::label_of(*kind, tool.as_deref()).into_owned();
+        // Only a session of which all is held has texts.
+        if let Some(item) = session.and_then(|session| session.items().get(*ix)) {
+            what = format!("{what} {}", item::preview(&item));
+        }
+        let tokens = *tokens;
         let stage = Stage::settled_if(gauge.is_settled());
         let size = format!(" {}", stage.number(number::tokens(tokens)));
         let share = number::percent(tokens, gauge.limits().end())
