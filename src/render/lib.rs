@@ -54,8 +54,8 @@ pub fn cause(session: &Session, reset: &PastReset) -> String {
         Cause::Idle => "a pause before it",
         Cause::ModelChange => "another hash",
         Cause::Background => "steps kept after it",
-        Cause::Beforehand => "so its record",
-        Cause::TurnEnd => "after an answer",
+        Cause::Beforehand => "its record",
+        Cause::TurnEnd => "an answer",
         _ => "",
     };
     if !shown_by.is_empty() && reset.cause_source == CauseSource::Log {
