@@ -1,4 +1,4 @@
-//! How fast tokens are counted, beside tiktoken-rs on the same text, and how long the vocabulary takes to load.
+//! How fast tokens are counted, beside tiktoken-rs on the same text, which has to load a vocabulary.
 //!
 //! `cargo bench --bench count`. The texts are this repository's own: its source, its logs, its prose; then Chinese
 //! and base64. `CTXGAUGE_BENCH_TEXT` names a file to count besides. "Anew" is a first count, while no word
@@ -23,9 +23,15 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let (took, _) = timed(o200k_base_singleton);
-    println!("o200k loaded in {:.0} ms", took.as_secs_f64() * 1e3);
+    println!(
+        "o200k of tiktoken-rs loaded in {:.0} ms",
+        took.as_secs_f64() * 1e3
+    );
     let (took, _) = timed(cl100k_base_singleton);
-    println!("cl100k loaded in {:.0} ms", took.as_secs_f64() * 1e3);
+    println!(
+        "cl100k of tiktoken-rs loaded in {:.0} ms",
+        took.as_secs_f64() * 1e3
+    );
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = vec![
         ("code", text_below(&root.join("src"), "rs")),
@@ -54,7 +60,6 @@ fn context(tokens: u64, goal: &str) {
     let log = &found(path.parent().unwrap())[0];
     let took = (0..ROUNDS).map(|_| {
         let counter = Counter::new();
-        counter.warm_up();
         let read = || {
             let mut reading = log.store.epoch(log, &Arc::default()).unwrap();
             while reading.step(&counter, &mut || false).unwrap() == Progress::More {}
@@ -71,7 +76,6 @@ fn measure(name: &str, text: &str) {
     let (theirs, expected) = best(|| tiktoken(o200k_base_singleton(), text));
     let (anew, count) = best(|| {
         let counter = Counter::new();
-        counter.warm_up();
         counter.count(text).unwrap()
     });
     // The end of a piece of 64 KiB may cut a word.

@@ -285,7 +285,7 @@ impl Seen {
     }
 
     /// Whether it is the session of these two readings. They differ in how texts are sized, by their length or
-    /// counted, and one that is followed may have both: what is appended is counted once the vocabulary is loaded.
+    /// counted, and one that is followed may have both: what is appended is always counted.
     /// So what is known and all numbers of things are equal, and the interval of the total overlaps with theirs.
     fn equals(&self, fresh: &[Seen; 2]) -> bool {
         let exact = |seen: &Seen| {

@@ -39,7 +39,7 @@
 //! | crate | responsibility | imports |
 //! |---|---|---|
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
-//! | [`tokens`] | counts o200k tokens, with a cache and limits | `model` |
+//! | [`tokens`] | counts o200k tokens, by a table that `build.rs` makes, with a cache and limits | `model` |
 //! | [`kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
 //! | [`format`](mod@format) | what a log format is, as data | `model`, `kit` |
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |

@@ -20,7 +20,7 @@ use report::line::Trouble;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `ctxgauge hook`.
 #[derive(Debug, Args)]
@@ -54,7 +54,6 @@ impl Run for Hook {
         let deadline = Deadline::after(Duration::from_millis(self.within));
         let (send, receive) = mpsc::sync_channel(2);
         let (config, user, block_at) = (call.config.clone(), call.user.clone(), self.block_at);
-        let counted_by = deadline.of_what_may_be_left_out();
         let (passed, terminals) = (call.take_input(), call.terminals);
         let respond = move || {
             let input = read_input(passed, terminals).and_then(|bytes| read(&bytes));
@@ -62,7 +61,7 @@ impl Run for Hook {
                 // If nobody waits any more, the process ends.
                 let _ = send.send(Progress::Read(Box::new(event.clone())));
             }
-            let done = respond_to(input, config, &user, block_at, counted_by);
+            let done = respond_to(input, config, &user, block_at);
             send.send(Progress::Done(done))
         };
         thread::Builder::new().spawn(respond)?;
@@ -96,7 +95,6 @@ fn respond_to(
     config: Option<PathBuf>,
     user: &User,
     block_at: Option<Threshold>,
-    counted_by: Instant,
 ) -> Result<Printed> {
     let event = match input {
         Ok(Some(event)) => event,
@@ -115,7 +113,6 @@ fn respond_to(
             block_at,
         },
         reports_compactions: hooks.compactions,
-        counted_by,
     };
     let context = super::statusline::context(&setup)?;
     let (say, wrong) = respond(&context, &event, &duties);

@@ -7,9 +7,8 @@ use clap::Args;
 use clients::line::Input;
 use files::Processes;
 use report::line::pane::{Pane, find_pane};
-use report::line::{LONGEST_LOAD, Shown, Trouble};
+use report::line::{Shown, Trouble};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// `ctxgauge status`.
 #[derive(Debug, Args)]
@@ -60,7 +59,7 @@ impl Run for Status {
             writeln!(call.out)?;
             return Ok(());
         };
-        let shown = match Shown::of_log(&context, &log, Instant::now() + LONGEST_LOAD) {
+        let shown = match Shown::of_log(&context, &log) {
             Ok(shown) => shown,
             Err(error) => {
                 let path = log.facts.path.display();

@@ -19,7 +19,6 @@ use clients::store::{self, Entry};
 use files::paths::User;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// What a hook is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +27,6 @@ pub struct Duties {
     pub warnings: Warnings,
     /// Whether it says after a compaction what that did.
     pub reports_compactions: bool,
-    /// By when the vocabulary has to be loaded that a context after a compaction is counted with; later it is estimated.
-    pub counted_by: Instant,
 }
 
 /// What a hook has to say, and what went wrong. Nothing that goes wrong is said to the agent.
@@ -41,7 +38,6 @@ pub fn respond(
     let mut call = Call {
         context,
         event,
-        counted_by: duties.counted_by,
         folder: context.user.folders.state_folder(),
         troubles: Vec::new(),
     };
@@ -91,7 +87,6 @@ pub fn note_missed(user: &User, event: &Event) {
 struct Call<'a> {
     context: &'a ReportContext,
     event: &'a Event,
-    counted_by: Instant,
     /// The program's own state folder.
     folder: Option<PathBuf>,
     troubles: Vec<Trouble>,
@@ -166,7 +161,7 @@ impl Call<'_> {
             }
         };
         noted.log = Some(log.facts.path.to_path_buf());
-        match Shown::of_log(self.context, &log, self.counted_by) {
+        match Shown::of_log(self.context, &log) {
             Ok(shown) => Some(shown),
             Err(error) => {
                 let sentence = format!("cannot read {}: {error}", named(&log.facts.path));

@@ -1,9 +1,8 @@
 //! A status line: one session on a line or two, for an agent's own status line, tmux or a prompt.
 //!
-//! It is run again and again, so it reads little: the log that its agent names, back to the last reset, and no vocabulary.
+//! It is run again and again, so it reads little: the log that its agent names, back to the last reset.
 //! What no report settled is sized by its length, and marked so.
 
-mod counter;
 pub mod find;
 mod fit;
 pub mod pane;
@@ -12,7 +11,7 @@ pub mod template;
 pub(crate) mod values;
 
 pub use fit::{Colours, Fill};
-pub use session::{LONGEST_LOAD, Shown, passed};
+pub use session::{Shown, passed};
 
 use clients::line::Input;
 use fit::lines;

@@ -326,7 +326,7 @@ impl Reader {
         Reader::new(context, Box::new(counter))
     }
 
-    /// Estimates sizes from lengths, without the vocabulary.
+    /// Estimates sizes from lengths, which is faster.
     pub(crate) fn by_length(context: &ReportContext) -> Reader {
         Reader::new(context, Box::new(ByLength))
     }

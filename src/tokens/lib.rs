@@ -1,14 +1,16 @@
 //! Token counts that equal those of tiktoken-rs, behind one type, with caches and guards. It counts o200k tokens, and
 //! cl100k tokens too where an estimator needs them.
 //!
-//! tiktoken-rs has the vocabularies and counts the tokens of words. Its regular expressions split a text into words
-//! at 20 to 25 MB a second, so `split` does that here, and the count of a word is remembered. Measured on one core
-//! with `o200k_base`: 100 ms and 45 MB to load it, then 100 to 500 MB of code, JSON or prose a second, or 10 MB of
-//! base64. So a vocabulary is loaded when it is first needed, and a long text is not counted again while its count is
-//! remembered.
+//! tiktoken-rs takes 100 ms and 45 MB to load a vocabulary, and its regular expressions split a text into words at 20 to
+//! 25 MB a second. So `build.rs` makes a table of its o200k (`table`), `split` splits, `merge` counts the tokens of a
+//! word, and that count is remembered (`words`). What is counted is tested against tiktoken-rs. cl100k, of which few
+//! have need, is its own: loaded when it is first counted. Measured on one core: 100 to 500 MB of code, JSON or prose a
+//! second, or 10 MB of base64. So a long text is not counted again while its count is remembered.
 
 mod classes;
+mod merge;
 mod split;
+mod table;
 mod words;
 
 use model::estimators::Estimator;
@@ -16,9 +18,9 @@ use model::event::{ByLength, Measure, Size};
 use split::{Pattern, Split};
 use std::collections::HashMap;
 use std::ops::Add;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use tiktoken_rs::cl100k_base_singleton;
 use words::Words;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -32,6 +34,9 @@ const REMEMBERED_BYTES: usize = 256;
 /// How many counts a generation of the cache holds. There are two generations: 64k counts, 1 MB.
 const GENERATION_COUNTS: usize = 32 << 10;
 
+/// The table of o200k, in the program itself.
+static O200K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
+
 /// Counts o200k tokens exactly. Shared between threads.
 pub struct Counter {
     o200k: Vocabulary,
@@ -43,8 +48,6 @@ pub struct Counter {
 /// Splits texts into words, counts the tokens of words, and remembers those counts.
 struct Vocabulary {
     pattern: Pattern,
-    load: fn() -> &'static CoreBPE,
-    loaded: OnceLock<&'static CoreBPE>,
     words: OnceLock<Words>,
 }
 
@@ -95,7 +98,7 @@ impl CountCache {
 impl Default for Counter {
     fn default() -> Counter {
         Counter {
-            o200k: Vocabulary::new(Pattern::O200k, o200k_base_singleton),
+            o200k: Vocabulary::new(Pattern::O200k),
             cl100k: None,
             cache: Mutex::default(),
         }
@@ -103,15 +106,15 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// A counter that has not loaded its vocabulary yet.
+    /// Returns a counter of o200k tokens.
     pub fn new() -> Counter {
         Counter::default()
     }
 
-    /// A counter of cl100k tokens too, which takes twice the time.
+    /// Returns a counter of cl100k tokens too, which takes twice the time.
     pub fn with_cl100k() -> Counter {
         Counter {
-            cl100k: Some(Vocabulary::new(Pattern::Cl100k, cl100k_base_singleton)),
+            cl100k: Some(Vocabulary::new(Pattern::Cl100k)),
             ..Counter::default()
         }
     }
@@ -123,23 +126,6 @@ impl Counter {
         } else {
             Counter::new()
         }
-    }
-
-    /// Loads the vocabulary, unless it is loaded: a tenth of a second.
-    pub fn warm_up(&self) {
-        for vocabulary in self.vocabularies() {
-            vocabulary.bpe();
-        }
-    }
-
-    /// Whether the vocabulary is loaded, so that a count costs microseconds.
-    pub fn is_warm(&self) -> bool {
-        self.vocabularies()
-            .all(|vocabulary| vocabulary.loaded.get().is_some())
-    }
-
-    fn vocabularies(&self) -> impl Iterator<Item = &Vocabulary> {
-        std::iter::once(&self.o200k).chain(&self.cl100k)
     }
 
     /// The o200k tokens of a text, which is counted in pieces of 64 KiB: the end of a piece that cuts a word may add
@@ -175,22 +161,13 @@ impl Counter {
 }
 
 impl Vocabulary {
-    fn new(pattern: Pattern, load: fn() -> &'static CoreBPE) -> Vocabulary {
-        Vocabulary {
-            pattern,
-            load,
-            loaded: OnceLock::new(),
-            words: OnceLock::new(),
-        }
-    }
-
-    fn bpe(&self) -> &'static CoreBPE {
-        self.loaded.get_or_init(self.load)
+    fn new(pattern: Pattern) -> Vocabulary {
+        let words = OnceLock::new();
+        Vocabulary { pattern, words }
     }
 
     /// The tokens of a piece.
     fn count(&self, text: &str) -> Option<u32> {
-        let bpe = self.bpe();
         let words = self.words.get_or_init(Words::default);
         let (split, bytes) = (Split::new(text, self.pattern), text.as_bytes());
         let (mut at, mut sum) = (0, 0_u32);
@@ -202,11 +179,11 @@ impl Vocabulary {
                 at = end;
                 continue;
             }
-            let hash = words::hash(bytes, at, end);
+            let hash = table::hash(bytes, at, end);
             let count = match words.get(hash) {
                 Some(count) => count,
                 None => {
-                    let count = tokens(bpe, text.get(at..end)?)?;
+                    let count = self.tokens(text.get(at..end)?)?;
                     words.put(hash, count);
                     count
                 }
@@ -216,13 +193,18 @@ impl Vocabulary {
         }
         Some(sum)
     }
-}
 
-/// The tokens of a word.
-fn tokens(bpe: &CoreBPE, word: &str) -> Option<u32> {
-    // This is the last resort: a panic's message would be drawn over the screen. `pieces` avoids all known causes.
-    let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(word).len()));
-    u32::try_from(tokens.ok()?).ok()
+    /// The tokens of a word.
+    fn tokens(&self, word: &str) -> Option<u32> {
+        match self.pattern {
+            Pattern::O200k => Some(merge::tokens(O200K, word.as_bytes())),
+            Pattern::Cl100k => {
+                // This is the last resort: a panic's message would be drawn over the screen. `pieces` avoids all known causes.
+                let encode = || cl100k_base_singleton().encode_ordinary(word).len();
+                u32::try_from(catch_unwind(encode).ok()?).ok()
+            }
+        }
+    }
 }
 
 impl Measure for Counter {

@@ -2,6 +2,7 @@ use super::classes::{OTHER, class};
 use super::*;
 use proptest::prelude::*;
 use std::sync::LazyLock;
+use tiktoken_rs::o200k_base_singleton;
 
 fn whole(text: &str) -> u64 {
     o200k_base_singleton().encode_ordinary(text).len() as u64
@@ -42,7 +43,6 @@ fn assert_split(text: &str) {
 #[test]
 fn counts_as_tiktoken_does() {
     let counter = Counter::new();
-    assert!(!counter.is_warm());
     for text in [
         "",
         "hi",
@@ -51,7 +51,18 @@ fn counts_as_tiktoken_does() {
     ] {
         assert_eq!(counter.count(text), Some(whole(text)), "{text:?}");
     }
-    assert!(counter.is_warm());
+}
+
+#[test]
+fn the_table_has_the_tokens_of_tiktoken() {
+    let tokens = (0..).map_while(|rank| o200k_base_singleton().decode_bytes(&[rank]).ok());
+    let mut count = 0;
+    for (rank, token) in (0..).zip(tokens) {
+        let found = table::rank(O200K, table::hash(&token, 0, token.len()));
+        assert_eq!(found, Some(rank), "{token:?}");
+        count += 1;
+    }
+    assert_eq!(count, 199_998);
 }
 
 #[test]

@@ -22,12 +22,6 @@ impl Deadline {
         Deadline { work, begun }
     }
 
-    /// When to leave out what takes long and may be left out: then there is time for the rest.
-    pub(super) fn of_what_may_be_left_out(&self) -> Instant {
-        let time = self.work.saturating_mul(LEAST_WAIT - 1);
-        self.begun.checked_add(time).unwrap_or(self.begun)
-    }
-
     /// How long to wait until it may be over.
     pub(super) fn pause(&self) -> Duration {
         let least = self.work.saturating_mul(LEAST_WAIT);

@@ -87,14 +87,6 @@ impl Logs for Demo {
         ));
     }
 
-    /// An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
-    fn prepare_to_count(&self) {
-        let vocabulary = Arc::clone(&self.counter);
-        let load = move || vocabulary.warm_up();
-        // If no thread can be started, the first count loads it.
-        drop(thread::Builder::new().name("vocabulary".into()).spawn(load));
-    }
-
     /// Nothing is written of what is invented.
     fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
 
@@ -171,10 +163,6 @@ impl Logs for Followed {
         } else {
             self.handle.read_text(job)
         }
-    }
-
-    fn prepare_to_count(&self) {
-        self.demo.prepare_to_count();
     }
 
     fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {

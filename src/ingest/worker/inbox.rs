@@ -30,7 +30,7 @@ pub struct Options {
     pub stdin: Option<Piped>,
     /// The models table.
     pub rules: Arc<Rules>,
-    /// Counts tokens; loads its vocabulary when a session is looked at, not before.
+    /// Counts the tokens of a session that is looked at, and of what is appended.
     pub counter: Arc<Counter>,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,

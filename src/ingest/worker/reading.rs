@@ -26,8 +26,7 @@ use std::time::{Duration, Instant};
 
 impl Worker {
     pub(super) fn read_appended(&mut self, file: FileId, finish: bool) -> ControlFlow<()> {
-        let exact = self.counter.is_warm();
-        let measure = measure(&self.counter, exact);
+        let measure = self.counter.as_ref();
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
             let Some(cursor) = known.cursor.as_mut().filter(|_| known.summarised.is_none()) else {
@@ -58,10 +57,6 @@ impl Worker {
                 break;
             }
             if !entries.is_empty() {
-                // A log without text is counted without the vocabulary: what comes then is not.
-                if !exact {
-                    known.counted = Coverage::Unread;
-                }
                 self.reporter.send(Update::Appended { file, entries })?;
             }
             if !more {
@@ -83,7 +78,7 @@ impl Worker {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
+        let looked_at = self.looked_at == Some(file);
         let measure = measure(&self.counter, looked_at);
         let key = known
             .stamp

@@ -1,7 +1,6 @@
 //! The session of a status line: as its log shows it, with what the client says that is newer.
 
 use super::Trouble;
-use super::counter::loaded_within;
 use super::find::{Found, Wanted, find, named};
 use crate::ReportContext;
 use clients::kept::{self, Kept};
@@ -19,12 +18,10 @@ use render::clock::Clock;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use tokens::Counter;
 
 /// The share of a context before its compaction from which on a client's number can only be of the time before it.
 const OLD_SHARE: f64 = 0.75;
-/// How long a status line may take to load a vocabulary. Its agent does not wait for it.
-pub const LONGEST_LOAD: Duration = Duration::from_secs(2);
 /// How many of the newest prompts a client's number is looked for among.
 const PROMPTS: usize = 256;
 
@@ -48,22 +45,15 @@ impl Shown {
         }
     }
 
-    /// The session of this log. A context of which no report holds anything is counted as a report counts it, if the
-    /// vocabulary for that is loaded by `counted_by`.
+    /// Returns the session of this log. Its texts are counted only if no report holds anything of the context.
     ///
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn of_log(
-        context: &ReportContext,
-        log: &LogFile,
-        counted_by: Instant,
-    ) -> io::Result<Shown> {
+    pub fn of_log(context: &ReportContext, log: &LogFile) -> io::Result<Shown> {
         let mut session = recent_session(context, log, &ByLength)?;
-        let left = || counted_by.saturating_duration_since(Instant::now());
-        if is_all_estimated(&session)
-            && let Some(counter) = loaded_within(left(), context.rules.estimator)
-        {
+        if is_all_estimated(&session) {
+            let counter = Counter::for_estimator(context.rules.estimator);
             session = recent_session(context, log, &counter)?;
         }
         let whose = Whose::of(Some(&session.meta));
@@ -128,7 +118,7 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
     match found {
         Ok(Found::Log(log)) => {
             log_path = Some(log.facts.path.to_path_buf());
-            match Shown::of_log(context, &log, Instant::now() + LONGEST_LOAD) {
+            match Shown::of_log(context, &log) {
                 Ok(read) => shown = Some(read),
                 Err(error) => troubles.push(Trouble::new(
                     "log unreadable",

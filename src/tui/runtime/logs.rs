@@ -14,9 +14,6 @@ pub trait Logs: Send {
     /// Reads the text of an item.
     fn read_text(&self, job: TextJob);
 
-    /// Called at the first key or click: a session may be opened soon.
-    fn prepare_to_count(&self);
-
     /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be copied.
     /// What came of it is given to `done`, which is dropped if that cannot be begun.
     fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>);

@@ -148,8 +148,6 @@ struct Screens<C, W: Write> {
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Delivery>,
     logs: Box<dyn Logs>,
-    /// Whether there was a key or a click.
-    is_used: bool,
     env: Env,
     console: C,
     painter: Painter<W>,
@@ -245,7 +243,6 @@ impl<C: Console, W: Write> Screens<C, W> {
             now: start.now,
             updates: start.updates,
             logs: start.logs,
-            is_used: false,
             keys: Keys {
                 handled: 0,
                 marked: start.env.get(SYNC_VARIABLE).map(|_| 0),
@@ -482,9 +479,6 @@ impl<C: Console, W: Write> Screens<C, W> {
     fn handle_input(&mut self, msg: Msg) -> anyhow::Result<Next> {
         self.pacer.hurry();
         self.keys.handled += u64::from(matches!(msg, Msg::Key(_)));
-        if !std::mem::replace(&mut self.is_used, true) {
-            self.logs.prepare_to_count();
-        }
         // Keys act on the current state, not on the last frame.
         self.app.catch_up((self.now)());
         let effect = self.app.update(msg);

@@ -114,7 +114,6 @@ mod tests {
     impl Logs for Asked {
         fn look_at(&self, _: FileId) {}
         fn read_text(&self, _: TextJob) {}
-        fn prepare_to_count(&self) {}
         fn hand_on(&self, _: HandOutRequest, _: Box<dyn FnOnce(HandedOut) + Send>) {}
 
         fn search(&self, _: &SearchRequest, _: Matcher, finder: Finder) {

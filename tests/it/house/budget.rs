@@ -1,4 +1,4 @@
-//! What makes tests slow is listed: those that start a process, which loads the vocabulary anew (0.4 s in a debug build),
+//! What makes tests slow is listed: those that start a process,
 //! and those that go through all hand-written logs. A new one is added here, or does without.
 
 use super::source::of_tests;

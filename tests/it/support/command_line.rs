@@ -1,4 +1,4 @@
-//! The program in this process, where the vocabulary is loaded once for all tests.
+//! The program in this process.
 
 use super::program::environment;
 use ctxgauge::commands::locale::Terminals;
