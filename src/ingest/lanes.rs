@@ -48,8 +48,6 @@ pub struct Lanes {
     coverage: Coverage,
     /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
     is_final: bool,
-    /// Whether previews are left in the log.
-    leaves_previews: bool,
     /// Whether only the sizes of the sessions are wanted.
     folds: bool,
     /// Entries since memory was looked for.
@@ -69,7 +67,6 @@ impl Lanes {
             rules: Arc::clone(rules),
             coverage,
             is_final: false,
-            leaves_previews: false,
             folds: false,
             since: 0,
             is_full: false,
@@ -88,15 +85,6 @@ impl Lanes {
     pub fn finally(mut self) -> Lanes {
         self.is_final = true;
         self.lanes.values_mut().for_each(Session::forget_past);
-        self
-    }
-
-    /// The same, of a log that can be read again: the sessions may [leave previews](Session::leave_previews) there.
-    #[must_use]
-    pub(crate) fn leaving_previews(mut self) -> Lanes {
-        self.leaves_previews = true;
-        let sessions = self.lanes.values_mut();
-        sessions.for_each(Session::leave_previews);
         self
     }
 
@@ -138,9 +126,6 @@ impl Lanes {
             session.coverage = self.coverage;
             if self.is_final {
                 session.forget_past();
-            }
-            if self.leaves_previews {
-                session.leave_previews();
             }
             if self.folds {
                 session.fold();

@@ -48,7 +48,6 @@ pub mod lanes;
 pub mod lines;
 pub mod log;
 pub mod patience;
-pub mod previews;
 mod problem;
 pub mod reader;
 mod room;

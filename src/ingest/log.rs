@@ -138,11 +138,6 @@ pub trait Store: Send + Sync {
         false
     }
 
-    /// Whether its entries can be read again, in the same order and at the same places, without holding all of it.
-    fn can_be_passed_over(&self) -> bool {
-        false
-    }
-
     /// Whether other logs are kept at the same path.
     fn is_one_of_several(&self) -> bool {
         false
@@ -368,14 +363,6 @@ impl Reading {
         let Reading { lanes, mut cursor } = self;
         cursor.read_once();
         let lanes = lanes.finally();
-        Reading { lanes, cursor }
-    }
-
-    /// The same reading of a log that can be read again: its sessions may leave previews there.
-    #[must_use]
-    pub(crate) fn leaving_previews(self) -> Reading {
-        let Reading { lanes, cursor } = self;
-        let lanes = lanes.leaving_previews();
         Reading { lanes, cursor }
     }
 

@@ -25,23 +25,6 @@ pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io
     read_through(|| Reading::once(log, rules), measure)
 }
 
-/// The same, for reports that read [`previews`](super::previews) again.
-pub fn read_for_report(
-    log: &LogFile,
-    measure: &dyn Measure,
-    rules: &Arc<Rules>,
-) -> io::Result<Sessions> {
-    let begin = || {
-        let reading = Reading::once(log, rules);
-        if log.store.can_be_passed_over() {
-            reading.leaving_previews()
-        } else {
-            reading
-        }
-    };
-    read_through(begin, measure)
-}
-
 /// The beginning of a log, until each session in it has enough.
 ///
 /// # Errors

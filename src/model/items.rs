@@ -87,8 +87,6 @@ pub(super) struct Items {
     older_sizes: Vec<OlderSize>,
     /// Whether no sizes before the present one are kept.
     forgets_sizes: bool,
-    /// Whether previews of older items are left in the log.
-    leaves_previews: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
     /// What dropped prompts have made of the settled sizes, not worked out yet.
@@ -224,9 +222,6 @@ impl Items {
         let (record, node_ix) = (self.record, short(node));
         let item = Item::new(logged, tool, place, at, output_of, record, node_ix);
         self.list.push(item);
-        if self.leaves_previews && ix >= KEPT_PREVIEWS + NEWEST_PREVIEWS {
-            self.list.change(ix - NEWEST_PREVIEWS, Item::leave_preview);
-        }
         self.enlist(ix);
         self.tally(ix, 1);
         if self.list.at(ix).kind() == Kind::Thinking {
@@ -524,11 +519,6 @@ impl Items {
         }
     }
 
-    /// Leaves previews in the log from here on, but for those of the first items and of the newest.
-    pub(super) fn leave_previews(&mut self) {
-        self.leaves_previews = true;
-    }
-
     /// Keeps no sizes before the present one from here on: nobody will ask for them.
     pub(super) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
@@ -587,8 +577,3 @@ fn is_content(item: &ItemRef<'_>) -> bool {
 /// The smallest result, in tokens, that depends on its content alone: in smaller ones the framing, which differs,
 /// outweighs what is known of the content.
 const LEAST_CONTENT: u32 = 200;
-
-/// The first items, whose previews are kept: one of them may name the session, and most sessions have no more.
-const KEPT_PREVIEWS: usize = if cfg!(test) { 6 } else { 1 << 16 };
-/// So many of the newest keep theirs too: more than a context has items, mostly.
-const NEWEST_PREVIEWS: usize = if cfg!(test) { 6 } else { 4_096 };

@@ -43,11 +43,7 @@ pub fn label_of(kind: Kind, tool: Option<&str>) -> Cow<'_, str> {
 /// The item's preview, without the tool's name that begins a call. This is log text: not safe to print.
 /// A note replaces hidden content, such as most thinking.
 pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
-    preview_of(item, item.preview())
-}
-
-/// The same of this preview of the item.
-pub fn preview_of<'a>(item: &ItemRef<'_>, whole: &'a str) -> &'a str {
+    let whole = item.preview();
     let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
     let arguments = tool.and_then(|tool| whole.strip_prefix(tool)?.strip_prefix(' '));
     let size = || item.size();

@@ -4,7 +4,6 @@ pub(crate) mod find;
 mod handout;
 pub(crate) mod json;
 pub mod parts;
-mod previews;
 pub(crate) mod text;
 mod words;
 
@@ -22,7 +21,7 @@ use ingest::discover::roots::SearchRoot;
 use ingest::index::earlier;
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
-use ingest::reader::{read_for_report, read_once, read_whole};
+use ingest::reader::{read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
 use model::event::{Lane, Measure};
@@ -60,8 +59,6 @@ pub struct Report<'a> {
     pub clock: Clock,
     /// How many other sessions the file holds, if its format allows several.
     pub others: usize,
-    /// The log that the session was read from, and its conversation there, where it may have left previews.
-    log: Option<(&'a LogFile, Lane)>,
     /// What was left out, if that was asked for.
     pub left_out: Option<LeftOut>,
 }
@@ -80,7 +77,6 @@ impl<'a> Report<'a> {
             forecast,
             clock,
             others: 0,
-            log: None,
             left_out: context.left_out(),
         }
     }
@@ -122,7 +118,7 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    read(context, asked, read_for_report, |report, _| {
+    read(context, asked, read_once, |report, _| {
         style.print(report, out)
     })
 }
@@ -146,7 +142,7 @@ pub fn hand_on(
                 Ok(None) | Err(_) => Checked::Unread,
             },
         };
-        let handout = handout::handout(report, &checked)?;
+        let handout = handout::handout(report, &checked);
         format.print(&handout, charset, out)
     })
 }
@@ -201,8 +197,6 @@ fn read(
     let (session, facts) = found.context("the log holds no session")?;
     let mut report = Report::new(context, session, facts);
     report.title = title;
-    // What was left out is not read again.
-    report.log = context.redactor.is_none().then_some((&log, key.lane));
     if log.format.holds_several {
         report.others = others;
     }

@@ -34,10 +34,6 @@ impl Store for LineLog {
         self.source.is_one_file()
     }
 
-    fn can_be_passed_over(&self) -> bool {
-        true
-    }
-
     fn head(&self) -> io::Result<Vec<u8>> {
         head(&*self.source)
     }

@@ -20,8 +20,7 @@ pub struct Item {
     call: Option<Key>,
     output_of: Option<Key>,
     tool: Option<Name>,
-    /// `None`: it was left in the log.
-    preview: Option<Box<str>>,
+    preview: Box<str>,
     rare: Option<Box<Rare>>,
     bytes: u32,
     chars: u32,
@@ -116,7 +115,7 @@ impl Item {
             call: logged.call,
             output_of,
             tool,
-            preview: Some(logged.preview),
+            preview: logged.preview,
             rare: None,
             bytes: size.bytes,
             chars: size.chars,
@@ -214,18 +213,7 @@ impl Item {
 
     /// Its beginning.
     pub fn preview(&self) -> &str {
-        self.preview.as_deref().unwrap_or_default()
-    }
-
-    /// Whether its preview was left in the log, so that it is empty here.
-    pub fn leaves_preview(&self) -> bool {
-        self.preview.is_none()
-    }
-
-    /// Leaves its preview in the log.
-    pub(crate) fn leave_preview(&mut self) {
-        self.preview
-            .take_if(|preview| self.nth != UNLOGGED && !preview.is_empty());
+        &self.preview
     }
 
     /// A hash of its text.
@@ -342,10 +330,5 @@ impl Item {
 
     pub(crate) fn add_away(&mut self, away: Away) {
         self.rare_mut().away.push(away);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn set_preview(&mut self, preview: &str) {
-        self.preview = Some(preview.into());
     }
 }

@@ -13,9 +13,4 @@ impl State {
         self.past.forget();
         self.ledger.items_mut().forget_sizes();
     }
-
-    /// Leaves the previews of most items of a long log there.
-    pub(crate) fn leave_previews(&mut self) {
-        self.ledger.items_mut().leave_previews();
-    }
 }

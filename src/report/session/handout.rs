@@ -3,7 +3,6 @@
 mod accuracy;
 mod tables;
 
-use super::previews::Previews;
 use super::text::{gauge_line, largest};
 use super::{Report, words};
 use crate::audit::OfSession;
@@ -19,7 +18,6 @@ use render::clock::Clock;
 use render::number::counted;
 use render::own_count::own_count;
 use render::text::{capitalised, inert, short_model};
-use std::io;
 
 /// What the audit of the session has found.
 pub(super) enum Checked {
@@ -32,23 +30,15 @@ pub(super) enum Checked {
 }
 
 /// Puts the report of a session together.
-///
-/// # Errors
-///
-/// If the log cannot be read again for its previews.
-pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> io::Result<Handout> {
+pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> Handout {
     let session = report.session;
     let (context, limits) = (session.context(), session.limits());
     let (largest, done) = (largest(session), compactions(session));
-    let previews = match report.left_out {
-        Some(_) => None,
-        None => Some(Previews::of(report, largest.iter().copied())?),
-    };
     let sections = [
         Some(fill(report, &context, &limits)),
         over_time(report, &context, &limits),
         Some(tables::roles(&context)),
-        tables::largest(session, &largest, previews.as_ref()),
+        tables::largest(session, &largest, report.left_out.is_none()),
         tables::tools(session),
         tables::compactions(session, &done),
         tables::what_if(session),
@@ -57,7 +47,7 @@ pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> io::Result<Hand
         not_counted(session),
         Some(left_out(report)),
     ];
-    Ok(Handout {
+    Handout {
         title: title(report),
         facts: facts(report),
         sections: sections.into_iter().flatten().collect(),
@@ -65,7 +55,7 @@ pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> io::Result<Hand
             "Made by ctxgauge {} from the log of the session. Sizes are in tokens: 12.3k are 12,300.",
             env!("CARGO_PKG_VERSION")
         )),
-    })
+    }
 }
 
 fn title(report: &Report<'_>) -> Line {

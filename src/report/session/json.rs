@@ -1,6 +1,6 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
-use super::{Report as SessionReport, previews};
+use super::Report as SessionReport;
 use crate::json::part::part;
 use crate::percent;
 use crate::redact::LeftOut;
@@ -23,10 +23,9 @@ use model::triggers::Next;
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
-use serde::ser::{Error, SerializeSeq};
+use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 /// The report of a session.
 pub(super) fn session<'a>(report: &'a SessionReport<'a>) -> Report<'a> {
@@ -323,29 +322,17 @@ impl Serialize for Messages<'_> {
         let Messages { report, carried } = self;
         let session = report.session;
         let mut list = to.serialize_seq(Some(session.items().len()))?;
-        let mut written = Ok(());
-        let read = previews::each(report, &mut |ix, preview| {
-            written = list.serialize_element(&message(session, carried, ix, preview));
-            match written {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
-        });
-        read.map_err(S::Error::custom)?;
-        written?;
+        for ix in 0..session.items().len() {
+            list.serialize_element(&message(session, carried, ix))?;
+        }
         list.end()
     }
 }
 
-fn message<'a>(
-    session: &'a Session,
-    carried: &Carried<'_>,
-    ix: usize,
-    preview: &'a str,
-) -> MessagePart<'a> {
+fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
-    MessagePart::new(session.items().at(ix), part, carried, ix, tokens, preview)
+    MessagePart::new(session.items().at(ix), part, carried, ix, tokens)
 }
 
 part! { MessagePart<'a>(
@@ -354,7 +341,6 @@ part! { MessagePart<'a>(
     carried: &Carried<'_>,
     ix: usize,
     tokens: u64,
-    preview: &'a str,
 ) {
     #[serde(flatten)]
     part: ItemPart<'a> = part,
@@ -366,7 +352,7 @@ part! { MessagePart<'a>(
     carried: u64 = carried.tokens(ix, tokens),
     #[serde(skip_serializing_if = "Option::is_none")]
     carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
-    preview: &'a str = preview,
+    preview: &'a str = item.preview(),
 }}
 
 /// The requests. Each is made when it is written.

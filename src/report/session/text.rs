@@ -1,7 +1,6 @@
 //! The report of one session for people.
 
 use super::Report;
-use super::previews::Previews;
 use super::words;
 use crate::text::page::Page;
 use crate::text::table::{Column, Holds, Table};
@@ -15,7 +14,7 @@ use model::session::{Coverage, ItemIx, Session};
 use model::tools::{servers, tools};
 use model::window::Limits;
 use model::{Gone, Role, Source};
-use render::item::{label, sign};
+use render::item::{label, preview, sign};
 use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use render::own_count::own_count;
 use render::recurring::recurring;
@@ -44,14 +43,11 @@ pub(super) fn write(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     write_head(out, report)?;
     write_roles(out, session)?;
     let (largest, compactions) = (largest(session), compactions(session));
-    let left = compactions.iter().flat_map(|done| &done.largest);
-    let shown = largest.iter().copied().chain(left.map(|(ix, ..)| *ix));
-    let previews = Previews::of(report, shown)?;
-    write_largest(out, session, &largest, &previews)?;
+    write_largest(out, session, &largest)?;
     write_tools(out, session)?;
     write_recurring(out, session)?;
     write_repeats(out, session)?;
-    write_resets(out, session, compactions, &previews)?;
+    write_resets(out, session, compactions)?;
     write_what_if(out, session)?;
     for line in words::not_counted(session) {
         writeln!(out, "\n  {}", line.plain())?;
@@ -183,12 +179,7 @@ pub(super) fn largest(session: &Session) -> Vec<ItemIx> {
     largest.into_iter().map(|(_, ix)| ix).collect()
 }
 
-fn write_largest(
-    out: &mut Page<'_>,
-    session: &Session,
-    items: &[ItemIx],
-    previews: &Previews,
-) -> io::Result<()> {
+fn write_largest(out: &mut Page<'_>, session: &Session, items: &[ItemIx]) -> io::Result<()> {
     if items.is_empty() {
         return Ok(());
     }
@@ -202,7 +193,7 @@ fn write_largest(
         let (size, source) = session.tokens(ix);
         let (size, sign, role) = (tokens(size), sign(source), item.role().name());
         let (label, line) = (left(&label(item), width), item.place().line());
-        let preview = inert(previews.preview(ix, item));
+        let preview = inert(preview(item));
         out.row(format_args!(
             "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
         ))?;
@@ -275,7 +266,6 @@ fn write_resets(
     out: &mut Page<'_>,
     session: &Session,
     compactions: Vec<Compaction>,
-    previews: &Previews,
 ) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions {
@@ -314,7 +304,7 @@ fn write_resets(
             let (size, sign, role) = (tokens(size), sign(source), item.role().name());
             out.row(format_args!(
                 "    left {size:>7} {sign:<2} {role:<9} {}",
-                inert(previews.preview(ix, item))
+                inert(preview(item))
             ))?;
         }
     }

@@ -80,7 +80,7 @@ const MAY: &[(Parts, Parts)] = &[
         ],
     ),
     (
-        &["ingest::store", "ingest::previews", "ingest::reader"],
+        &["ingest::store", "ingest::reader"],
         &[
             "model",
             "kit",

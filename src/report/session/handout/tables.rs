@@ -1,7 +1,6 @@
 //! The tables of a session's report to hand on.
 
 use crate::handout::{Block, Column, Line, Row, Section, Table};
-use crate::session::previews::Previews;
 use crate::session::text::LISTED_ROWS;
 use crate::session::words;
 use jiff::Timestamp;
@@ -13,7 +12,7 @@ use model::session::{ItemIx, PastReset, Session};
 use model::tools;
 use model::window::Limits;
 use model::{Role, Source};
-use render::item::{label, sign};
+use render::item::{label, preview, sign};
 use render::number::{counted, tokens, tokens_or_none, usd};
 use render::recurring::recurring;
 use render::{NONE, or_none};
@@ -61,11 +60,7 @@ fn sized(size: u64, source: Source) -> Line {
     Line::own(format!("{} {}", sign(source), tokens(size)))
 }
 
-pub(super) fn largest(
-    session: &Session,
-    items: &[ItemIx],
-    previews: Option<&Previews>,
-) -> Option<Section> {
+pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> Option<Section> {
     let used = session.context().used.max(1);
     let most = items.first().map_or(1, |ix| session.tokens(*ix).0.max(1));
     let rows = items.iter().copied().map(|ix| {
@@ -80,8 +75,8 @@ pub(super) fn largest(
             render::item::words(item.kind().name()).into(),
             item.place().line().to_string().into(),
         ];
-        if let Some(previews) = previews {
-            cells.push(Line::log(previews.preview(ix, item)));
+        if has_texts {
+            cells.push(Line::log(preview(item)));
         }
         Row {
             role: Some(item.role()),
@@ -98,7 +93,7 @@ pub(super) fn largest(
         Column::words("kind"),
         Column::numbers("line"),
     ];
-    if previews.is_some() {
+    if has_texts {
         columns.push(Column::words("begins with"));
     }
     let rows: Vec<Row> = rows.collect();
