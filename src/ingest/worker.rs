@@ -21,7 +21,7 @@ use super::discover::{Found, Scanner};
 use super::problem;
 use crate::delivery::Delivery;
 use crate::discover::registry::Registries;
-use crate::discover::settings::{SettingsReader, Whose};
+use crate::discover::settings::SettingsReader;
 use crate::log::{Reading, file_id};
 use crate::sync::lock;
 use crate::worker::inbox::{Wake, Wanted};
@@ -84,7 +84,8 @@ pub(super) struct Worker {
     wanted: Arc<Wanted>,
     inbox: Arc<Mutex<Receiver<Wake>>>,
     reporter: Reporter,
-    known: HashMap<FileId, Known>,
+    /// Boxed: the map has room for twice as many.
+    known: HashMap<FileId, Box<Known>>,
     by_path: HashMap<PathBuf, FileId>,
     /// Problems that were found since the last look at everything.
     suspected: HashSet<(PathBuf, String)>,
@@ -324,26 +325,7 @@ impl Worker {
                         self.by_path.insert(facts.path.to_path_buf(), facts.file);
                     }
                     new.push(facts.file);
-                    self.known.insert(
-                        facts.file,
-                        Known {
-                            log,
-                            cursor: None,
-                            stamp: None,
-                            sure: false,
-                            read: Coverage::Unread,
-                            counted: Coverage::Unread,
-                            unreported: false,
-                            summarised: None,
-                            missing_since: None,
-                            is_passed_over: false,
-                            not_before: None,
-                            refused: false,
-                            whose: Whose::default(),
-                            overrides: Arc::default(),
-                            running: None,
-                        },
-                    );
+                    self.known.insert(facts.file, Box::new(Known::found(log)));
                 }
                 Some(known) => {
                     let seen = &known.log.facts;

@@ -79,9 +79,6 @@ pub(crate) struct Read {
     unwritten: Option<(PathBuf, io::Error)>,
 }
 
-/// The sessions of a log, and what is said of it elsewhere.
-type OfLog = (Summaries, Arc<Overrides>);
-
 /// Reads the ends of all logs and, for totals, all of them.
 pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let mut totals = (wanted.sums == Sums::Totals).then(totals::Collected::default);
@@ -92,32 +89,41 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut registries = Registries::default();
     let now = (context.now)();
-    let mut read: Vec<Option<io::Result<OfLog>>> = Vec::new();
-    read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
     let unwritten = gather(context, wanted.sums, &found.files, |ix, gathered| {
-        read[ix] = Some(gathered.map(|gathered| {
-            let log = &found.files[ix];
-            let Gathered {
-                summaries,
-                overrides,
-                responses,
-            } = gathered;
-            match (totals.as_mut(), responses) {
-                (Some(totals), Ok(responses)) => {
-                    let file = log.facts.file;
-                    let of_log = responses.spending(&mut prices, log.format).into_iter();
-                    spending.extend(of_log.map(|(lane, of)| (SessionKey { file, lane }, of)));
-                    totals.add(log.format, &responses, wanted, |lane| {
-                        folder(&summaries, &overrides, lane)
-                    });
-                }
-                (_, Ok(_)) => {}
-                (_, Err(error)) => unread.push((ix, error)),
+        let log = &found.files[ix];
+        let file = log.facts.file;
+        let Gathered {
+            summaries,
+            overrides,
+            responses,
+        } = match gathered {
+            Ok(gathered) => gathered,
+            Err(error) => return unread.push((ix, error)),
+        };
+        match (totals.as_mut(), responses) {
+            (Some(totals), Ok(responses)) => {
+                let of_log = responses.spending(&mut prices, log.format).into_iter();
+                spending.extend(of_log.map(|(lane, of)| (SessionKey { file, lane }, of)));
+                totals.add(log.format, &responses, wanted, |lane| {
+                    folder(&summaries, &overrides, lane)
+                });
             }
-            (summaries, overrides)
-        }));
+            (_, Ok(_)) => {}
+            (_, Err(error)) => unread.push((ix, error)),
+        }
+        let running = registries.of(log);
+        fleet.apply(Update::Found(Box::new(log.facts.clone())));
+        fleet.apply(Update::Settings { file, overrides });
+        fleet.apply(Update::Summaries { file, summaries });
+        fleet.apply(Update::Running {
+            file,
+            running,
+            at: now,
+        });
     });
+    // They were read in any order.
+    unread.sort_by_key(|(ix, _)| *ix);
     for (ix, error) in unread {
         let path = found.files[ix].facts.path.to_path_buf();
         problems.push((path, error.to_string()));
@@ -129,31 +135,11 @@ pub(crate) fn read(context: &ReportContext, wanted: &Wanted) -> Read {
         }
         _ => unwritten,
     };
-    let mut logs = HashMap::new();
-    for (log, read) in found.files.into_iter().zip(read) {
-        let file = log.facts.file;
-        match read {
-            Some(Ok((summaries, overrides))) => {
-                let running = registries.of(&log);
-                fleet.apply(Update::Found(Box::new(log.facts.clone())));
-                fleet.apply(Update::Settings { file, overrides });
-                fleet.apply(Update::Summaries { file, summaries });
-                fleet.apply(Update::Running {
-                    file,
-                    running,
-                    at: now,
-                });
-                logs.insert(file, log);
-            }
-            Some(Err(error)) => {
-                problems.push((log.facts.path.to_path_buf(), error.to_string()));
-            }
-            None => {}
-        }
-    }
+    let files = found.files.into_iter();
+    let logs = files.map(|log| (log.facts.file, log));
     Read {
         fleet,
-        logs,
+        logs: logs.collect(),
         totals: totals.map(totals::Collected::merged),
         spending,
         problems,

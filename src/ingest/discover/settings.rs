@@ -232,7 +232,7 @@ impl SettingsReader {
 
     fn of_files(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
         let Some(settings) = log.format.settings.filter(|_| log.system.is_here()) else {
-            return Arc::default();
+            return Overrides::none();
         };
         let home = agent_folder(log.format, &log.facts.path).or_else(|| self.mover(log));
         let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);

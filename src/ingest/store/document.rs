@@ -181,7 +181,10 @@ impl DocumentCursor {
         };
         self.checkpoint = contents.checkpoint;
         contents.lanes.have_room()?;
-        let is_torn = contents.len as u64 != stamp.bytes() || contents.lanes.has_unreadable();
+        // Whoever rewrites a file empties it first.
+        let is_torn = contents.len == 0
+            || contents.len as u64 != stamp.bytes()
+            || contents.lanes.has_unreadable();
         if is_torn && is_young {
             return Err(io::ErrorKind::WouldBlock.into());
         }

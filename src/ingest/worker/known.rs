@@ -46,6 +46,27 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// A log of which nothing was read.
+    pub(super) fn found(log: LogFile) -> Known {
+        Known {
+            log,
+            cursor: None,
+            stamp: None,
+            sure: false,
+            read: Coverage::Unread,
+            counted: Coverage::Unread,
+            unreported: false,
+            summarised: None,
+            missing_since: None,
+            is_passed_over: false,
+            not_before: None,
+            refused: false,
+            whose: Whose::default(),
+            overrides: Overrides::none(),
+            running: None,
+        }
+    }
+
     /// Notes what is shown of its sessions from now on.
     pub(super) fn note(&mut self, shown: &Shown) {
         let main = shown.main();

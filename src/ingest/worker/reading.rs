@@ -258,7 +258,7 @@ impl Worker {
             while let Some(Queued { file, exact }) = self.queue.pop_front() {
                 let needs = if exact { to_count } else { to_read };
                 let known = self.known.get(&file).filter(|known| needs(known));
-                if known.is_some_and(may_read) && !self.pool.reads(file) {
+                if known.is_some_and(|known| may_read(known)) && !self.pool.reads(file) {
                     return Some(Queued { file, exact });
                 }
             }
@@ -277,7 +277,7 @@ impl Worker {
                 needs(known) && may_read(known) && !self.pool.reads(**file)
             });
             let mut newest: Vec<(FileId, &Known)> =
-                files.map(|(file, known)| (*file, known)).collect();
+                files.map(|(file, known)| (*file, &**known)).collect();
             newest.sort_by_key(|(_, known)| Reverse(known.log.facts.modified));
             let mut largest = newest.clone();
             largest.sort_by_key(|(_, known)| Reverse(known.log.facts.len));

@@ -323,7 +323,8 @@ fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
     for attempt in 1..=5 {
         driven.until("another attempt", |driven| {
             let is_due = |known: &Known| known.not_before.is_some();
-            made.opened() >= before + attempt && driven.worker.known.values().all(is_due)
+            made.opened() >= before + attempt
+                && driven.worker.known.values().all(|known| is_due(known))
         });
         // Time passes.
         for known in driven.worker.known.values_mut() {

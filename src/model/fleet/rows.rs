@@ -5,7 +5,7 @@ use crate::event::Lane;
 use crate::gauge::Gauge;
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// What decides the place of a session among others at its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,13 @@ pub struct Candidate<'s> {
     pub gauge: &'s Gauge,
     /// When it was last active: [`Fleet::activity_of`].
     pub active: Option<Timestamp>,
+}
+
+impl<'s> Candidate<'s> {
+    /// The id of the session that started it.
+    fn parent(&self) -> Option<&'s str> {
+        self.gauge.meta.parent.as_deref()
+    }
 }
 
 /// One line of the list of sessions.
@@ -66,54 +73,45 @@ impl Fleet {
         found.sort_by_cached_key(rank);
 
         // Most sessions have no parent, and most lists no child.
-        let has_parent = |candidate: &Candidate<'_>| candidate.gauge.meta.parent.is_some();
-        if families == Families::Apart || !found.iter().any(has_parent) {
+        if families == Families::Apart || found.iter().all(|found| found.parent().is_none()) {
             let rows = found.into_iter().map(|found| Row {
                 key: found.key,
                 depth: 0,
             });
             return rows.collect();
         }
-        let by_id: HashMap<&str, SessionKey> = found
-            .iter()
-            .filter(|found| found.key.lane == Lane::Main)
-            .filter_map(|found| Some((found.gauge.meta.id.as_deref()?, found.key)))
-            .collect();
-        let parent_of = |key: SessionKey, gauge: &Gauge| {
-            let named = gauge.meta.parent.as_deref().and_then(|id| by_id.get(id));
-            named.copied().filter(|parent| *parent != key)
-        };
+        let parents = parents(&found);
+        let mut order: Vec<usize> = (0..found.len()).collect();
         if families == Families::ByFirst {
-            let places = first_places(&found, parent_of);
-            let mut placed: Vec<_> = places.into_iter().zip(found).collect();
-            placed.sort_by_key(|(place, _)| *place);
-            found = placed.into_iter().map(|(_, found)| found).collect();
+            let places = first_places(&parents);
+            order.sort_by_key(|at| places[*at]);
         }
         // By parent, the last first. A sub-agent whose parents are not listed has none.
-        let mut below: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
+        let mut below: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut open = Vec::new();
-        for Candidate { key, gauge, .. } in found.iter().rev().copied() {
-            match parent_of(key, gauge) {
-                Some(parent) => below.entry(parent).or_default().push(key),
-                None => open.push(Row { key, depth: 0 }),
+        for at in order.iter().rev().copied() {
+            match parents[at] {
+                Some(parent) => below.entry(parent).or_default().push(at),
+                None => open.push((at, 0)),
             }
         }
         let mut rows = Vec::with_capacity(found.len());
-        while let Some(row) = open.pop() {
-            rows.push(row);
-            let depth = row.depth.saturating_add(1);
-            let children = below.remove(&row.key).unwrap_or_default().into_iter();
-            open.extend(children.map(|key| Row { key, depth }));
+        let mut is_left = vec![true; found.len()];
+        while let Some((at, depth)) = open.pop() {
+            is_left[at] = false;
+            rows.push(Row {
+                key: found[at].key,
+                depth,
+            });
+            let children = below.remove(&at).unwrap_or_default().into_iter();
+            open.extend(children.map(|child| (child, depth.saturating_add(1))));
         }
         // Sessions that name each other as parents are below none: they are listed by themselves.
-        if rows.len() < found.len() {
-            let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
-            let left = found
-                .iter()
-                .map(|found| found.key)
-                .filter(|key| !placed.contains(key));
-            rows.extend(left.map(|key| Row { key, depth: 0 }));
-        }
+        let left = order.into_iter().filter(|at| is_left[*at]);
+        rows.extend(left.map(|at| Row {
+            key: found[at].key,
+            depth: 0,
+        }));
         rows
     }
 }
@@ -153,24 +151,32 @@ fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
     found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
 }
 
-/// For each session in order, the place of the first one among it and its sub-agents, theirs included.
-fn first_places(
-    found: &[Candidate<'_>],
-    parent_of: impl Fn(SessionKey, &Gauge) -> Option<SessionKey>,
-) -> Vec<usize> {
-    let places = found.iter().enumerate().map(|(at, found)| (found.key, at));
-    let places: HashMap<SessionKey, usize> = places.collect();
-    let parent = |at: usize| {
-        let child: &Candidate<'_> = &found[at];
-        places.get(&parent_of(child.key, child.gauge)?).copied()
+/// Returns the place of each session's parent. Few sessions have one, so few ids are looked up.
+fn parents(found: &[Candidate<'_>]) -> Vec<Option<usize>> {
+    let wanted: HashSet<&str> = found.iter().filter_map(Candidate::parent).collect();
+    let by_id: HashMap<&str, usize> = found
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| found.key.lane == Lane::Main)
+        .filter_map(|(at, found)| Some((found.gauge.meta.id.as_deref()?, at)))
+        .filter(|(id, _)| wanted.contains(id))
+        .collect();
+    let parent = |(at, child): (usize, &Candidate<'_>)| {
+        let parent = child.parent().and_then(|id| by_id.get(id));
+        parent.copied().filter(|parent| *parent != at)
     };
-    let mut first: Vec<usize> = (0..found.len()).collect();
-    for at in 0..found.len() {
-        let mut above = parent(at);
+    found.iter().enumerate().map(parent).collect()
+}
+
+/// Returns for each session in order the place of the first one among it and its sub-agents, theirs included.
+fn first_places(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut first: Vec<usize> = (0..parents.len()).collect();
+    for at in 0..parents.len() {
+        let mut above = parents[at];
         // An ancestor that has an earlier one has told its own ancestors.
         while let Some(ancestor) = above.filter(|ancestor| first[*ancestor] > at) {
             first[ancestor] = at;
-            above = parent(ancestor);
+            above = parents[ancestor];
         }
     }
     first

@@ -10,16 +10,13 @@ use jiff::Timestamp;
 use model::fleet::{Fleet, Live, Row, SessionKey};
 use model::gauge::Gauge;
 use model::triggers;
-use serde::Serialize;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 part! { List<'a>(all: &'a Sessions) {
-    sessions: Vec<SessionPart<'a>> = all
-        .rows
-        .iter()
-        .filter_map(|row| session(all, row))
-        .collect(),
+    sessions: Listed<'a> = Listed(all),
     #[serde(skip_serializing_if = "Option::is_none")]
     totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> =
         all.totals.as_ref().map(sums),
@@ -31,6 +28,20 @@ part! { List<'a>(all: &'a Sessions) {
         .as_ref()
         .map(|(by, groups)| GroupsPart::new(by, groups)),
 }}
+
+/// The sessions. Each is made when it is written, since there may be many thousands.
+struct Listed<'a>(&'a Sessions);
+
+impl Serialize for Listed<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Listed(all) = self;
+        let mut list = to.serialize_seq(None)?;
+        for part in all.rows.iter().filter_map(|row| session(all, row)) {
+            list.serialize_element(&part)?;
+        }
+        list.end()
+    }
+}
 
 part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
     by: &'static str = division.by.name(),
