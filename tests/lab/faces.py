@@ -28,8 +28,7 @@ def main():
 def install(options):
     places.install("node", places.NODE)
     for name in options.clients:
-        client = CLIENTS[name]
-        print(name, places.install(client.agent, client.package))
+        print(name, CLIENTS[name].install())
 
 
 def show(_):

@@ -48,7 +48,7 @@ class Price:
 def main():
     options = _parser().parse_args()
     network.leave()
-    clients = [CLIENTS[name] for name in options.clients or CLIENTS]
+    clients = [CLIENTS[name] for name in options.clients or server.TITLES]
     prices = [measure(client, options.binary) for client in clients if client.version()]
     block = page_block(definitions(options.binary), prices)
     print(block, end="")

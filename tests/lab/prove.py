@@ -16,7 +16,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from clients import CLIENTS
+from clients import CLIENTS, WITH_FORMAT
 from proof import life, moments, rebuild
 from proof.record import load
 from proof.table import Proof, as_text, with_proofs
@@ -35,10 +35,19 @@ def prove(options):
     clients = [CLIENTS[name] for name in options.clients or CLIENTS]
     if not options.installed:
         places.install("node", places.NODE)
-        for client in clients:
-            print(places.install(client.agent, client.package), flush=True)
+        clients = [client for client in clients if _installs(client)]
     network.leave()
     return _table([_played(client, options) for client in clients if client.version()], options)
+
+
+def _installs(client):
+    """Installs the newest version of a client. Returns whether it could be installed."""
+    try:
+        print(client.install(), flush=True)
+    except RuntimeError as error:
+        print(f"{client.name} is not installed: {error}", flush=True)
+        return False
+    return True
 
 
 def table(options):
@@ -55,7 +64,7 @@ def _table(proofs, options):
     for proof in proofs:
         print(*(f"{proof.agent} {note}" for note in proof.notes), sep="\n", end="\n" if proof.notes else "")
     if options.write:
-        right = [proof for proof in proofs if proof.is_right]
+        right = [proof for proof in proofs if proof.is_right and proof.agent in WITH_FORMAT]
         options.write.write_text(with_proofs(options.write.read_text(), right))
     return 0 if proofs and all(proof.is_right for proof in proofs) else 1
 

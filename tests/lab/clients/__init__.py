@@ -1,11 +1,22 @@
-"""The clients that the lab can run: a file each."""
+"""The clients that the lab can run: a file each, and one for all frameworks."""
 
 from clients.claude import Claude
 from clients.codex import Codex
 from clients.copilot import Copilot
+from clients.frameworks import FRAMEWORKS
 from clients.gemini import Gemini
+from clients.grok import Grok
+from clients.hermes import Hermes
+from clients.mini_swe_agent import MiniSweAgent
+from clients.mistral_vibe import MistralVibe
 from clients.opencode import OpenCode
+from clients.openhands import OpenHands
 from clients.pi import Pi
 from clients.qwen import Qwen
 
-CLIENTS = {client.name: client for client in (Claude(), Codex(), Copilot(), Gemini(), Qwen(), OpenCode(), Pi())}
+NPM = (Claude(), Codex(), Copilot(), Gemini(), Qwen(), OpenCode(), Pi())
+PYPI = (Grok(), Hermes(), MiniSweAgent(), MistralVibe(), OpenHands())
+CLIENTS = {client.name: client for client in (*NPM, *PYPI, *FRAMEWORKS)}
+
+# The agents that have a format of their own in ctxgauge, and so a version that is proven.
+WITH_FORMAT = {client.agent for client in (*NPM, *PYPI)}

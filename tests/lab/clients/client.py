@@ -5,7 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
-from rig.places import program, search_path
+from rig.places import install, program, search_path
 
 
 @dataclass
@@ -68,6 +68,14 @@ class Client:
     typing_pause = 0.3
     # What submits a prompt that was typed.
     submit = "Enter"
+    # Whether a turn without a terminal can go on with a session. False: each is a session of its own.
+    resumes = True
+    # The plans that are for it; None: all that do not leave it out.
+    plans = None
+
+    def install(self):
+        """Installs its newest version. Returns the name and the version of its package."""
+        return install(self.agent, self.package)
 
     def program(self):
         """Returns the path of its program."""

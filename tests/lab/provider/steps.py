@@ -7,6 +7,7 @@ are tokens of reasoning. `"faults": [FAULT, …]` go wrong before the step, one 
 `"zero"` is what the answer reports: see `provider/faults.py`.
 """
 
+import json
 import re
 import threading
 
@@ -26,9 +27,16 @@ AGENTS = {
     "task": {"subagent_type": "general", "agent_type": "general-purpose"},
     "invoke_agent": {"agent_name": "generalist"},
     "spawn_agent": {"fork_turns": "none"},
+    "spawn_subagent": {"subagent_type": "general-purpose", "background": False},
+    "delegate_task": {},
+    "run_typescript": {},
 }
+# The script by which Mistral Vibe starts one.
+SPAWN = "async function main() {{ return await tools.agents.spawn({}) }}"
 # The tool by which a sub-agent of Gemini CLI ends.
 COMPLETE = "complete_task"
+# The text by which mini-SWE-agent ends, when a command prints it.
+SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
 class Steps:
@@ -81,6 +89,8 @@ def calls_of(step, prompt):
     """Returns the calls of a step, with the tools that this client has for them."""
     if "say" in step and (tool := prompt.tool(COMPLETE)):
         return [Call(COMPLETE, {"result": _as(tool.schema.get("properties", {}).get("result", {}), step["say"])}, tool)]
+    if "say" in step and any(SUBMIT in part.text for part in prompt.parts):
+        step = {"run": f"echo {SUBMIT}"}
     calls = [_call(one, prompt) for one in step.get("calls", [step])]
     return [call for call in calls if call]
 
@@ -114,7 +124,9 @@ def arguments(schema, command):
 def agent_arguments(tool, prompt):
     """Returns the arguments for a tool that starts a sub-agent with this prompt."""
     tag = TAG.findall(prompt)[-1].lower().replace("-", "_")
-    given = AGENTS[tool.name] | {"description": f"reader {tag}", "task_name": tag, "prompt": prompt, "message": prompt}
+    given = AGENTS[tool.name] | {"description": f"reader {tag}", "task_name": tag}
+    given |= dict.fromkeys(("prompt", "message", "goal"), prompt)
+    given["code"] = SPAWN.format(json.dumps({"name": tag, "message": prompt}))
     return _filled(tool.schema, _known(tool.schema, given))
 
 

@@ -37,13 +37,15 @@ def install(folder, package):
     (at / "package.json").write_text('{"private": true}')
     # npm passes over versions that want a newer Node than its own, unless the version is named.
     if "@" not in package[1:]:
-        package += "@" + _run(["npm", "view", package, "version"]).strip()
-    _run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", package], at)
+        package += "@" + run(["npm", "view", package, "version"]).strip()
+    run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", package], at)
     return package
 
 
-def _run(argv, at=None):
-    done = subprocess.run(argv, cwd=at, capture_output=True, text=True, timeout=600)
+def run(argv, at=None):
+    """Runs a command that installs something. Returns its output. Raises RuntimeError with its error where it fails."""
+    argv = [str(one) for one in argv]
+    done = subprocess.run(argv, cwd=at, capture_output=True, text=True, timeout=1200)
     if done.returncode:
         raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()[-300:]}")
     return done.stdout

@@ -63,7 +63,7 @@ def load(name, client):
     """Loads a plan of `plans/` for a client. Returns None where the plan is not for it."""
     plan = json.loads((PLANS / f"{name}.json").read_text())
     given = plan.get("clients", {}).get(client.name, {})
-    if given is None:
+    if given is None or client.plans is not None and name not in client.plans:
         return None
     options = Options(**given)
     turns = [_turn(turn, client, options) for turn in plan["turns"] if client.name in turn.get("only", [client.name])]

@@ -100,7 +100,7 @@ class _Processes:
         return None
 
     def _resume(self, turn):
-        if not self._began or turn.begins == "new":
+        if not self._began or turn.begins == "new" or not self._run.client.resumes:
             return None
         session = None if turn.session is None else self._run.client.session_of(self._logs[turn.session])
         return Resume(session, fork=True) if turn.begins == "fork" else Resume(session) if session else LAST

@@ -23,6 +23,10 @@ class Plans(unittest.TestCase):
         self.assertEqual(forks["claude"].count("fork"), 1)
         self.assertEqual(forks["gemini"].count("fork"), 0)
 
+    def test_a_client_may_have_few_plans(self):
+        self.assertIsNotNone(plan.load("short", CLIENTS["litellm"]))
+        self.assertIsNone(plan.load("commands", CLIENTS["litellm"]))
+
     def test_a_turn_changes_what_it_names(self):
         models = [turn.options.model for turn in plan.load("models", CLIENTS["opencode"]).turns]
         self.assertEqual(models, [None, "lab-small", None, None])

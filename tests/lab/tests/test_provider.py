@@ -148,6 +148,16 @@ class Plans(unittest.TestCase):
         (call,) = calls_of({"say": "Done."}, chat.read(CHAT | {"tools": [tool]}, ""))
         self.assertEqual(call.arguments, {"result": {"response": "Done."}})
 
+    def test_a_sub_agent_may_be_started_by_a_script(self):
+        tool = {"type": "function", "function": {"name": "run_typescript", "parameters": {"properties": {"code": {}}}}}
+        (call,) = calls_of({"agent": "LAB-SUB read"}, chat.read(CHAT | {"tools": [tool]}, ""))
+        self.assertIn('spawn({"name": "lab_sub", "message": "LAB-SUB read"})', call.arguments["code"])
+
+    def test_a_client_that_ends_by_a_command_ends_with_it(self):
+        asked = [{"role": "user", "content": "End with `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`."}]
+        (call,) = calls_of({"say": "Done."}, chat.read(CHAT | {"messages": asked}, ""))
+        self.assertEqual(call.arguments["command"], "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+
 
 class Media(unittest.TestCase):
     def test_a_picture_costs_what_its_provider_says(self):
