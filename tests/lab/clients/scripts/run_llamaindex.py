@@ -6,7 +6,8 @@ import json
 import spans
 import turn
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.workflow import Context
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.llms.openai_like import OpenAILike
 from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
 
@@ -19,10 +20,11 @@ async def main():
         is_chat_model=True, is_function_calling_model=True,
     )  # fmt: skip
     agent = FunctionAgent(tools=[turn.bash], llm=model, system_prompt=turn.SYSTEM)
-    history = turn.history()
-    context = Context.from_dict(agent, json.loads(history)) if history else Context(agent)
-    done = await agent.run(turn.PROMPT, ctx=context)
-    turn.keep(json.dumps(context.to_dict()))
+    # Without a limit it leaves out what is beyond a few thousand tokens.
+    memory = ChatMemoryBuffer(token_limit=200000)
+    memory.set([ChatMessage.model_validate(one) for one in json.loads(turn.history() or "[]")])
+    done = await agent.run(turn.PROMPT, memory=memory)
+    turn.keep(json.dumps([json.loads(message.model_dump_json()) for message in memory.get_all()]))
     print(done)
 
 
