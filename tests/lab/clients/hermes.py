@@ -11,6 +11,7 @@ class Hermes(PyPI):
     name, agent, command = "hermes", "hermes", "hermes"
     packages = ("hermes-agent",)
     small = Options(window=LEAST_WINDOW)
+    is_followed = True
     plans = ("short", "long", "compact", "models", "subagent", "resume")
 
     def environment(self, home, url, options):

@@ -11,6 +11,7 @@ class MistralVibe(PyPI):
     name, agent, command = "mistral-vibe", "mistral-vibe", "vibe"
     packages = ("mistral-vibe",)
     small = Options(limit=48000)
+    is_followed = True
     plans = ("short", "long", "compact", "models", "subagent", "resume")
 
     def environment(self, home, url, options):

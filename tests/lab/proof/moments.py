@@ -1,6 +1,7 @@
 """What ctxgauge shows at every moment of a session, against what came next.
 
-A log of lines is cut after each of its lines; of a database there are copies from the time of each request. What is in
+A log of lines is cut after each of its lines; of a database there are copies from the time of each request; a session that
+was followed has the reports of that time. What is in
 the context at a moment lies between what the last answered request left and the next prompt, by the provider's count.
 """
 
@@ -103,16 +104,22 @@ def _foretold(report):
 
 def _seen(record, gauge, session):
     requests = session.requests
-    for place, state in _states(record, session):
-        with state as log:
-            try:
-                report = gauge.report(log, None if log.suffix == ".jsonl" else session.listed["id"])
-            except RuntimeError:
-                continue  # There is nothing of the session yet.
+    followed = list(enumerate(record.followed(session.listed["id"]), 1))
+    for place, report in followed or _reports(record, gauge, session):
         if answered(report, requests) == len(requests):
             return
         if moment := moment_of(place, report, requests):
             yield moment
+
+
+def _reports(record, gauge, session):
+    """Yields the number and the report of each state of a session's log."""
+    for place, state in _states(record, session):
+        with state as log:
+            try:
+                yield place, gauge.report(log, None if log.suffix == ".jsonl" else session.listed["id"])
+            except RuntimeError:
+                continue  # There is nothing of the session yet.
 
 
 def _states(record, session):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from provider.prompt import Part
 from provider.server import Request
+from rig.follow import FOLLOWED, reports
 from rig.gauge import Gauge
 
 
@@ -35,6 +36,10 @@ class Record:
     def logged(self):
         """Returns the requests that a log has to have: those of sessions and sub-agents whose usage was reported."""
         return [one for one in self.requests if one.kind == "main" and one.is_reported]
+
+    def followed(self, session):
+        """Returns the reports of a session while it was followed, the oldest first; none where it was not."""
+        return reports(self.at / FOLLOWED, session)
 
     def gauge(self, binary):
         return Gauge(Path(binary).resolve(), self.at / "home", self.at / "work/project")

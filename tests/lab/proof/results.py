@@ -63,7 +63,8 @@ def _by_call(shown, log):
     for item in shown:
         lines[item["line"]].append(item)
     for line, items in lines.items():
-        calls = ids.get(line, [])
+        # A line that is a whole request has all results until then: the new ones are its last ones.
+        calls = ids.get(line, [])[-len(items) :]
         # A line with several results has them in the order of their ids.
         pairs = zip(calls, items) if len(calls) == len(items) else ((call, item) for item in items for call in calls)
         for call, item in pairs:

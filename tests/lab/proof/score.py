@@ -7,6 +7,7 @@ from pathlib import Path
 from proof.cut import cut_at
 from proof.results import results_of
 from provider.kinds import SUMMARY
+from provider.steps import TAG
 
 ROLES = ("container", "user", "assistant", "tool")
 
@@ -69,7 +70,9 @@ def roles_of(request, typed):
         if head.startswith(SUMMARY[:40]):
             role = "summary"
         before = role
-        if role == "user" and not part.media and not head.startswith(("LAB-", *(prompt[:30] for prompt in typed))):
+        # Some clients put what was typed into a text of theirs.
+        is_typed = TAG.search(head) or head.startswith(tuple(prompt[:30] for prompt in typed))
+        if role == "user" and not part.media and not is_typed:
             role = "container"
         tokens[role if role in ROLES else "container"] += part.tokens
     return tokens

@@ -32,11 +32,17 @@ def sessions_of(record, gauge):
     """Returns all sessions of a run, the oldest first."""
     listed = sorted(gauge.sessions(), key=lambda row: row["updated_at"] or "")
     taken = set()
-    shown = [Shown(row, gauge.report(row["path"], row["id"])) for row in listed]
+    shown = [Shown(row, _report(record, gauge, row)) for row in listed]
     # Forks repeat their parents' requests: sessions without a parent come first.
     for session in sorted(shown, key=lambda one: one.listed["parent"] is not None):
         match(session, record.requests, taken)
     return shown
+
+
+def _report(record, gauge, row):
+    """Returns the last report of a session that was followed, or the report of its log."""
+    followed = record.followed(row["id"])
+    return followed[-1] if followed else gauge.report(row["path"], row["id"])
 
 
 def match(session, requests, taken):

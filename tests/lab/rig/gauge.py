@@ -20,10 +20,21 @@ class Gauge:
 
     def run(self, *argv, input=""):
         """Runs a command. Returns the finished process."""
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "dumb"}
-        argv = [str(self.binary), *map(str, argv)]
-        return subprocess.run(argv, cwd=self.work, env=environment | self.variables, input=input, capture_output=True,
+        return subprocess.run(self._argv(argv), cwd=self.work, env=self._environment(), input=input, capture_output=True,
                               text=True, timeout=LIMIT_SECONDS)  # fmt: skip
+
+    def start(self, *argv, to):
+        """Starts a command that does not end by itself, with its output into a file. Returns the process."""
+        with open(to, "w") as file:
+            return subprocess.Popen(self._argv(argv), cwd=self.work, env=self._environment(), stdin=subprocess.DEVNULL,
+                                    stdout=file, stderr=subprocess.DEVNULL)  # fmt: skip
+
+    def _argv(self, argv):
+        return [str(self.binary), *map(str, argv)]
+
+    def _environment(self):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "dumb"}
+        return environment | self.variables
 
     def json(self, *argv):
         """Returns what a command prints as JSON. Raises RuntimeError with its error where it fails."""

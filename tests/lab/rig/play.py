@@ -12,6 +12,8 @@ from pathlib import Path
 from clients.client import LAST, Resume
 from provider.steps import TAG_OF_ONE
 from rig import project
+from rig.follow import FOLLOWED, Followers
+from rig.gauge import Gauge
 from rig.run import TURN_SECONDS, Run
 from rig.terminal import wait
 
@@ -25,14 +27,14 @@ def play(client, binary, plan):
     name = f"{plan.name}-{client.name}"
     with Run(client, binary, plan.options, name=name, bodies=client.name == "claude", **plan.provider) as run:
         player = _Terminal(run) if plan.terminal else _Processes(run)
-        moments = _Moments(run)
+        moments = _moments(run)
         run.provider.on_request = moments.keep
         done = []
         for number, turn in enumerate(plan.turns):
             done.append(_turn(run, player, number, turn))
             if done[-1]["failed"]:
                 break
-        moments.keep()
+        moments.close()
         player.close()
         _write(run, plan, done)
         return run.at
@@ -158,6 +160,13 @@ def _compacts(run, before):
     return any(request.kind == "compact" for request in run.provider.requests[before:])
 
 
+def _moments(run):
+    """Returns what keeps the moments of a run that cannot be read from its logs afterwards."""
+    if run.client.is_followed:
+        return Followers(Gauge(run.binary, run.home, run.work), run.at / FOLLOWED)
+    return _Moments(run)
+
+
 class _Moments:
     """Keeps copies of the databases that a client writes, as they are when each request comes.
 
@@ -170,6 +179,9 @@ class _Moments:
     def keep(self):
         with self._lock:
             self._keep()
+
+    def close(self):
+        self.keep()
 
     def _keep(self):
         for log in self._run.client.logs(self._run.home):

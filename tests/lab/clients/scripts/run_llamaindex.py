@@ -19,7 +19,8 @@ async def main():
         model=turn.MODEL, api_base=turn.URL, api_key=turn.KEY, context_window=200000,
         is_chat_model=True, is_function_calling_model=True,
     )  # fmt: skip
-    agent = FunctionAgent(tools=[turn.bash], llm=model, system_prompt=turn.SYSTEM)
+    # While it streams it does not ask for the usage.
+    agent = FunctionAgent(tools=[turn.bash], llm=model, system_prompt=turn.SYSTEM, streaming=False)
     # Without a limit it leaves out what is beyond a few thousand tokens.
     memory = ChatMemoryBuffer(token_limit=200000)
     memory.set([ChatMessage.model_validate(one) for one in json.loads(turn.history() or "[]")])

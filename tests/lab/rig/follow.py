@@ -1,0 +1,55 @@
+"""ctxgauge, which follows the sessions of a run while it goes on.
+
+Some logs have the numbers of a request only until the next one, or until the turn ends: what was read then is all that there is.
+"""
+
+import json
+import threading
+import time
+
+# The folder of a run that has what the followers wrote.
+FOLLOWED = "followed"
+# The seconds after which a follower has read what was written.
+TO_READ = 1.0
+
+
+class Followers:
+    """A process for each session. Each writes a report for each change, as lines of a file with the session's id."""
+
+    def __init__(self, gauge, folder):
+        self._gauge, self._folder = gauge, folder
+        self._processes, self._lock = {}, threading.Lock()
+        folder.mkdir()
+
+    def keep(self):
+        """Follows the sessions that are new, and waits until all have read what there is."""
+        with self._lock:
+            for row in self._gauge.sessions():
+                if row["id"] not in self._processes:
+                    argv = ("report", row["path"], "--session", row["id"], "--fresh", "--follow", "--json")
+                    self._processes[row["id"]] = self._gauge.start(*argv, to=file_of(self._folder, row["id"]))
+            time.sleep(TO_READ)
+
+    def close(self):
+        self.keep()
+        for process in self._processes.values():
+            process.terminate()
+            process.wait()
+
+
+def reports(folder, session):
+    """Returns the reports of a session, the oldest first; none where it was not followed. Each has all calls until then."""
+    file = file_of(folder, session)
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    found, calls = [], {}
+    for line in lines:
+        if line.endswith("\n"):
+            report = json.loads(line)
+            # Calls that the log has lost were shown before.
+            calls |= {call["at"] or call["line"]: call for call in report["calls"]}
+            found.append(report | {"calls": list(calls.values())})
+    return found
+
+
+def file_of(folder, session):
+    return folder / f"{session}.jsonl"
