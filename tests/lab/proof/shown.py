@@ -42,7 +42,8 @@ def sessions_of(record, gauge):
 def _report(record, gauge, row):
     """Returns the last report of a session that was followed, or the report of its log."""
     followed = record.followed(row["id"])
-    return followed[-1] if followed else gauge.report(row["path"], row["id"])
+    # A session without an id is found by its title.
+    return followed[-1] if followed else gauge.report(row["path"], row["id"] or row["name"])
 
 
 def match(session, requests, taken):

@@ -10,6 +10,7 @@ from proof.results import results_of
 from proof.shown import Shown, match
 from proof.table import HEAD_OF_FILE, Proof, as_text, with_proofs
 from provider.prompt import Part
+from rig import follow
 from tests.runs import call, item, part, report, request
 
 
@@ -65,6 +66,13 @@ class Results(Folder):
         self.assertEqual([(one.call, one.truth, one.shown) for one in found], [("a", 100, 300), ("b", 500, 510)])
         self.assertEqual([one.error for one in found], [2.0, 0.0])
 
+    def test_a_line_that_is_a_whole_request_has_earlier_results_too(self):
+        first, second = {"tool_call_id": "a"}, {"tool_call_id": "b"}
+        log = self.log({"messages": [first]}, {"messages": [first, second]})
+        last = request(1, 0, parts=[part("tool", 100, "a"), part("tool", 500, "b")])
+        found = results_of(report(messages=[item(1, 110), item(2, 490)]), last, log)
+        self.assertEqual([(one.truth, one.shown) for one in found], [(100, 110), (500, 490)])
+
     def test_without_lines_they_belong_together_by_size_and_one_may_be_missing(self):
         last = request(1, 0, parts=[part("tool", 100, "a"), part("tool", 500, "b")])
         messages = [item(1, 480), item(2, 20)]
@@ -76,6 +84,8 @@ class Scores(unittest.TestCase):
     def test_of_the_users_texts_only_what_was_typed_is_the_users(self):
         parts = [part("system", 7), part("user", 5, text="LAB-MAIN Go."), part("user", 3, text="<reminder>"), part("schema", 2)]
         self.assertEqual(score.roles_of(request(1, 17, output=4, parts=parts), []), {"container": 12, "user": 5, "assistant": 4})
+        wrapped = [part("user", 9, text="<query>LAB-MAIN Go.</query>")]
+        self.assertEqual(score.roles_of(request(1, 9, output=4, parts=wrapped), []), {"user": 9, "assistant": 4})
 
     def test_a_summary_that_changed_nothing_is_no_compaction(self):
         kept, ask = [part("tool", 9, "a")], request(2, 60, kind="compact")
@@ -86,6 +96,17 @@ class Scores(unittest.TestCase):
     def test_a_prompt_of_another_model_may_be_larger_after_a_compaction(self):
         before, then = request(1, 50, parts=[part("tool", 9, "a")]), request(3, 70)
         self.assertEqual(score.compactions([before, request(2, 60, kind="compact"), then], [before, then]), [then])
+
+
+class Followed(Folder):
+    def test_a_call_that_the_log_has_lost_was_shown_before(self):
+        first, second = call(1000) | {"at": "1"}, call(2000) | {"at": "2"}
+        lines = [report([first]), report([first, second]), report([second])]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        follow.file_of(self.at, "a").write_text(text + '{"calls": [')
+        found = follow.reports(self.at, "a")
+        self.assertEqual([len(one["calls"]) for one in found], [1, 2, 2])
+        self.assertEqual(follow.reports(self.at, "b"), [])
 
 
 class Moments(unittest.TestCase):
