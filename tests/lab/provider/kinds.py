@@ -9,7 +9,7 @@ SUMMARY = "Earlier the user asked for shell commands, and they were run one by o
 # A helper without tools that summarises, by its system prompt.
 HELPER = re.compile(
     r"context summarization (assistant|agent)|summarizes internal chat history|<state_snapshot>"
-    r"|summari[sz]ing conversations",
+    r"|summari[sz]ing conversations|maintaining a context-aware state summary",
     re.I,
 )
 # Work beside the session that has tools all the same, by its system prompt or its last text.
