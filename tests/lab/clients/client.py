@@ -70,7 +70,8 @@ class Client:
     submit = "Enter"
     # Whether a turn without a terminal can go on with a session. False: each is a session of its own.
     resumes = True
-    # Whether its log keeps a request's numbers only for a while: ctxgauge follows it while a plan is played.
+    # Whether ctxgauge follows it while a plan is played, because the moments of its log cannot be made again afterwards: it
+    # keeps numbers for a while only, has them in another file, or is not of lines.
     is_followed = False
     # The plans that are for it; None: all that do not leave it out.
     plans = None

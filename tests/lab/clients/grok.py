@@ -9,6 +9,7 @@ class Grok(PyPI):
     name = agent = "grok"
     packages = ("grok-cli-bin",)
     small = Options(window=60000)
+    is_followed = True
     plans = ("short", "long", "compact", "models", "subagent", "resume")
 
     def install(self):

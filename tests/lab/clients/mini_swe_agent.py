@@ -11,6 +11,7 @@ class MiniSweAgent(PyPI):
     name, agent, command = "mini-swe-agent", "mini-swe-agent", "mini"
     packages = ("mini-swe-agent",)
     resumes = False
+    is_followed = True
     plans = ("short", "long")
 
     def environment(self, home, url, options):

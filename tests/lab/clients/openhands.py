@@ -8,6 +8,7 @@ class OpenHands(Scripted):
     name = agent = "openhands"
     packages = ("openhands-sdk", "openhands-tools")
     small = Options(limit=40000)
+    is_followed = True
     plans = ("short", "long", "compact", "models", "resume")
 
     def environment(self, home, url, options):

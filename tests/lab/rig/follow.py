@@ -1,6 +1,7 @@
 """ctxgauge, which follows the sessions of a run while it goes on.
 
-Some logs have the numbers of a request only until the next one, or until the turn ends: what was read then is all that there is.
+Some logs have the numbers of a request only until the next one, or until the turn ends, and some are rewritten or have their
+numbers in another file: what was read at a moment cannot be read again afterwards.
 """
 
 import json
