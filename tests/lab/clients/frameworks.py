@@ -1,4 +1,4 @@
-"""Frameworks whose calls are recorded by spans of OpenTelemetry or by a log of requests, over Chat Completions."""
+"""Frameworks whose calls are recorded by spans of OpenTelemetry or by a log of requests."""
 
 from clients.client import newest_last
 from clients.scripted import Scripted

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK, and spans of OpenLLMetry."""
+"""The OpenAI Agents SDK over the Responses API, and spans of OpenLLMetry, which have the usage of this API only."""
 
 import json
 
@@ -10,7 +10,6 @@ from opentelemetry.instrumentation.openai_agents import OpenAIAgentsInstrumentor
 # Its own recorder sends what it records away.
 agents.set_trace_processors([])
 OpenAIAgentsInstrumentor().instrument(tracer_provider=spans.record())
-agents.set_default_openai_api("chat_completions")
 
 agent = agents.Agent(name="lab", instructions=turn.SYSTEM, tools=[agents.function_tool(turn.bash)], model=turn.MODEL)
 history = json.loads(turn.history() or "[]")
