@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import copyfile
 
 from proof.cut import cut_at
+from proof.score import compactions
 from proof.shown import sessions_of
 
 # The phases: before the first answer; between answers; between a compaction and the next answer; before the first answer
@@ -104,11 +105,12 @@ def _foretold(report):
 
 def _seen(record, gauge, session):
     requests = session.requests
+    compacted = [requests.index(then) for then in compactions(record.requests, requests)]
     followed = list(enumerate(record.followed(session.listed["id"]), 1))
     for place, report in followed or _reports(record, gauge, session):
         if answered(report, requests) == len(requests):
             return
-        if moment := moment_of(place, report, requests):
+        if moment := moment_of(place, report, requests, compacted):
             yield moment
 
 
@@ -151,12 +153,15 @@ def answered(report, requests):
     return count
 
 
-def moment_of(place, report, requests):
-    """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes."""
+def moment_of(place, report, requests, compacted=()):
+    """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes.
+
+    `compacted` are the places of the first requests after compactions. The prompt does not fall with each of them.
+    """
     context, count = report["context"], answered(report, requests)
     next_one, last = requests[count], requests[count - 1] if count else None
     falls = [at for at in range(1, len(requests)) if requests[at].prompt < requests[at - 1].prompt]
-    if count in falls and len(report["compaction"]["past"]) < sum(at <= count for at in falls):
+    if count in falls and len(report["compaction"]["past"]) < sum(at <= count for at in {*falls, *compacted}):
         return None
     phase = "then"
     if last is None:

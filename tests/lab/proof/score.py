@@ -8,6 +8,7 @@ from proof.cut import cut_at
 from proof.results import results_of
 from provider.kinds import SUMMARY
 from provider.steps import TAG
+from provider.tokens import is_reasoning
 
 ROLES = ("container", "user", "assistant", "tool")
 
@@ -85,15 +86,17 @@ def compactions(requests, shown):
     for before, then in zip(main, main[1:]):
         now = any(before.number < one < then.number for one in asked)
         # A summary may be made long before it is used. The prompt of another model may be larger after a compaction.
-        lost = any(since < one < then.number for one in asked) and _calls(before) - _calls(then)
+        lost = any(since < one < then.number for one in asked) and _kept(before) - _kept(then)
         if lost or now and then.prompt < before.after:
             found.append(then)
             since = then.number
     return found
 
 
-def _calls(request):
-    return {part.call for part in request.parts if part.call}
+def _kept(request):
+    """Returns what only a compaction takes away: calls, and texts of the model, an earlier summary among them."""
+    texts = {part.text for part in request.parts if part.role == "assistant" and not part.call}
+    return {part.call for part in request.parts if part.call} | {text for text in texts if not is_reasoning(text)}
 
 
 def _trigger(compaction, log, gauge):

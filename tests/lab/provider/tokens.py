@@ -24,6 +24,7 @@ PIECES = "|".join([
 
 # Reasoning is opaque to clients: 4.95 bytes stand for a token, as real providers send it.
 REASONING_BYTES = 4.95
+OPAQUE = re.compile(r"R(\d+):")
 
 
 @functools.cache
@@ -53,7 +54,11 @@ def reasoning(tokens):
     return f"R{tokens}:" + base64.b64encode(raw).decode()
 
 
+def is_reasoning(text):
+    return bool(OPAQUE.match(text))
+
+
 def reasoning_tokens(text):
     """Returns the tokens that an opaque text stands for."""
-    found = re.match(r"R(\d+):", text or "")
+    found = OPAQUE.match(text or "")
     return int(found.group(1)) if found else count(text or "")

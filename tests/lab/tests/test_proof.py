@@ -93,6 +93,11 @@ class Scores(unittest.TestCase):
         of = lambda then: score.compactions([before, ask, then], [before, then])
         self.assertEqual((of(larger), of(smaller)), ([], [smaller]))
 
+    def test_a_summary_that_takes_the_place_of_an_earlier_one_is_a_compaction(self):
+        before = request(1, 50, parts=[part("assistant", 9, text="The earlier summary."), part("assistant", 9, text="R9:x")])
+        then, ask = request(3, 70, parts=[part("assistant", 9, text="The summary.")]), request(2, 60, kind="compact")
+        self.assertEqual(score.compactions([before, ask, then], [before, then]), [then])
+
     def test_a_prompt_of_another_model_may_be_larger_after_a_compaction(self):
         before, then = request(1, 50, parts=[part("tool", 9, "a")]), request(3, 70)
         self.assertEqual(score.compactions([before, request(2, 60, kind="compact"), then], [before, then]), [then])
