@@ -54,7 +54,11 @@ def table(options):
     proofs = {}
     for record in map(load, options.runs):
         agent, version = record.meta["agent"], record.meta["version"]
-        _add(proofs.setdefault((agent, version), Proof(agent, version)), record, options)
+        proof = proofs.setdefault((agent, version), Proof(agent, version))
+        try:
+            _add(proof, record, options)
+        except RuntimeError as error:  # What ctxgauge says where it fails.
+            proof.notes.append(f"{record.meta['plan']}: {error}")
     return _table(list(proofs.values()), options)
 
 

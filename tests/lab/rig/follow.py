@@ -39,17 +39,24 @@ class Followers:
 
 
 def reports(folder, session):
-    """Returns the reports of a session, the oldest first; none where it was not followed. Each has all calls until then."""
+    """Returns the reports of a session, the oldest first; none where it was not followed.
+
+    Each has the calls that its log has lost, too, as they were shown last.
+    """
     file = file_of(folder, session)
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
-    found, calls = [], {}
+    found, calls = [], []
     for line in lines:
         if line.endswith("\n"):
             report = json.loads(line)
-            # Calls that the log has lost were shown before.
-            calls |= {call["at"] or call["line"]: call for call in report["calls"]}
-            found.append(report | {"calls": list(calls.values())})
+            calls = _lost(calls, report["calls"]) + report["calls"]
+            found.append(report | {"calls": calls})
     return found
+
+
+def _lost(before, calls):
+    """Returns those of the calls before that are older than all that there are now."""
+    return [call for call in before if not calls or call["at"] and call["at"] < calls[0]["at"]]
 
 
 def file_of(folder, session):
