@@ -119,7 +119,9 @@ def _reports(record, gauge, session):
     for place, state in _states(record, session):
         with state as log:
             try:
-                yield place, gauge.report(log, None if log.suffix == ".jsonl" else session.listed["id"])
+                # A copy of a log with one session may have another id.
+                is_one = session.is_alone and log.suffix == ".jsonl"
+                yield place, gauge.report(log, None if is_one else session.selector)
             except RuntimeError:
                 continue  # There is nothing of the session yet.
 

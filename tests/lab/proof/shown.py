@@ -1,6 +1,6 @@
 """Which of the provider's requests a session shows."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from provider.server import Request
@@ -18,10 +18,17 @@ class Shown:
     requests: list[Request] = field(default_factory=list)
     foreign: list = field(default_factory=list)
     inexact: int = 0
+    # Whether its log has no other session.
+    is_alone: bool = True
 
     @property
     def id(self):
         return self.listed["id"] or "-"
+
+    @property
+    def selector(self):
+        """Returns that by which it is chosen in its log: one without an id has a title."""
+        return self.listed["id"] or self.listed["name"]
 
     @property
     def last(self):
@@ -32,18 +39,21 @@ def sessions_of(record, gauge):
     """Returns all sessions of a run, the oldest first."""
     listed = sorted(gauge.sessions(), key=lambda row: row["updated_at"] or "")
     taken = set()
-    shown = [Shown(row, _report(record, gauge, row)) for row in listed]
+    shown = [Shown(row, {}) for row in listed]
+    paths = Counter(row["path"] for row in listed)
+    for session in shown:
+        session.is_alone = paths[session.listed["path"]] == 1
+        session.report = _report(record, gauge, session)
     # Forks repeat their parents' requests: sessions without a parent come first.
     for session in sorted(shown, key=lambda one: one.listed["parent"] is not None):
         match(session, record.requests, taken)
     return shown
 
 
-def _report(record, gauge, row):
+def _report(record, gauge, session):
     """Returns the last report of a session that was followed, or the report of its log."""
-    followed = record.followed(row["id"])
-    # A session without an id is found by its title.
-    return followed[-1] if followed else gauge.report(row["path"], row["id"] or row["name"])
+    followed = record.followed(session.listed["id"])
+    return followed[-1] if followed else gauge.report(session.listed["path"], session.selector)
 
 
 def match(session, requests, taken):
