@@ -8,7 +8,7 @@ LEAST_WINDOW = 64000
 
 
 class Hermes(PyPI):
-    name, agent, command = "hermes", "hermes", "hermes"
+    name = agent = command = "hermes"
     packages = ("hermes-agent",)
     small = Options(window=LEAST_WINDOW)
     is_followed = True

@@ -1,8 +1,8 @@
 """What ctxgauge shows at every moment of a session, against what came next.
 
-A log of lines is cut after each of its lines; of a database there are copies from the time of each request; a session that
-was followed has the reports of that time. What is in
-the context at a moment lies between what the last answered request left and the next prompt, by the provider's count.
+A log of lines is cut after each of its lines; of a database there are copies from the time of each request; a session
+that was followed has the reports of that time. What is in the context at a moment lies between what the last answered
+request left and the next prompt, by the provider's count.
 """
 
 from contextlib import contextmanager
@@ -158,7 +158,7 @@ def answered(report, requests):
 def moment_of(place, report, requests, compacted=()):
     """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes.
 
-    `compacted` are the places of the first requests after compactions. The prompt does not fall with each of them.
+    `compacted` are the positions of the first requests after compactions, also of those whose prompt is no smaller.
     """
     context, count = report["context"], answered(report, requests)
     next_one, last = requests[count], requests[count - 1] if count else None
