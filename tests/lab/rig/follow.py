@@ -56,7 +56,10 @@ def reports(folder, session):
 
 def _lost(before, calls):
     """Returns those of the calls before that are older than all that there are now."""
-    return [call for call in before if not calls or call["at"] and call["at"] < calls[0]["at"]]
+    if not calls:
+        return before
+    first = min((call["at"] for call in calls if call["at"]), default="")
+    return [call for call in before if call["at"] and call["at"] < first]
 
 
 def file_of(folder, session):
