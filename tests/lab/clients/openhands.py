@@ -8,7 +8,7 @@ class OpenHands(Scripted):
     name = agent = "openhands"
     packages = ("openhands-sdk", "openhands-tools")
     small = Options(limit=40000)
-    is_followed = True
+    # It is not followed: it writes a request's usage after what the tools returned, so that moments cannot be compared.
     plans = ("short", "long", "compact", "models", "resume")
 
     def environment(self, home, url, options):
