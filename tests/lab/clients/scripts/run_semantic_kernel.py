@@ -26,10 +26,11 @@ async def main():
     handler.addFilter(logging.Filter("semantic_kernel"))
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.INFO)
+    # By default it ends a turn after five calls.
     agent = ChatCompletionAgent(
         name="lab", instructions=turn.SYSTEM, plugins=[Shell()],
         service=OpenAIChatCompletion(ai_model_id=turn.MODEL, async_client=AsyncOpenAI()),
-        function_choice_behavior=FunctionChoiceBehavior.Auto(),
+        function_choice_behavior=FunctionChoiceBehavior.Auto(maximum_auto_invoke_attempts=20),
     )  # fmt: skip
     history = turn.history()
     past = ChatHistory.restore_chat_history(history) if history else ChatHistory()
