@@ -258,9 +258,6 @@ pub trait Cursor: Send {
         false
     }
 
-    /// Drops what only makes the next reading faster.
-    fn trim(&mut self) {}
-
     /// Nothing is read after the next reading.
     fn read_once(&mut self) {}
 }

@@ -24,16 +24,27 @@ pub fn restore(kept: &[u8], agent: &'static str) -> Option<Summaries> {
     Some(summaries)
 }
 
-/// The cursor of a log that was not read: whatever comes, it is read from its beginning.
+/// The cursor of a log of which only summaries are held: whatever comes, it is read from its beginning.
 pub struct UnreadCursor {
     beside: Vec<Beside>,
 }
 
 impl UnreadCursor {
-    /// A cursor for a log as it is now.
+    /// Returns a cursor for a log as it is now.
     pub fn new(log: &LogFile) -> UnreadCursor {
         UnreadCursor {
             beside: stamps_beside(log),
+        }
+    }
+
+    /// Returns what takes the place of a cursor when its sessions are put away: itself, if it has more to read.
+    pub fn instead_of(cursor: Box<dyn Cursor>, log: &LogFile) -> Box<dyn Cursor> {
+        let unread = UnreadCursor::new(log);
+        // Asked afterwards: what changed in between has changed for one of them.
+        if cursor.is_incomplete() || cursor.has_news_beside() {
+            cursor
+        } else {
+            Box::new(unread)
         }
     }
 }

@@ -149,12 +149,6 @@ impl Blocks {
         Ok(())
     }
 
-    /// Drops the hashes: whatever is written next makes the log another one.
-    pub fn forget(&mut self) {
-        *self = Blocks::at(self.end);
-        self.is_partial = true;
-    }
-
     fn whole_end(&self) -> u64 {
         self.origin + (self.whole.len() * BLOCK_BYTES) as u64
     }

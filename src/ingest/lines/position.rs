@@ -82,11 +82,6 @@ impl Position {
         Ok(())
     }
 
-    /// Drops what only serves to notice that a file was rewritten: whatever is written next counts as that.
-    pub fn forget(&mut self) {
-        self.blocks.forget();
-    }
-
     fn drained(&mut self, stamp: Stamp, lines: &Lines) {
         if lines.offset() > self.offset {
             self.again = REREAD_BYTES;

@@ -142,10 +142,6 @@ impl Cursor for DocumentCursor {
         self.states.have_changed()
     }
 
-    fn trim(&mut self) {
-        self.checkpoint = None;
-    }
-
     fn read_once(&mut self) {
         self.is_final = true;
     }

@@ -80,8 +80,4 @@ impl Cursor for LineCursor {
     fn has_news_beside(&self) -> bool {
         self.decoder.has_news()
     }
-
-    fn trim(&mut self) {
-        self.position.forget();
-    }
 }

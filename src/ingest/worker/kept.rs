@@ -100,10 +100,10 @@ impl Worker {
             if !is_held || is_wanted || is_live(known) {
                 continue;
             }
-            let Some(cursor) = &mut known.cursor else {
+            let Some(cursor) = known.cursor.take() else {
                 continue;
             };
-            cursor.trim();
+            known.cursor = Some(UnreadCursor::instead_of(cursor, &known.log));
             known.summarised = Some(known.overrides.fold_hash());
             known.counted = Coverage::Unread;
             self.reporter.send(Update::PutAway(*file))?;

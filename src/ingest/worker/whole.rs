@@ -1,6 +1,6 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
-use crate::index::{LogKey, value};
+use crate::index::{LogKey, UnreadCursor, value};
 use crate::lanes::{Sessions, Summaries, main_session, summaries_of};
 use crate::log::{Cursor, LogFile, Reading};
 use crate::source::Stamp;
@@ -90,7 +90,7 @@ impl Whole {
         let stored = summaries.as_deref().filter(|_| store).map(value);
         let shown = match summaries.filter(|_| summarise) {
             Some(summaries) => {
-                cursor.trim();
+                cursor = UnreadCursor::instead_of(cursor, log);
                 Shown::Summaries(summaries)
             }
             None => Shown::Sessions(sessions),
