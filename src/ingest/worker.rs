@@ -22,7 +22,7 @@ use super::problem;
 use crate::delivery::Delivery;
 use crate::discover::registry::Registries;
 use crate::discover::settings::SettingsReader;
-use crate::log::{Reading, file_id};
+use crate::log::{Reading, file_id, id_of_real};
 use crate::sync::lock;
 use crate::worker::inbox::{Wake, Wanted};
 use crate::worker::job::Opened;
@@ -86,7 +86,8 @@ pub(super) struct Worker {
     reporter: Reporter,
     /// Boxed: the map has room for twice as many.
     known: HashMap<FileId, Box<Known>>,
-    by_path: HashMap<PathBuf, FileId>,
+    /// The logs whose path leads through a link: that of all others gives their id.
+    linked: HashMap<PathBuf, FileId>,
     /// Problems that were found since the last look at everything.
     suspected: HashSet<(PathBuf, String)>,
     /// Problems that were reported.
@@ -131,7 +132,7 @@ impl Worker {
             inbox,
             reporter,
             known: HashMap::new(),
-            by_path: HashMap::new(),
+            linked: HashMap::new(),
             suspected: HashSet::new(),
             reported: HashSet::new(),
             live: Vec::new(),
@@ -267,9 +268,10 @@ impl Worker {
     }
 
     fn changed(&mut self, path: &Path) -> ControlFlow<()> {
-        let known = self.by_path.get(path).copied();
-        let known = known.or_else(|| Some(file_id(path)).filter(|id| self.known.contains_key(id)));
-        let known = known.or_else(|| self.folder_of(path));
+        let is_known = |file: &FileId| self.known.contains_key(file);
+        let known = self.file_at(path);
+        let known = known.or_else(|| Some(file_id(path)).filter(is_known));
+        let known = known.or_else(|| self.file_at(path.parent()?));
         if let Some(file) = known {
             return self.check(file);
         }
@@ -301,9 +303,10 @@ impl Worker {
         found
     }
 
-    /// The log that is the folder of this file.
-    fn folder_of(&self, path: &Path) -> Option<FileId> {
-        self.by_path.get(path.parent()?).copied()
+    /// The log that was found at this path, though it may be gone.
+    fn file_at(&self, path: &Path) -> Option<FileId> {
+        let linked = self.linked.get(path).copied();
+        linked.or_else(|| Some(id_of_real(path)).filter(|file| self.known.contains_key(file)))
     }
 
     /// Takes in what is new and looks at what has changed.
@@ -321,8 +324,8 @@ impl Worker {
                 None => {
                     self.reporter.send(Update::Found(Box::new(facts.clone())))?;
                     // The sessions of a database share a path, and are found by looking into it.
-                    if !log.is_one_of_several() {
-                        self.by_path.insert(facts.path.to_path_buf(), facts.file);
+                    if !log.is_one_of_several() && id_of_real(&facts.path) != facts.file {
+                        self.linked.insert(facts.path.to_path_buf(), facts.file);
                     }
                     new.push(facts.file);
                     self.known.insert(facts.file, Box::new(Known::found(log)));
@@ -537,8 +540,8 @@ impl Worker {
         if let Some(known) = self.known.remove(&file) {
             let path = known.log.facts.path.as_path();
             // Another file may have its path now.
-            if self.by_path.get(path) == Some(&file) {
-                self.by_path.remove(path);
+            if self.linked.get(path) == Some(&file) {
+                self.linked.remove(path);
             }
             self.live.retain(|live| *live != file);
             self.reporter.send(Update::Vanished(file))?;

@@ -4,6 +4,7 @@ use crate::log::LogFile;
 use crate::source::zst;
 use format::SameId;
 use model::fleet::FileId;
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -12,17 +13,6 @@ use std::ffi::OsStr;
 /// the longest file is the most complete, since logs only grow. Logs of other names may be of the same session too, see
 /// [`SameId`]. If a session is in several databases, the one that it was written to last counts.
 pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
-    let key = |log: &LogFile| {
-        let (path, id) = (&log.facts.path, &log.facts.id);
-        let (id, name) = match log.format.same_id {
-            SameId::LongestOf(part) => (part(path)?, None),
-            SameId::SameName if !log.is_one_of_several() => {
-                (id.clone()?, Some(path.file_name()?.to_os_string()))
-            }
-            SameId::SameName | SameId::LastName => (id.clone()?, None),
-        };
-        Some((log.facts.agent, id, log.facts.parent.clone(), name))
-    };
     let mut best: HashMap<_, &LogFile> = HashMap::new();
     let mut copies = HashSet::new();
     for log in files {
@@ -41,6 +31,18 @@ pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
         }
     }
     copies
+}
+
+/// Returns what the logs of one session have in common.
+fn key(log: &LogFile) -> Option<(&str, Cow<'_, str>, Option<&str>, Option<&OsStr>)> {
+    let facts = &log.facts;
+    let id = || facts.id.as_deref().map(Cow::Borrowed);
+    let (id, name) = match log.format.same_id {
+        SameId::LongestOf(part) => (part(&facts.path)?.into(), None),
+        SameId::SameName if !log.is_one_of_several() => (id()?, Some(facts.path.file_name()?)),
+        SameId::SameName | SameId::LastName => (id()?, None),
+    };
+    Some((facts.agent, id, facts.parent.as_deref(), name))
 }
 
 /// The order of the logs of one session, the best last.
