@@ -177,6 +177,12 @@ impl Index {
     fn write(&self, part: Part, entries: &[(LogKey, Vec<u8>)]) -> io::Result<bool> {
         let gone = self.gone(part, &entries[0].0);
         let table: &str = part.into();
+        // In the order of the table its pages are filled; in any other they are half empty.
+        let mut rows: Vec<_> = entries
+            .iter()
+            .map(|(key, value)| (Keyed::of(key), key, value))
+            .collect();
+        rows.sort_unstable_by_key(|(row, ..)| row.id);
         lock(&self.file).write(|connection| {
             self.prepare(connection)?;
             let mut statement =
@@ -186,11 +192,10 @@ impl Index {
             }
             let mut statement =
                 connection.prepare(&format!("REPLACE INTO {table} VALUES (?1, ?2, ?3, ?4, ?5)"))?;
-            for (key, value) in entries {
+            for (row, key, value) in &rows {
                 let written = key.stamp().written();
                 let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
                 let written = written.and_then(|at| i64::try_from(at.as_nanos()).ok());
-                let row = Keyed::of(key);
                 let checksum = self.checksum(&row.key, value);
                 statement.execute(params![row.id, written, checksum, row.key, value])?;
             }
