@@ -11,7 +11,7 @@ use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, 
 use super::names::Names;
 use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
-use crate::small::short;
+use crate::small::{reserve, short};
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 
@@ -511,6 +511,7 @@ impl Items {
         self.list.change(ix, |item| item.set_previous(Some(size)));
         if let Some(older) = older
             && has_room
+            && reserve(&mut self.older_sizes, 1).is_ok()
         {
             self.older_sizes.push(OlderSize {
                 item: short(ix),

@@ -70,19 +70,21 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
         let wanted = ui.listed == ShownItems::All || *in_context || filter.asks_for_left();
         wanted && filter.passes(&item, &facts)
     };
-    let mut rows: Vec<ListedItem> = here
-        .chain(gone)
-        .filter(passes)
-        .map(|((ix, tokens, source), in_context)| ListedItem {
-            ix,
-            tokens,
-            source,
-            carried: carried.tokens(ix, tokens),
-            usd: carried.usd(ix, tokens),
-            in_context,
-        })
-        .collect();
-    rows.sort_by_key(|row| {
+    let mut rows: Vec<ListedItem> = Vec::with_capacity(page.state.items.len());
+    rows.extend(
+        here.chain(gone)
+            .filter(passes)
+            .map(|((ix, tokens, source), in_context)| ListedItem {
+                ix,
+                tokens,
+                source,
+                carried: carried.tokens(ix, tokens),
+                usd: carried.usd(ix, tokens),
+                in_context,
+            }),
+    );
+    // No two have the same index, so nothing is lost without a buffer for equal ones.
+    rows.sort_unstable_by_key(|row| {
         let first = match ui.item_sort {
             ItemSort::Tokens => row.tokens,
             ItemSort::Newest => 0,
