@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, base, change, newest_last
+from clients.client import Client, Options, add_server, base, change, newest_last
 
 KEY = "lab-key"
 
@@ -46,6 +46,9 @@ class Claude(Client):
 
     def add_server(self, program):
         return [self.program(), "mcp", "add", "ctxgauge", "--", program, "mcp"]
+
+    def declare_server(self, home, name, command):
+        add_server(home / ".claude.json", name, command, type="stdio")
 
     def headless(self, prompt, options, resume):
         return [self.program(), "-p", prompt, *self._shared(options), *_how(resume)]

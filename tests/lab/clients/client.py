@@ -108,6 +108,10 @@ class Client:
         """Returns the command that adds this program's server."""
         raise NotImplementedError
 
+    def declare_server(self, home, name, command):
+        """Enters a server into its settings, for its next process: its name, and the command that runs it."""
+        raise NotImplementedError
+
     def headless(self, prompt, options, resume):
         """Returns the command that runs one turn, of a new session or of the one that a `Resume` describes."""
         raise NotImplementedError
@@ -150,6 +154,14 @@ def base(home):
 def change(path, keys):
     """Changes keys of a settings file in JSON."""
     path.write_text(json.dumps(json.loads(path.read_text()) | keys, indent=2))
+
+
+def add_server(path, name, command, **more):
+    """Adds a server to a file in JSON, in the form that most clients have."""
+    settings = json.loads(path.read_text()) if path.exists() else {}
+    server = {"command": command[0], "args": command[1:], **more}
+    settings["mcpServers"] = settings.get("mcpServers", {}) | {name: server}
+    path.write_text(json.dumps(settings, indent=2))
 
 
 def newest_last(paths):

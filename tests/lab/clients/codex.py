@@ -51,6 +51,11 @@ class Codex(Client):
     def hooks_file(self, home):
         return home / ".codex/hooks.json"
 
+    def declare_server(self, home, name, command):
+        server = {"command": command[0], "args": command[1:], "default_tools_approval_mode": "approve"}
+        with open(home / ".codex/config.toml", "a") as file:
+            file.write(_toml({}, {f"mcp_servers.{name}": server}))
+
     def headless(self, prompt, options, resume):
         how = [*_how(resume), *_model(options)]
         return [self.program(), "exec", "--skip-git-repo-check", *self._shared(options), *how, prompt]

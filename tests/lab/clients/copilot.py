@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, base, newest_last
+from clients.client import Client, Options, add_server, base, newest_last
 
 
 class Copilot(Client):
@@ -36,6 +36,9 @@ class Copilot(Client):
 
     def settings_file(self, home):
         return home / ".copilot/settings.json"
+
+    def declare_server(self, home, name, command):
+        add_server(home / ".copilot/mcp-config.json", name, command, type="local", tools=["*"])
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

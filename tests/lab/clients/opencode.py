@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, base, change, newest_last
 
 
 class OpenCode(Client):
@@ -39,6 +39,10 @@ class OpenCode(Client):
 
     def settings_file(self, home):
         return home / ".config/opencode/opencode.json"
+
+    def declare_server(self, home, name, command):
+        server = {"type": "local", "command": command, "enabled": True}
+        change(self.settings_file(home), {"mcp": {name: server}})
 
     def headless(self, prompt, options, resume):
         return [self.program(), "run", *_how(options, resume), prompt]

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, base, change, newest_last
+from clients.client import Client, Options, add_server, base, change, newest_last
 
 
 class Qwen(Client):
@@ -42,6 +42,9 @@ class Qwen(Client):
     def set_line(self, home, command):
         line = {"type": "command", "command": command, "refreshInterval": 2}
         change(self.settings_file(home), {"ui": {"statusLine": line}})
+
+    def declare_server(self, home, name, command):
+        add_server(self.settings_file(home), name, command, trust=True)
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

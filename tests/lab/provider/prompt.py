@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from provider.tokens import count
 
@@ -58,6 +58,12 @@ class Prompt:
     def tokens(self):
         return sum(part.tokens for part in self.parts)
 
+    def counted(self, times):
+        """Returns the same prompt, in which so many tokens are counted for each."""
+        parts = [replace(part, tokens=part.tokens * times, media=part.media * times) for part in self.parts]
+        results, tokens = self.cleared
+        return replace(self, parts=parts, cleared=(results, tokens * times))
+
     def tool(self, name):
         return next((tool for tool in self.tools if tool.name == name), None)
 
@@ -84,11 +90,18 @@ class Answer:
     thinking: int = 0
     cache_life: int | None = None
     cleared: tuple = (0, 0)
+    # How many tokens are counted for each; `thinking` is without it.
+    times: int = 1
 
     @property
     def output(self):
         calls = sum(count(call.name + flat(call.arguments)) + 8 for call in self.calls)
-        return calls + count(self.text) + self.thinking + 3
+        return (calls + count(self.text) + self.thinking + 3) * self.times
+
+    @property
+    def reasoned(self):
+        """Returns the tokens of reasoning that are reported."""
+        return self.thinking * self.times
 
 
 def flat(value):

@@ -60,12 +60,12 @@ class Provider:
     """A provider that runs in a thread of this process, on a free port of loopback.
 
     `thinking` are the tokens of reasoning in each answer, `pace` the seconds before it, `clock` how many times faster the
-    client's clock goes. `truth` is a file that gets a line for each request; `requests` has the same. `bodies` is a folder
-    that gets each request as it came. `turn` is the turn of the plan that goes on, and `on_request` is called before a
-    request is answered.
+    client's clock goes, `times` how many tokens are counted for each. `truth` is a file that gets a line for each request;
+    `requests` has the same. `bodies` is a folder that gets each request as it came. `turn` is the turn of the plan that
+    goes on, and `on_request` is called before a request is answered.
     """
 
-    def __init__(self, truth=None, thinking=0, pace=0.0, clock=1.0, bodies=None):
+    def __init__(self, truth=None, thinking=0, pace=0.0, clock=1.0, bodies=None, times=1):
         self.steps = Steps()
         self.requests = []
         self.thinking = thinking
@@ -73,6 +73,7 @@ class Provider:
         self.turn = 0
         self.on_request = lambda: None
         self._clock = clock
+        self._times = times
         self._truth = truth
         self._bodies = bodies
         self._prompts = []
@@ -95,6 +96,10 @@ class Provider:
         """Returns the requests of a session."""
         return [request for request in self.requests if request.kind == kind and request.tag == tag]
 
+    def read(self, api, body, path):
+        """Reads a request, and counts it."""
+        return api.read(body, path).counted(self._times)
+
     def answer(self, api, prompt, body=None):
         """Decides on an answer and keeps the request. Returns the answer and the request."""
         self.on_request()
@@ -108,7 +113,8 @@ class Provider:
         with self._lock:
             cached = self._cached(prompt)
             answer = Answer(
-                prompt.model, text, calls, prompt.tokens, cached, thinking, prompt.cache_life, prompt.cleared
+                prompt.model, text, calls, prompt.tokens, cached, thinking, prompt.cache_life, prompt.cleared,
+                self._times,
             )  # fmt: skip
             request = Request(
                 len(self.requests) + 1, time.time(), api.NAME, prompt.model, kind, tag, prompt.tokens, cached,
@@ -171,14 +177,14 @@ class _Handler(BaseHTTPRequestHandler):
         if body is None:
             return self._send({})
         if path.endswith("/count_tokens"):
-            return self._send({"input_tokens": anthropic.read(body, path).tokens})
+            return self._send({"input_tokens": self.provider.read(anthropic, body, path).tokens})
         if path.endswith(":countTokens"):
             asked = body.get("generateContentRequest") or body
-            return self._send({"totalTokens": gemini.read(asked, path).tokens})
+            return self._send({"totalTokens": self.provider.read(gemini, asked, path).tokens})
         api = api_of(path)
         if api is None:
             return self._send({})
-        prompt = api.read(body, path)
+        prompt = self.provider.read(api, body, path)
         answer, request = self.provider.answer(api, prompt, body)
         try:
             return self._answer(api, prompt, answer, request, body)

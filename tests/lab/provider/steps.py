@@ -103,7 +103,7 @@ def _call(step, prompt):
         return tool and Call(name, agent_arguments(tool, step["agent"]) | own, tool)
     if "run" in step:
         tool = prompt.tool(shell_of(prompt))
-        return tool and Call(tool.name, arguments(tool.schema, step["run"]) | own, tool)
+        return tool and Call(tool.name, arguments(tool.schema, step["run"]) | _known(tool.schema, own), tool)
     tool = next((tool for tool in map(prompt.tool, _names(step)) if tool), None)
     return tool and Call(tool.name, _known(tool.schema, own), tool)
 

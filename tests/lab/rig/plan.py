@@ -4,7 +4,8 @@ A plan is a file of `plans/`; `{WORK}` in a step stands for the project's folder
 
     turns       a list, each `{"prompt": TEXT, "steps": [STEP, …]}`; `provider/steps.py` says what a step is
     clients     by client: its options, or null for one that the plan is not for
-    provider    by client: the tokens of reasoning in each answer (`thinking`), the seconds before it (`pace`)
+    provider    by client: the tokens of reasoning in each answer (`thinking`), the seconds before it (`pace`),
+                how many tokens it counts for each (`times`)
     terminal    true: it is typed into a terminal; else each turn is a process
 
 and a turn may have
@@ -17,14 +18,22 @@ and a turn may have
     interrupted true: the user interrupts it while the provider hangs
     may_fail    true: a client may give up in it
     project     true: memory files, skills and pictures are put into the project first
+    server      true: from here on the client has the server `store`, which is `rig/store_server.py`
     only        the clients that have this turn
+
+A step may also be `{"look": [TOOL, …]}`, by which the model looks for tools of that server where the client does not declare
+them, or `{"served": TOOL, "args": {…}}`, a call of one.
 """
 
 import json
 from dataclasses import dataclass, field, replace
 
 from clients.client import Options
+from rig import server
 from rig.places import PLANS
+
+# The server of the lab's own that a client may have.
+STORE = "store"
 
 
 @dataclass
@@ -41,6 +50,7 @@ class Turn:
     interrupted: bool = False
     may_fail: bool = False
     project: bool = False
+    server: bool = False
 
 
 @dataclass
@@ -72,6 +82,16 @@ def load(name, client):
 
 def _turn(turn, client, options):
     options = replace(options, **turn.get("options", {}).get(client.name, {}))
-    same = ("subs", "command", "session", "interrupted", "may_fail", "project")
+    same = ("subs", "command", "session", "interrupted", "may_fail", "project", "server")
     rest = {key: turn[key] for key in same if key in turn}
-    return Turn(turn.get("prompt", ""), turn.get("steps", []), options, begins=turn.get("from"), **rest)
+    steps = [own for step in turn.get("steps", []) for own in _steps(step, client)]
+    return Turn(turn.get("prompt", ""), steps, options, begins=turn.get("from"), **rest)
+
+
+def _steps(step, client):
+    """Returns a step as this client has it: it has its own ways to look for tools of servers, and to call them."""
+    if "look" in step:
+        return server.look(client, step["look"], STORE)
+    if "served" in step:
+        return [server.ask(client, step["served"], step.get("args"), STORE)]
+    return [step]

@@ -43,6 +43,8 @@ def play(client, binary, plan):
 def _turn(run, player, number, turn):
     if turn.project:
         project.furnish(run.work)
+    if turn.server:
+        run.add_store()
     run.provider.turn = number
     steps, subs = json.loads(json.dumps([turn.steps, turn.subs]).replace("{WORK}", str(run.work)))
     run.provider.expect(steps)

@@ -11,25 +11,29 @@ from pathlib import Path
 from clients.client import LAST, Options
 from provider import Provider
 from provider.steps import TAG_OF_ONE
-from rig import places, recorder
+from rig import places, project, recorder
 from rig.gauge import Gauge
+from rig.plan import STORE
 from rig.terminal import Terminal, wait
 
 TURN_SECONDS = 180
 START_SECONDS = 60
 STEADY_LOOKS = 5
+# The size of the picture that the lab's own server has.
+STORE_PICTURE = (800, 600)
 
 
 class Run:
     """One client with one home. The end of its `with` ends the processes, and leaves the folder to be looked at."""
 
-    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160, name=None, bodies=False, clock=1.0):
+    def __init__(self, client, binary, options=None, thinking=0, pace=0.0, width=160, name=None, bodies=False, clock=1.0, times=1):
         self.client, self.binary, self.options = client, Path(binary).resolve(), options or Options()
         self.at = places.new_run(name or client.name)
         self.home, self.work = self.at / "home", self.at / "work/project"
         self.home.mkdir()
         _project(self.work)
-        self.provider = Provider(self.at / "truth.jsonl", thinking, pace, clock, self.at / "bodies" if bodies else None)
+        bodies = self.at / "bodies" if bodies else None
+        self.provider = Provider(self.at / "truth.jsonl", thinking, pace, clock, bodies, times)
         recorder.write(self.at / "bin", self.at / "calls", self.binary)
         client.configure(self.home, self.work, self.provider.url, self.options)
         self.terminal, self._open, self._width = None, [], width
@@ -125,6 +129,13 @@ class Run:
 
     def screen(self, name="one"):
         return self.terminal.screen(name)
+
+    def add_store(self):
+        """Declares the lab's own server to the client."""
+        picture = self.at / "picture.png"
+        picture.write_bytes(project.png(*STORE_PICTURE))
+        script = Path(__file__).with_name("store_server.py")
+        self.client.declare_server(self.home, STORE, ["python3", str(script), str(picture)])
 
     # ctxgauge.
 

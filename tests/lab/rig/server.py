@@ -1,5 +1,6 @@
-"""Our server in a client: how it is added and taken away, and how a model there calls one of its tools."""
+"""Servers of tools in a client: how ours is added and taken away, and how a model there calls a tool of any."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -17,10 +18,11 @@ TITLES = {
     "qwen": "Qwen Code",
 }
 
+OURS = "ctxgauge"
 TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast")
 
 # The names that clients give a tool of a server.
-NAMES = ("mcp__ctxgauge__{}", "mcp_ctxgauge_{}", "ctxgauge_{}", "ctxgauge-{}", "{}")
+NAMES = ("mcp__{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}", "{tool}")
 
 
 def add(run):
@@ -39,28 +41,28 @@ def add_by_page(run):
     _run(run, command)
 
 
-def look(client, tools=TOOLS):
+def look(client, tools=TOOLS, server=OURS):
     """Returns the steps by which a model looks for tools, in a client that does not declare them at once."""
-    names = [NAMES[0].format(tool) for tool in tools]
+    names = [NAMES[0].format(server=server, tool=tool) for tool in tools]
     chosen = {"query": "select:" + ",".join(names), "max_results": len(names)}
     script = "".join(f"text(await describeTool('{name}'));" for name in names)
     steps = {
         "claude": {"tool": "ToolSearch", "args": chosen},
-        "codex": {"tool": "tool_search", "args": {"query": " ".join(("ctxgauge", *tools))}},
+        "codex": {"tool": "tool_search", "args": {"query": " ".join((server, *tools))}},
         "qwen": {"tool": "tool_search", "args": chosen},
         "pi": {"tool": "codemode", "args": {"code": script}},
     }
     return [steps[client.name]] if client.name in steps else []
 
 
-def ask(client, tool="context_now"):
+def ask(client, tool="context_now", given=None, server=OURS):
     """Returns the step by which a model calls a tool."""
-    name = NAMES[0].format(tool)
+    names, given = [name.format(server=server, tool=tool) for name in NAMES], given or {}
     bridges = {
-        "qwen": {"tool": "tool_call", "args": {"name": name, "arguments": {}}},
-        "pi": {"tool": "codemode", "args": {"code": f"return await tools.{name}({{}})"}},
+        "qwen": {"tool": "tool_call", "args": {"name": names[0], "arguments": given}},
+        "pi": {"tool": "codemode", "args": {"code": f"return await tools.{names[0]}({json.dumps(given)})"}},
     }
-    return bridges.get(client.name, {"tool": [name.format(tool) for name in NAMES], "args": {}})
+    return bridges.get(client.name, {"tool": names, "args": given})
 
 
 def _setup(run, *argv):

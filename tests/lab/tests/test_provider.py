@@ -186,9 +186,10 @@ class Server(unittest.TestCase):
         self.provider = Provider()
         self.addCleanup(self.provider.close)
 
-    def post(self, body):
+    def post(self, body, provider=None):
         data = json.dumps(body).encode()
-        with urllib.request.urlopen(self.provider.url + "/v1/chat/completions", data) as answer:
+        url = (provider or self.provider).url
+        with urllib.request.urlopen(url + "/v1/chat/completions", data) as answer:
             return answer.read().decode()
 
     def test_what_is_reported_is_what_was_counted(self):
@@ -200,6 +201,18 @@ class Server(unittest.TestCase):
         self.assertEqual(first["usage"]["prompt_tokens"], one.prompt)
         self.assertEqual((one.ends_turn, two.ends_turn), (False, True))
         self.assertEqual(two.cached, two.prompt // 64 * 64)
+
+    def test_all_counts_may_be_so_many_times_as_large(self):
+        larger = Provider(thinking=50, times=9)
+        self.addCleanup(larger.close)
+        for provider in (self.provider, larger):
+            provider.expect([{"run": "ls", "think": 50}, {"say": "done"}], "LAB-ONE")
+        usages = [json.loads(self.post(CHAT, provider))["usage"] for provider in (self.provider, larger)]
+        keys = ("prompt_tokens", "completion_tokens")
+        self.assertEqual([usages[1][key] for key in keys], [usages[0][key] * 9 for key in keys])
+        self.assertEqual(usages[1]["completion_tokens_details"]["reasoning_tokens"], 450)
+        one, nine = self.provider.requests[0], larger.requests[0]
+        self.assertEqual([part.tokens for part in nine.parts], [part.tokens * 9 for part in one.parts])
 
     def test_a_stream_ends_with_its_usage(self):
         events = self.post(CHAT | {"stream": True, "stream_options": {"include_usage": True}}).strip().split("\n\n")

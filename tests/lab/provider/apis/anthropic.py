@@ -87,7 +87,7 @@ def whole(answer):
             "cache_creation": lives,
             "cache_read_input_tokens": answer.cached,
             "output_tokens": answer.output,
-            "output_tokens_details": {"thinking_tokens": answer.thinking},
+            "output_tokens_details": {"thinking_tokens": answer.reasoned},
             "service_tier": "standard",
         },
         "context_management": {"applied_edits": edits},

@@ -45,7 +45,7 @@ def _usage(answer):
         "completion_tokens": answer.output,
         "total_tokens": answer.prompt + answer.output,
         "prompt_tokens_details": {"cached_tokens": answer.cached},
-        "completion_tokens_details": {"reasoning_tokens": answer.thinking},
+        "completion_tokens_details": {"reasoning_tokens": answer.reasoned},
     }
 
 

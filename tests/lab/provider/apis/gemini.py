@@ -42,8 +42,8 @@ def whole(answer):
         "usageMetadata": {
             "promptTokenCount": answer.prompt,
             "cachedContentTokenCount": answer.cached,
-            "candidatesTokenCount": answer.output - answer.thinking,
-            "thoughtsTokenCount": answer.thinking,
+            "candidatesTokenCount": answer.output - answer.reasoned,
+            "thoughtsTokenCount": answer.reasoned,
             "totalTokenCount": answer.prompt + answer.output,
         },
         "modelVersion": answer.model,

@@ -114,7 +114,7 @@ def whole(answer):
             "input_tokens": answer.prompt,
             "input_tokens_details": {"cached_tokens": answer.cached},
             "output_tokens": answer.output,
-            "output_tokens_details": {"reasoning_tokens": answer.thinking},
+            "output_tokens_details": {"reasoning_tokens": answer.reasoned},
             "total_tokens": answer.prompt + answer.output,
         },
     }
