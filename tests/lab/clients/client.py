@@ -60,6 +60,8 @@ class Client:
     adds_servers = False
     # Whether it shows the user what a hook says at a prompt or at the end of a turn.
     shows_warnings = True
+    # Whether a turn without a terminal can go on with a session; else each has a session of its own.
+    resumes = True
     # Options with which a few pieces of a log fill the context.
     small = Options()
     # Whether it registers its running sessions, so that a pane's own is known.
@@ -68,8 +70,6 @@ class Client:
     typing_pause = 0.3
     # What submits a prompt that was typed.
     submit = "Enter"
-    # Whether a turn without a terminal can go on with a session. False: each is a session of its own.
-    resumes = True
     # Whether ctxgauge follows it while a plan is played, because the moments of its log cannot be made again afterwards: it
     # keeps numbers for a while only, has them in another file, or is not of lines.
     is_followed = False

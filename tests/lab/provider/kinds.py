@@ -24,8 +24,8 @@ ASKED = re.compile(
 
 SHELLS = [
     "Bash", "bash", "exec_command", "shell", "shell_command", "local_shell", "run_shell_command", "run_command",
-    "execute_command", "exec", "terminal", "execute", "Shell", "run_terminal_command",
-    "Shell-bash",
+    "execute_command", "exec", "terminal", "execute", "Execute", "Shell", "run_terminal_command", "Shell-bash",
+    "run_commands",
 ]  # fmt: skip
 
 

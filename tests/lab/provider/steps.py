@@ -22,11 +22,12 @@ END = {"say": "That is all."}
 
 # Tools that start a sub-agent, and what they are given beside the prompt, where their schemas have it.
 AGENTS = {
-    "Agent": {"subagent_type": "general-purpose"},
+    "Agent": {},
+    "Task": {"subagent_type": "worker", "await": True},
     "agent": {"subagent_type": "general-purpose"},
     "task": {"subagent_type": "general", "agent_type": "general-purpose"},
     "invoke_agent": {"agent_name": "generalist"},
-    "spawn_agent": {"fork_turns": "none"},
+    "spawn_agent": {"fork_turns": "none", "systemPrompt": "Read what you are asked to read."},
     "spawn_subagent": {"subagent_type": "general-purpose", "background": False},
     "delegate_task": {},
     "run_typescript": {},
@@ -113,10 +114,11 @@ def arguments(schema, command):
     fields, given = schema.get("properties") or {}, {}
     if not fields:
         return {"command": command}
-    for name in ("command", "cmd", "script"):
+    for name in ("command", "cmd", "script", "commands"):
         if name in fields:
             is_list = fields[name].get("type") == "array"
-            given[name] = ["bash", "-lc", command] if is_list else command
+            words = [command] if name == "commands" else ["bash", "-lc", command]
+            given[name] = words if is_list else command
             break
     return _filled(schema, given)
 
@@ -125,7 +127,7 @@ def agent_arguments(tool, prompt):
     """Returns the arguments for a tool that starts a sub-agent with this prompt."""
     tag = TAG.findall(prompt)[-1].lower().replace("-", "_")
     given = AGENTS[tool.name] | {"description": f"reader {tag}", "task_name": tag}
-    given |= dict.fromkeys(("prompt", "message", "goal"), prompt)
+    given |= dict.fromkeys(("prompt", "message", "goal", "task"), prompt)
     given["code"] = SPAWN.format(json.dumps({"name": tag, "message": prompt}))
     return _filled(tool.schema, _known(tool.schema, given))
 

@@ -9,7 +9,7 @@ LAB = Path(os.environ.get("LAB") or Path(tempfile.gettempdir()) / "ctxgauge-lab"
 PLANS = Path(__file__).resolve().parent.parent / "plans"
 
 # Clients want a newer Node than many machines have: it is installed beside them.
-NODE = "node@22"
+NODE = "node@24"
 NODE_FOLDER = LAB / "npm/node/node_modules/.bin"
 
 
@@ -45,7 +45,9 @@ def install(folder, package):
 def run(argv, at=None):
     """Runs a command that installs something. Returns its output. Raises RuntimeError with its error where it fails."""
     argv = [str(one) for one in argv]
-    done = subprocess.run(argv, cwd=at, capture_output=True, text=True, timeout=1200)
+    # npm runs with our Node too: with an older one it takes a placeholder of some packages.
+    environment = os.environ | {"PATH": search_path()}
+    done = subprocess.run(argv, cwd=at, env=environment, capture_output=True, text=True, timeout=1200)
     if done.returncode:
         raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()[-300:]}")
     return done.stdout

@@ -7,6 +7,7 @@ A plan is a file of `plans/`; `{WORK}` in a step stands for the project's folder
     provider    by client: the tokens of reasoning in each answer (`thinking`), the seconds before it (`pace`),
                 how many tokens it counts for each (`times`)
     terminal    true: it is typed into a terminal; else each turn is a process
+    only        the clients that the plan is for, where these are few
 
 and a turn may have
 
@@ -72,6 +73,8 @@ def names():
 def load(name, client):
     """Loads a plan of `plans/` for a client. Returns None where the plan is not for it."""
     plan = json.loads((PLANS / f"{name}.json").read_text())
+    if client.name not in plan.get("only", [client.name]):
+        return None
     given = plan.get("clients", {}).get(client.name, {})
     if given is None or client.plans is not None and name not in client.plans:
         return None

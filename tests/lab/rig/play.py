@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -104,7 +105,9 @@ class _Processes:
         return None
 
     def _resume(self, turn):
-        if not self._began or turn.begins == "new" or not self._run.client.resumes:
+        if not self._began or turn.begins == "new":
+            return None
+        if turn.begins != "fork" and not self._run.client.resumes:
             return None
         session = None if turn.session is None else self._run.client.session_of(self._logs[turn.session])
         return Resume(session, fork=True) if turn.begins == "fork" else Resume(session) if session else LAST
@@ -170,9 +173,9 @@ def _moments(run):
 
 
 class _Moments:
-    """Keeps copies of the databases that a client writes, as they are when each request comes.
+    """Keeps copies of the databases and of the files of JSON that a client writes, as they are when each request comes.
 
-    What a log of lines was at a moment can be read from it afterwards; what a database was cannot.
+    What a log of lines was at a moment can be read from it afterwards; what these were cannot.
     """
 
     def __init__(self, run):
@@ -187,11 +190,13 @@ class _Moments:
 
     def _keep(self):
         for log in self._run.client.logs(self._run.home):
-            if log.suffix in DATABASES:
-                folder = self._run.at / "moments"
-                folder.mkdir(exist_ok=True)
-                self._kept += 1
-                copy(log, folder / f"{self._kept:04}-{log.name}")
+            if log.suffix == ".jsonl":
+                continue
+            folder = self._run.at / "moments"
+            folder.mkdir(exist_ok=True)
+            self._kept += 1
+            to = folder / f"{self._kept:04}-{log.name}"
+            copy(log, to) if log.suffix in DATABASES else shutil.copyfile(log, to)
 
 
 def copy(database, to):

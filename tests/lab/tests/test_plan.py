@@ -19,6 +19,7 @@ class Plans(unittest.TestCase):
 
     def test_a_plan_and_a_turn_may_leave_a_client_out(self):
         self.assertIsNone(plan.load("upgrade", CLIENTS["codex"]))
+        self.assertIsNone(plan.load("subagent", CLIENTS["pi"]))
         forks = {name: [turn.begins for turn in plan.load("resume", CLIENTS[name]).turns] for name in ("claude", "gemini")}
         self.assertEqual(forks["claude"].count("fork"), 1)
         self.assertEqual(forks["gemini"].count("fork"), 0)
@@ -26,6 +27,12 @@ class Plans(unittest.TestCase):
     def test_a_client_may_have_few_plans(self):
         self.assertIsNotNone(plan.load("short", CLIENTS["litellm"]))
         self.assertIsNone(plan.load("commands", CLIENTS["litellm"]))
+
+    def test_a_client_has_its_own_ways_to_look_for_tools_of_a_server_and_to_call_them(self):
+        steps = {name: plan.load("mcp", CLIENTS[name]).turns[1].steps for name in ("claude", "gemini", "qwen")}
+        self.assertEqual(steps["claude"][0]["args"]["query"], "select:mcp__store__lookup,mcp__store__records,mcp__store__picture")
+        self.assertIn("mcp_store_lookup", steps["gemini"][0]["tool"])
+        self.assertEqual(steps["qwen"][1]["args"], {"name": "mcp__store__lookup", "arguments": {"size": 6000}})
 
     def test_a_turn_changes_what_it_names(self):
         models = [turn.options.model for turn in plan.load("models", CLIENTS["opencode"]).turns]

@@ -1,0 +1,23 @@
+import unittest
+from types import SimpleNamespace
+
+from clients import CLIENTS
+from rig import plan
+from rig.play import _Processes
+
+
+class Resuming(unittest.TestCase):
+    def resumes(self, name):
+        """Returns how each turn of the plan `resume` goes on."""
+        run = SimpleNamespace(client=CLIENTS[name])
+        processes, found = _Processes(run), []
+        for turn in plan.load("resume", CLIENTS[name]).turns:
+            found.append(processes._resume(turn))
+            processes._began = True
+            processes._logs.append(SimpleNamespace(stem=f"log-{len(found)}"))
+        return found
+
+    def test_a_client_that_does_not_resume_goes_on_in_forks_alone(self):
+        claude, droid = self.resumes("claude"), self.resumes("droid")
+        self.assertEqual([bool(one) for one in claude], [False, True, True, True, False])
+        self.assertEqual([one and one.fork for one in droid], [None, None, True, None])
