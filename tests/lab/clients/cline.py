@@ -19,6 +19,7 @@ class Cline(Client):
 
     def configure(self, home, work, url, options):
         settings = {"provider": API, "apiKey": "lab-key", "model": options.model or self.model, "baseUrl": f"{url}/v1"}
+        settings["contextWindow"] = options.window or 200000
         provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
         folder = home / ".cline/data/settings"
         folder.mkdir(parents=True, exist_ok=True)

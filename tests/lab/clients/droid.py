@@ -18,9 +18,12 @@ class Droid(Client):
     def configure(self, home, work, url, options):
         windows = {options.model or self.model: options.window or 200000} | options.models
         models = [_model(name, window, url) for name, window in windows.items()]
+        settings = {"customModels": models}
+        if options.limit:
+            settings["compactionTokenLimit"] = options.limit
         folder = home / ".factory"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "settings.json").write_text(json.dumps({"customModels": models} | options.settings, indent=2))
+        (folder / "settings.json").write_text(json.dumps(settings | options.settings, indent=2))
 
     def settings_file(self, home):
         return home / ".factory/settings.json"

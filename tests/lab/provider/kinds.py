@@ -9,14 +9,14 @@ SUMMARY = "Earlier the user asked for shell commands, and they were run one by o
 # A helper without tools that summarises, by its system prompt.
 HELPER = re.compile(
     r"context summarization (assistant|agent)|summarizes internal chat history|<state_snapshot>"
-    r"|summari[sz]ing conversations|maintaining a context-aware state summary",
+    r"|summari[sz]ing conversations|maintaining a context-aware state summary|summarize the provided coding session",
     re.I,
 )
 # Work beside the session that has tools all the same, by its system prompt or its last text.
 BESIDE = re.compile(r"acting as the managed memory|^\[SUGGESTION MODE", re.I)
 # A request for a summary, by its last text.
 ASKED = re.compile(
-    r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>"
+    r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>|summarize the following conversation"
     r"|\b(create|provide|write|produce|generate)\b[^.]{0,120}\b(summary|handoff)\b"
     r"[^.]{0,160}\b(conversation|session|agent|LLM|history)\b",
     re.I,
