@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, base, newest_last
+from clients.client import Client, add_server, base, newest_last
 
 API = "openai-compatible"
 
@@ -25,6 +25,10 @@ class Cline(Client):
         folder.mkdir(parents=True, exist_ok=True)
         known = {"version": 1, "lastUsedProvider": API, "modes": {}, "providers": {API: provider}}
         (folder / "providers.json").write_text(json.dumps(known, indent=2))
+
+    def declare_server(self, home, name, command):
+        # Without it, a server that takes more than 3 seconds to start is left out.
+        add_server(home / ".cline/data/settings/cline_mcp_settings.json", name, command, timeout=60)
 
     def headless(self, prompt, options, resume):
         model = ["-P", API, "-m", options.model or self.model]
