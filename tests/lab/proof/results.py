@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CALL_KEYS = ("tool_use_id", "toolCallId", "call_id", "tool_call_id")
 # So many tokens are the framing of a result, which each API counts in its own way.
@@ -31,13 +31,26 @@ def results_of(report, last, log):
     They belong together by the ids on the log's lines. Where a log has no lines, or ids that come twice or that are in
     another file (the past of a fork), they belong together by their sizes.
     """
-    there = [part for part in last.parts if part.role == "tool"]
+    there = _there(last.parts)
     shown = [item for item in report["messages"] if item["role"] == "tool" and item["in_context"]]
     shown = [item for item in shown if item["entered"] is not None or report["calls"]]
     items, calls = _by_call(shown, log), {part.call for part in there}
     if calls <= items.keys() and len(calls) == len(there):
         return [_result(part, items[part.call]) for part in there]
     return [_result(part, items) for part, items in _by_size(there, shown)]
+
+
+def _there(parts):
+    """Returns the results in a prompt. Some clients send a tool's picture beside its result, to which it belongs."""
+    found, is_result = [], False
+    for part in parts:
+        is_picture = is_result and part.role == "user" and part.media > 0
+        if is_picture:
+            result = found.pop()
+            part = replace(result, tokens=result.tokens + part.tokens, media=result.media + part.media)
+        is_result = part.role == "tool"
+        found += [part] if is_result else []
+    return found
 
 
 def _by_size(there, shown):

@@ -73,6 +73,12 @@ class Results(Folder):
         found = results_of(report(messages=[item(1, 110), item(2, 490)]), last, log)
         self.assertEqual([(one.truth, one.shown) for one in found], [(100, 110), (500, 490)])
 
+    def test_a_picture_beside_a_result_belongs_to_it(self):
+        picture = Part("user", "", tokens=520, media=516)
+        last = request(1, 0, parts=[part("tool", 30, "a"), picture, part("user", 9), part("tool", 40, "b")])
+        found = results_of(report(messages=[item(1, 550), item(2, 40)]), last, self.at / "sessions.db")
+        self.assertEqual([(one.truth, one.shown) for one in found], [(550, 550), (40, 40)])
+
     def test_without_lines_they_belong_together_by_size_and_one_may_be_missing(self):
         last = request(1, 0, parts=[part("tool", 100, "a"), part("tool", 500, "b")])
         messages = [item(1, 480), item(2, 20)]
