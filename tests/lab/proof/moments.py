@@ -13,6 +13,7 @@ from shutil import copyfile
 from proof.cut import cut_at
 from proof.score import compactions
 from proof.shown import sessions_of
+from rig.play import parts_of
 
 # The phases: before the first answer; between answers; between a compaction and the next answer; before the first answer
 # of another model; and what was foretold of each prompt.
@@ -135,16 +136,21 @@ def _states(record, session):
         yield from ((line, cut_at(log, line)) for line in range(1, lines + 1, every))
     else:
         copies = sorted((record.at / "moments").glob(f"*-{log.name}"))
-        yield from ((number, _copied(copy, log)) for number, copy in enumerate(copies, 1))
+        yield from ((number, _copied(copy.name.split("-")[0], copy.parent, log)) for number, copy in enumerate(copies, 1))
 
 
 @contextmanager
-def _copied(copy, log):
-    at = log.with_name(f"cut-{log.name}")
+def _copied(moment, folder, log):
+    """Puts the copies of one moment beside the log."""
+    put = {part: log.with_name(f"cut-{part.name}") for part in parts_of(log)}
     try:
-        yield Path(copyfile(copy, at))
+        for part, at in put.items():
+            if (copy := folder / f"{moment}-{part.name}").exists():
+                copyfile(copy, at)
+        yield put[log]
     finally:
-        at.unlink(missing_ok=True)
+        for at in put.values():
+            at.unlink(missing_ok=True)
 
 
 def answered(report, requests):

@@ -195,8 +195,16 @@ class _Moments:
             folder = self._run.at / "moments"
             folder.mkdir(exist_ok=True)
             self._kept += 1
-            to = folder / f"{self._kept:04}-{log.name}"
-            copy(log, to) if log.suffix in DATABASES else shutil.copyfile(log, to)
+            for file in parts_of(log):
+                to = folder / f"{self._kept:04}-{file.name}"
+                copy(file, to) if log.suffix in DATABASES else shutil.copyfile(file, to)
+
+
+def parts_of(log):
+    """Returns the files that are one log. One of JSON may have others beside it, whose names begin as its own does."""
+    if log.suffix in DATABASES:
+        return [log]
+    return sorted(log.parent.glob(log.name.split(".")[0] + ".*"))
 
 
 def copy(database, to):
