@@ -16,7 +16,7 @@ from rig.gauge import Gauge
 from rig.plan import STORE
 from rig.terminal import Terminal, wait
 
-TURN_SECONDS = 180
+TURN_SECONDS = 300
 START_SECONDS = 60
 STEADY_LOOKS = 5
 # The size of the picture that the lab's own server has.
