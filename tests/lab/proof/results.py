@@ -31,7 +31,7 @@ def results_of(report, last, log):
     They belong together by the ids on the log's lines. Where a log has no lines, or ids that come twice or that are in
     another file (the past of a fork), they belong together by their sizes.
     """
-    there = _there(last.parts)
+    there = [part for part in joined(last.parts) if part.role == "tool"]
     shown = [item for item in report["messages"] if item["role"] == "tool" and item["in_context"]]
     shown = [item for item in shown if item["entered"] is not None or report["calls"]]
     items, calls = _by_call(shown, log), {part.call for part in there}
@@ -40,16 +40,18 @@ def results_of(report, last, log):
     return [_result(part, items) for part, items in _by_size(there, shown)]
 
 
-def _there(parts):
-    """Returns the results in a prompt. Some clients send a tool's picture beside its result, to which it belongs."""
-    found, is_result = [], False
-    for part in parts:
-        is_picture = is_result and part.role == "user" and part.media > 0
-        if is_picture:
+def joined(parts):
+    """Returns the parts of a prompt, with each picture in the result that it belongs to: some clients send it after that.
+
+    A note may be before the picture, such as "Attached media from tool result:".
+    """
+    found = []
+    for part, after in zip(parts, [*parts[1:], None]):
+        is_note = after is not None and after.role == "user" and after.media and not part.text.startswith("LAB-")
+        if found and found[-1].role == "tool" and part.role == "user" and (part.media or is_note):
             result = found.pop()
             part = replace(result, tokens=result.tokens + part.tokens, media=result.media + part.media)
-        is_result = part.role == "tool"
-        found += [part] if is_result else []
+        found.append(part)
     return found
 
 

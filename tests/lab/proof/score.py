@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proof.cut import cut_at
-from proof.results import results_of
+from proof.results import joined, results_of
 from provider.kinds import SUMMARY
 from provider.steps import TAG
 from provider.tokens import is_reasoning
@@ -63,14 +63,11 @@ def score(record, shown, gauge):
 
 def roles_of(request, typed):
     """Returns the tokens by ctxgauge's roles, after the answer: of the user's texts only what was typed is the user's."""
-    tokens, before = Counter({"assistant": request.output}), None
-    for part in request.parts:
+    tokens = Counter({"assistant": request.output})
+    for part in joined(request.parts):
         role, head = part.role, part.text.strip().strip('"')
-        if part.media and role == "user" and before == "tool":
-            role = "tool"  # Some clients send a tool's picture beside its result.
         if head.startswith(SUMMARY[:40]):
             role = "summary"
-        before = role
         # Some clients put what was typed into a text of theirs.
         is_typed = TAG.search(head) or head.startswith(tuple(prompt[:30] for prompt in typed))
         if role == "user" and not part.media and not is_typed:

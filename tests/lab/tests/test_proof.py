@@ -75,7 +75,8 @@ class Results(Folder):
 
     def test_a_picture_beside_a_result_belongs_to_it(self):
         picture = Part("user", "", tokens=520, media=516)
-        last = request(1, 0, parts=[part("tool", 30, "a"), picture, part("user", 9), part("tool", 40, "b")])
+        note, prompt = part("user", 10, text="Attached media:"), part("user", 9, text="LAB-MAIN Go.")
+        last = request(1, 0, parts=[part("tool", 20, "a"), note, picture, prompt, part("tool", 40, "b")])
         found = results_of(report(messages=[item(1, 550), item(2, 40)]), last, self.at / "sessions.db")
         self.assertEqual([(one.truth, one.shown) for one in found], [(550, 550), (40, 40)])
 
