@@ -22,7 +22,7 @@ OURS = "ctxgauge"
 TOOLS = ("context_now", "largest_items", "what_if_without", "compaction_forecast")
 
 # The names that clients give a tool of a server.
-NAMES = ("mcp__{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}", "{tool}")
+NAMES = ("mcp__{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}", "{server}__{tool}", "{tool}")
 
 
 def add(run):
