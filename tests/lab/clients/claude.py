@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, add_server, base, change, newest_last
+from clients.client import Client, Options, base, change, enter_server, newest_last
 
 KEY = "lab-key"
 
@@ -48,7 +48,7 @@ class Claude(Client):
         return [self.program(), "mcp", "add", "ctxgauge", "--", program, "mcp"]
 
     def declare_server(self, home, name, command):
-        add_server(home / ".claude.json", name, command, type="stdio")
+        enter_server(home / ".claude.json", name, command, type="stdio")
 
     def headless(self, prompt, options, resume):
         return [self.program(), "-p", prompt, *self._shared(options), *_how(resume)]

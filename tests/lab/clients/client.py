@@ -156,8 +156,8 @@ def change(path, keys):
     path.write_text(json.dumps(json.loads(path.read_text()) | keys, indent=2))
 
 
-def add_server(path, name, command, **more):
-    """Adds a server to a file in JSON, in the form that most clients have."""
+def enter_server(path, name, command, **more):
+    """Enters a server into a file of JSON, in the form that most clients have."""
     settings = json.loads(path.read_text()) if path.exists() else {}
     server = {"command": command[0], "args": command[1:], **more}
     settings["mcpServers"] = settings.get("mcpServers", {}) | {name: server}

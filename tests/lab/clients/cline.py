@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, add_server, base, newest_last
+from clients.client import Client, base, enter_server, newest_last
 
 API = "openai-compatible"
 
@@ -28,7 +28,7 @@ class Cline(Client):
 
     def declare_server(self, home, name, command):
         # Without it, a server that takes more than 3 seconds to start is left out.
-        add_server(home / ".cline/data/settings/cline_mcp_settings.json", name, command, timeout=60)
+        enter_server(home / ".cline/data/settings/cline_mcp_settings.json", name, command, timeout=60)
 
     def headless(self, prompt, options, resume):
         model = ["-P", API, "-m", options.model or self.model]

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, add_server, base, newest_last
+from clients.client import Client, Options, base, enter_server, newest_last
 
 
 class Copilot(Client):
@@ -38,7 +38,7 @@ class Copilot(Client):
         return home / ".copilot/settings.json"
 
     def declare_server(self, home, name, command):
-        add_server(home / ".copilot/mcp-config.json", name, command, type="local", tools=["*"])
+        enter_server(home / ".copilot/mcp-config.json", name, command, type="local", tools=["*"])
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, add_server, base, newest_last
+from clients.client import Client, Options, base, enter_server, newest_last
 
 # The model's window, which has no setting: the client's limit is a share of it.
 WINDOW = 1048576
@@ -43,7 +43,7 @@ class Gemini(Client):
         return home / ".gemini/settings.json"
 
     def declare_server(self, home, name, command):
-        add_server(self.settings_file(home), name, command, trust=True)
+        enter_server(self.settings_file(home), name, command, trust=True)
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

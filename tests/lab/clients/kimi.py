@@ -1,6 +1,6 @@
 """Kimi Code, the one of npm, over Chat Completions."""
 
-from clients.client import Client, add_server, base, newest_last
+from clients.client import Client, base, enter_server, newest_last
 
 SETTINGS = """\
 default_model = "{model}"
@@ -37,7 +37,7 @@ class Kimi(Client):
         (folder / "config.toml").write_text(SETTINGS.format(model=model, url=url) + "".join(models))
 
     def declare_server(self, home, name, command):
-        add_server(home / ".kimi-code/mcp.json", name, command)
+        enter_server(home / ".kimi-code/mcp.json", name, command)
 
     def headless(self, prompt, options, resume):
         return [self.program(), "-m", options.model or self.model, *_how(resume), *options.more, "-p", prompt]

@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, add_server, base, newest_last
+from clients.client import Client, base, enter_server, newest_last
 
 
 class Pi(Client):
@@ -32,7 +32,7 @@ class Pi(Client):
         return home / ".pi/agent/mcp.json"
 
     def declare_server(self, home, name, command):
-        add_server(home / ".pi/agent/mcp.json", name, command)
+        enter_server(home / ".pi/agent/mcp.json", name, command)
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

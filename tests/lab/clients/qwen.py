@@ -2,7 +2,7 @@
 
 import json
 
-from clients.client import Client, Options, add_server, base, change, newest_last
+from clients.client import Client, Options, base, change, enter_server, newest_last
 
 
 class Qwen(Client):
@@ -44,7 +44,7 @@ class Qwen(Client):
         change(self.settings_file(home), {"ui": {"statusLine": line}})
 
     def declare_server(self, home, name, command):
-        add_server(self.settings_file(home), name, command, trust=True)
+        enter_server(self.settings_file(home), name, command, trust=True)
 
     def headless(self, prompt, options, resume):
         return [*self.interactive(options, resume), "-p", prompt]

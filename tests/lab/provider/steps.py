@@ -2,9 +2,9 @@
 
 A step is `{"run": COMMAND}`, a call of the client's shell tool; `{"agent": PROMPT}`, a call of its tool for sub-agents;
 `{"tool": NAME or NAMES, "args": {…}}`, a call of the first of these tools that the client has; `{"calls": [STEP, …]}`,
-several calls in one answer; or `{"say": TEXT}`, which ends the turn. `"with": TEXT` is said beside a call, `"think": N`
-are tokens of reasoning. `"faults": [FAULT, …]` go wrong before the step, one for a request, and `"usage": "none"` or
-`"zero"` is what the answer reports: see `provider/faults.py`.
+several calls in one answer; or `{"say": TEXT}`, which ends the turn. Of `"args"` a tool gets those that its schema has.
+`"with": TEXT` is said beside a call, `"think": N` are tokens of reasoning. `"faults": [FAULT, …]` go wrong before the step,
+one for a request, and `"usage": "none"` or `"zero"` is what the answer reports: see `provider/faults.py`.
 """
 
 import json

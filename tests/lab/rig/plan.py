@@ -22,8 +22,8 @@ and a turn may have
     server      true: from here on the client has the server `store`, which is `rig/store_server.py`
     only        the clients that have this turn
 
-A step may also be `{"look": [TOOL, …]}`, by which the model looks for tools of that server where the client does not declare
-them, or `{"served": TOOL, "args": {…}}`, a call of one.
+A step may also be `{"look": [TOOL, …]}`, by which the model looks for tools of that server where the client does not
+declare them, or `{"served": TOOL, "args": {…}}`, a call of one.
 """
 
 import json
