@@ -1,9 +1,13 @@
 """What a request is for: the session itself, a summary of it, or something beside it."""
 
+import random
 import re
 
-SUMMARY = "Earlier the user asked for shell commands, and they were run one by one. " + (
-    "The log lines named modules, workers and times. " * 40
+# droid refuses a summary that says the same again and again.
+_draw = random.Random(3)
+SUMMARY = "Earlier the user asked for shell commands, and they were run one by one. " + " ".join(
+    f"Worker {number} {_draw.choice(('opened', 'closed', 'retried', 'refused'))} shelf {_draw.randrange(400)}."
+    for number in range(1, 46)
 )
 
 # A helper without tools that summarises, by its system prompt.
