@@ -21,6 +21,7 @@ BESIDE = re.compile(r"acting as the managed memory|^\[SUGGESTION MODE", re.I)
 # A request for a summary, by its last text.
 ASKED = re.compile(
     r"CONTEXT CHECKPOINT COMPACTION|create a detailed summary of|<state_snapshot>|summarize the following conversation"
+    r"|^Previous summary:"
     r"|\b(create|provide|write|produce|generate)\b[^.]{0,120}\b(summary|handoff)\b"
     r"[^.]{0,160}\b(conversation|session|agent|LLM|history)\b",
     re.I,
