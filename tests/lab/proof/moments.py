@@ -164,12 +164,12 @@ def answered(report, requests):
 def moment_of(place, report, requests, compacted=()):
     """Returns the moment that a report is of; None between a request for a summary and the compaction that it makes.
 
-    `compacted` are the positions of the first requests after compactions, also of those whose prompt is no smaller.
+    `compacted` are the positions of the first requests after compactions: such a prompt may be no smaller than the one before.
     """
     context, count = report["context"], answered(report, requests)
     next_one, last = requests[count], requests[count - 1] if count else None
-    falls = [at for at in range(1, len(requests)) if requests[at].prompt < requests[at - 1].prompt]
-    if count in falls and len(report["compaction"]["past"]) < sum(at <= count for at in {*falls, *compacted}):
+    falls = {at for at in range(1, len(requests)) if requests[at].prompt < requests[at - 1].prompt} | set(compacted)
+    if count in falls and len(report["compaction"]["past"]) < sum(at <= count for at in falls):
         return None
     phase = "then"
     if last is None:

@@ -139,6 +139,9 @@ class Moments(unittest.TestCase):
     def test_between_a_request_for_a_summary_and_the_compaction_there_is_no_moment(self):
         calls = [call(1000), call(2000)]
         self.assertIsNone(moments.moment_of(7, report(calls, used=2100), self.requests))
+        larger = [request(1, 1000), request(3, 1010)]
+        self.assertEqual(moments.moment_of(2, report([call(1000)], used=1500), larger).phase, "then")
+        self.assertIsNone(moments.moment_of(2, report([call(1000)], used=1500), larger, {1}))
         after = moments.moment_of(8, report(calls, used=450, past=[{}]), self.requests)
         self.assertEqual((after.phase, after.error), ("after", 0.0))
 
