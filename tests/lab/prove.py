@@ -93,7 +93,7 @@ def _add(proof, record, options):
     print(life.text(seen), flush=True)
     if not options.quick:
         phases = moments.look(record, options.binary)
-        proof.add_moments(phases)
+        proof.add_moments(record, phases)
         print(moments.text(record, phases), flush=True)
 
 

@@ -73,7 +73,7 @@ class Client:
     # Whether ctxgauge follows it while a plan is played, because the moments of its log cannot be made again afterwards: it
     # keeps numbers for a while only, has them in another file, or is not of lines.
     is_followed = False
-    # The plans that are for it; None: all that do not leave it out.
+    # The plans that are for it; None: all.
     plans = None
 
     def install(self):

@@ -12,6 +12,7 @@ class Cline(Client):
     package = "cline"
     # It resumes in a terminal alone.
     resumes = False
+    plans = ("short", "long", "compact", "errors", "large", "mcp", "project", "resume", "subagent")
 
     def environment(self, home, url, options):
         quiet = ("CLINE_NO_AUTO_UPDATE", "CLINE_TELEMETRY_DISABLED", "POSTHOG_DISABLED")

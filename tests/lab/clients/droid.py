@@ -10,6 +10,9 @@ class Droid(Client):
     package = "droid"
     # With `-s` it ends at once, and says nothing. It can go on in a fork.
     resumes = False
+    # The file beside its log has the numbers of the newest response alone.
+    is_followed = True
+    plans = ("short", "long", "compact", "errors", "large", "project", "resume", "subagent")
 
     def environment(self, home, url, options):
         own = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_DISABLE_KEYRING": "1", "DROID_DISABLE_AUTO_UPDATE": "1"}

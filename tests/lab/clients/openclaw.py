@@ -8,6 +8,7 @@ from clients.client import Client, base, newest_last
 class OpenClaw(Client):
     name, agent, command = "openclaw", "openclaw", "openclaw"
     package = "openclaw"
+    plans = ("short", "long", "compact", "models", "errors", "large", "project")
 
     def environment(self, home, url, options):
         return base(home) | {"OPENCLAW_SKIP_UPDATE_CHECK": "1"} | options.variables

@@ -10,6 +10,10 @@ class Pi(Client):
     package = "@earendil-works/pi-coding-agent"
     quit = ("C-d",)
     clear = "/new"
+    # All but those of sub-agents.
+    plans = (
+        "short", "long", "compact", "models", "errors", "project", "resume", "commands", "large", "mcp", "million",
+    )  # fmt: skip
 
     def environment(self, home, url, options):
         quiet = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}

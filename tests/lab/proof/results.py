@@ -4,6 +4,8 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
+from provider.steps import TAG
+
 CALL_KEYS = ("tool_use_id", "toolCallId", "call_id", "tool_call_id")
 # So many tokens are the framing of a result, which each API counts in its own way.
 FRAMING = 20
@@ -47,7 +49,7 @@ def joined(parts):
     """
     found = []
     for part, after in zip(parts, [*parts[1:], None]):
-        is_note = after is not None and after.role == "user" and after.media and not part.text.startswith("LAB-")
+        is_note = after is not None and after.role == "user" and after.media and not TAG.search(part.text)
         if found and found[-1].role == "tool" and part.role == "user" and (part.media or is_note):
             result = found.pop()
             part = replace(result, tokens=result.tokens + part.tokens, media=result.media + part.media)

@@ -4,6 +4,8 @@ import datetime
 import re
 from dataclasses import dataclass, field
 
+from rig import plan
+
 # From here on a role or the result of a tool is wrong, as a share of the context or of the result.
 ROLE_ERROR, RESULT_ERROR = 0.01, 0.10
 HEADS = ("agent", "version", "requests", "sizes at the end", "roles", "results", "compactions", "moments", "right")
@@ -42,14 +44,17 @@ class Proof:
         for one in life.scores:
             known, truth = one.known
             self.sizes = _plus(self.sizes, known == truth, 1)
-            self.roles = _plus(self.roles, one.worst_role <= ROLE_ERROR, 1)
-            right = sum(abs(result.error) <= RESULT_ERROR for result in one.results)
-            self.results = _plus(self.results, right, len(one.results))
             shown, true = one.compactions
             self.compactions = _plus(self.compactions, min(shown, true), max(shown, true))
+            if not plan.has_only_sizes(name):
+                self.roles = _plus(self.roles, one.worst_role <= ROLE_ERROR, 1)
+                right = sum(abs(result.error) <= RESULT_ERROR for result in one.results)
+                self.results = _plus(self.results, right, len(one.results))
 
-    def add_moments(self, phases):
+    def add_moments(self, record, phases):
         """Adds the moments after the first answer of a run's sessions."""
+        if plan.has_only_sizes(record.meta["plan"]):
+            return
         for phase in phases:
             if phase.name != "first":
                 self.moments = _plus(self.moments, len(phase.moments) - phase.wrong, len(phase.moments))

@@ -3,11 +3,12 @@
 A plan is a file of `plans/`; `{WORK}` in a step stands for the project's folder.
 
     turns       a list, each `{"prompt": TEXT, "steps": [STEP, …]}`; `provider/steps.py` says what a step is
-    clients     by client: its options, or null for one that the plan is not for
+    clients     by client: its options
     provider    by client: the tokens of reasoning in each answer (`thinking`), the seconds before it (`pace`),
                 how many tokens it counts for each (`times`)
     terminal    true: it is typed into a terminal; else each turn is a process
-    only        the clients that the plan is for, where these are few
+    only        the clients that the plan is for, where these are few; a client has `plans`, where these are few
+    only_sizes  true: its provider counts what nobody can know, so roles, results and moments do not count
 
 and a turn may have
 
@@ -72,15 +73,21 @@ def names():
 
 def load(name, client):
     """Loads a plan of `plans/` for a client. Returns None where the plan is not for it."""
-    plan = json.loads((PLANS / f"{name}.json").read_text())
-    if client.name not in plan.get("only", [client.name]):
+    plan = _data(name)
+    if client.name not in plan.get("only", [client.name]) or name not in (client.plans or [name]):
         return None
-    given = plan.get("clients", {}).get(client.name, {})
-    if given is None or client.plans is not None and name not in client.plans:
-        return None
-    options = Options(**given)
+    options = Options(**plan.get("clients", {}).get(client.name, {}))
     turns = [_turn(turn, client, options) for turn in plan["turns"] if client.name in turn.get("only", [client.name])]
     return Plan(name, turns, options, plan.get("provider", {}).get(client.name, {}), plan.get("terminal", False))
+
+
+def has_only_sizes(name):
+    """Returns whether only requests and sizes can be right in a plan."""
+    return _data(name).get("only_sizes", False)
+
+
+def _data(name):
+    return json.loads((PLANS / f"{name}.json").read_text())
 
 
 def _turn(turn, client, options):

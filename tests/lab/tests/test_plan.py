@@ -27,6 +27,8 @@ class Plans(unittest.TestCase):
     def test_a_client_may_have_few_plans(self):
         self.assertIsNotNone(plan.load("short", CLIENTS["litellm"]))
         self.assertIsNone(plan.load("commands", CLIENTS["litellm"]))
+        known = set(plan.names())
+        self.assertEqual([client.name for client in CLIENTS.values() if not known.issuperset(client.plans or ())], [])
 
     def test_a_client_has_its_own_ways_to_look_for_tools_of_a_server_and_to_call_them(self):
         steps = {name: plan.load("mcp", CLIENTS[name]).turns[1].steps for name in ("claude", "gemini", "qwen")}

@@ -198,6 +198,16 @@ class Tables(unittest.TestCase):
         self.assertEqual((proof.requests, proof.sizes, proof.roles, proof.compactions), ((3, 4), (1, 1), (0, 1), (1, 2)))
         self.assertEqual(proof.notes, ["long: exit 1"])
 
+    def test_what_nobody_can_know_does_not_count(self):
+        shown = SimpleNamespace(known=(50, 50), worst_role=0.9, results=[SimpleNamespace(error=8.0)], compactions=(0, 0))
+        record = SimpleNamespace(meta={"plan": "million"}, failed=[])
+        proof = Proof("codex", "1.2.3")
+        proof.add_life(SimpleNamespace(record=record, exact=4, logged=4, foreign=[], scores=[shown]))
+        proof.add_moments(record, [SimpleNamespace(name="then", moments=[1], wrong=1)])
+        self.assertEqual((proof.requests, proof.sizes), ((4, 4), (1, 1)))
+        self.assertEqual((proof.roles, proof.results, proof.moments), ((0, 0), (0, 0), (0, 0)))
+        self.assertTrue(proof.is_right)
+
     def test_the_file_keeps_other_agents(self):
         before = HEAD_OF_FILE + '\n[proven.aider]\nversion = "9"\n\n[proven.codex]\nversion = "1.0.0"\nsizes = "1 of 1"\n'
         after = with_proofs(before, [self.proof()])
