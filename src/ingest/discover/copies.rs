@@ -33,8 +33,17 @@ pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
     copies
 }
 
-/// Returns what the logs of one session have in common.
-fn key(log: &LogFile) -> Option<(&str, Cow<'_, str>, Option<&str>, Option<&OsStr>)> {
+/// What the logs of one session have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'l> {
+    agent: &'l str,
+    id: Cow<'l, str>,
+    parent: Option<&'l str>,
+    /// The file's name, where only a file of the same name is a copy.
+    name: Option<&'l OsStr>,
+}
+
+fn key(log: &LogFile) -> Option<Key<'_>> {
     let facts = &log.facts;
     let id = || facts.id.as_deref().map(Cow::Borrowed);
     let (id, name) = match log.format.same_id {
@@ -42,7 +51,12 @@ fn key(log: &LogFile) -> Option<(&str, Cow<'_, str>, Option<&str>, Option<&OsStr
         SameId::SameName if !log.is_one_of_several() => (id()?, Some(facts.path.file_name()?)),
         SameId::SameName | SameId::LastName => (id()?, None),
     };
-    Some((facts.agent, id, facts.parent.as_deref(), name))
+    Some(Key {
+        agent: facts.agent,
+        id,
+        parent: facts.parent.as_deref(),
+        name,
+    })
 }
 
 /// The order of the logs of one session, the best last.
