@@ -108,12 +108,19 @@ impl Request {
         self.cached.into()
     }
 
-    /// The output; `None`: the log's number is a placeholder.
+    /// The output that the context holds; `None`: the log's number is a placeholder.
     pub fn output(&self) -> Option<u64> {
         self.output.get()
     }
 
-    /// The thinking in it, where the provider reports it.
+    /// The output with the reasoning that is known not to be sent back, which the context does not hold.
+    pub fn whole_output(&self) -> Option<u64> {
+        let (kept, billed) = (self.output()?, self.billed());
+        let is_without = self.reasoning().is_none() && kept + billed.reasoning == billed.output;
+        Some(if is_without { billed.output } else { kept })
+    }
+
+    /// The thinking in [`Request::output`], where the provider reports it.
     pub fn reasoning(&self) -> Option<u64> {
         self.reasoning.get()
     }

@@ -370,7 +370,7 @@ part! { CallPart<'a>(request: &RequestRef<'a>) {
     model: Option<&'a str> = request.model().map(|id| &**id),
     input: u64 = request.prompt(),
     cached: u64 = request.cached(),
-    output: Option<u64> = request.output(),
+    output: Option<u64> = request.whole_output(),
     context: u64 = request.prompt() + request.output().unwrap_or(0),
     predicted: Option<u64> = request.predicted().map(|p| p.tokens),
     predicted_low: Option<u64> = request.predicted().map(|p| p.low),
