@@ -19,6 +19,8 @@
 //!   an event for each message, on the span or as a log record; `gen_ai.prompt.N.…` (OpenLLMetry),
 //!   `llm.input_messages.N.…` (OpenInference), `ai.prompt.messages` (AI SDK). Without it the numbers
 //!   alone are known; so where a line is so long that its strings are cut, JSON in strings among them.
+//! * OpenTelemetry keeps 128 attributes of a span unless it is configured otherwise, the newest: of numbered messages
+//!   the tools and the oldest messages are missing then. The calls before it had them.
 //! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
 //!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
 //!   a conversation of its own. Many begin a trace with each turn: a call that names no conversation and
@@ -63,7 +65,7 @@ mod run;
 mod span;
 mod tools;
 
-use call::{Call, Record};
+use call::{Call, Cut, Record};
 use format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use history::History;
 use jiff::Timestamp;
@@ -370,9 +372,17 @@ impl Thread {
     /// Takes in the request of a call. One that contains only what is new has all that came before, too;
     /// after a compaction only the response before it.
     fn add_request(&mut self, call: &Call, out: &mut Sink<'_>) {
-        let prompt = Prompt::of(&call.input);
+        let keeps_front = call.cut != Cut::Nothing;
+        let prompt = Prompt {
+            keeps_front,
+            ..Prompt::of(&call.input)
+        };
         let is_summary = |block: &Block<'_>| block.kind == Kind::Summary;
-        if !call.is_increment {
+        if call.cut == Cut::Messages {
+            let kept = self.conversation.held_before(prompt.blocks);
+            let prompt = Prompt { kept, ..prompt };
+            self.conversation.add_request(&prompt, out);
+        } else if !call.is_increment {
             self.conversation.add_request(&prompt, out);
         } else if call.input.iter().any(is_summary) {
             let stays = [prompt.front, &self.answer, prompt.blocks].concat();

@@ -29,6 +29,8 @@ pub enum Step {
 pub struct Prompt<'p, 'a> {
     /// The system prompt and the tools on offer.
     pub front: &'p [Block<'a>],
+    /// Whether parts of the front that are held stay although it does not carry them: the log may lack them.
+    pub keeps_front: bool,
     /// How many of the things that are held it builds on without carrying them.
     pub kept: usize,
     /// The history.
@@ -43,6 +45,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
         let front = blocks.iter().take_while(|block| block.is_front()).count();
         Prompt {
             front: &blocks[..front],
+            keeps_front: false,
             kept: 0,
             blocks: &blocks[front..],
             step: Step::Continue,
@@ -80,6 +83,23 @@ impl Conversation {
     /// How many things the context holds, for requests that build on it as it is now.
     pub fn held(&self) -> usize {
         self.live.len()
+    }
+
+    /// How many things the context holds before those that these blocks repeat, of which the oldest may be missing: all of
+    /// them where they repeat nothing. The place is where most blocks in a row are repeated.
+    pub fn held_before(&self, blocks: &[Block<'_>]) -> usize {
+        /// Enough to tell one place from another.
+        const COMPARED: usize = 64;
+        let in_a_row = |at: usize| {
+            let held = self.live[at..].iter().filter_map(Held::fingerprint);
+            let pairs = held.zip(blocks).take(COMPARED);
+            let same = pairs.take_while(|(held, block)| *held == block.fingerprint());
+            same.count()
+        };
+        let is_block = |at: &usize| !self.live[*at].is_start();
+        let places = (0..self.live.len()).filter(is_block);
+        let best = places.max_by_key(|at| in_a_row(*at));
+        best.filter(|at| in_a_row(*at) > 0).unwrap_or(self.held())
     }
 
     /// A number that grows whenever something leaves: lengths noted before are then wrong.
@@ -132,37 +152,38 @@ impl Conversation {
 
     /// Takes in a request.
     pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut Sink<'_>) {
-        let Prompt {
-            front,
-            blocks,
-            step,
-            ..
-        } = *prompt;
+        let Prompt { blocks, step, .. } = *prompt;
         let kept = prompt.kept.min(self.live.len());
         let new = self.match_blocks(kept, blocks);
         let mut starts = self.starts_that_stay(kept, &new);
-        let front = Vec::from_iter(front_of(front).into_iter().zip(front));
+        let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
+        let kept_front = match prompt.keeps_front {
+            true => self.front_beside(&front),
+            false => Vec::new(),
+        };
         let summary = match self.losses {
             Losses::ByText => self.summary_at(kept, &new, blocks),
             Losses::BySize => None,
         };
         let cause = match step {
             Step::Replace => Gone::Clear,
-            Step::Continue if self.losses == Losses::BySize => self.cause_by_size(&new),
+            Step::Continue if self.losses == Losses::BySize => self.cause_by_size(kept, &new),
             Step::Continue if summary.is_some() => Gone::Compaction,
             Step::Continue if self.lost_its_beginning(kept, &new) => Gone::Cleared,
             Step::Continue => Gone::Rewind,
         };
         let held = self.live[..kept].iter().chain(&new);
         let held = held.chain(starts.iter().map(|(_, start)| start));
-        let stays: Vec<Key> = front
+        let stays: Vec<Key> = kept_front
             .iter()
-            .map(|((key, _), _)| *key)
+            .chain(front.iter().map(|(named, _)| named))
+            .map(|(key, _)| *key)
             .chain(held.map(|held| held.key))
             .collect();
         self.drop_missing(&stays, &new, cause, out);
         self.emit_front(&front, out);
-        self.front = front.into_iter().map(|(named, _)| named).collect();
+        let front = front.into_iter().map(|(named, _)| named);
+        self.front = kept_front.into_iter().chain(front).collect();
 
         let mut live: Vec<Held> = self.live.drain(..kept).collect();
         // Output of the model that no line showed, or in other words than it was shown.
@@ -294,6 +315,12 @@ impl Conversation {
     fn keys(&self) -> impl Iterator<Item = Key> {
         let front = self.front.iter().map(|(key, _)| *key);
         front.chain(self.live.iter().map(|held| held.key))
+    }
+
+    /// The parts of the front that are held and of which these have nothing.
+    fn front_beside(&self, front: &[((Key, u64), &Block<'_>)]) -> Vec<(Key, u64)> {
+        let is_beside = |held: &&(Key, u64)| front.iter().all(|((key, _), _)| *key != held.0);
+        self.front.iter().filter(is_beside).copied().collect()
     }
 
     /// Whether the items of a node are yet to be emitted.

@@ -47,6 +47,13 @@ impl Held {
         matches!(self.content, HeldContent::Start { .. })
     }
 
+    pub(super) fn fingerprint(&self) -> Option<u64> {
+        match self.content {
+            HeldContent::Block { fingerprint, .. } => Some(fingerprint),
+            HeldContent::Start { .. } => None,
+        }
+    }
+
     pub(super) fn is_thinking(&self) -> bool {
         matches!(self.content, HeldContent::Block { kind, .. } if kind == Kind::Thinking)
     }

@@ -61,6 +61,20 @@ impl<'l> Attributes<'l> {
         }
     }
 
+    /// The number of the first element of such a list.
+    pub(super) fn first_number(&self, prefix: &str) -> Option<u32> {
+        let names = self
+            .iter()
+            .filter_map(|(name, _)| name.strip_prefix(prefix));
+        let numbers = names.filter_map(|name| name.split_once('.')?.0.parse().ok());
+        numbers.min()
+    }
+
+    /// Whether there are as many as OpenTelemetry keeps of a span, so that others may be missing.
+    pub(super) fn are_at_limit(&self) -> bool {
+        self.iter().count() == MOST_KEPT
+    }
+
     pub(super) fn to_value(&self) -> Value {
         self.object.clone()
     }
@@ -204,6 +218,9 @@ pub(super) fn parsed(value: &Value) -> Value {
 
 /// Names of fields of messages and calls that are strings.
 const WORDS: [&str; 4] = ["role", "name", "id", "tool_call_id"];
+
+/// The attributes of a span that OpenTelemetry keeps by default: the newest.
+const MOST_KEPT: usize = 128;
 
 /// Deeper names are cut off: a call's function in a message is six deep.
 const MOST_DEPTH: usize = 8;

@@ -15,6 +15,17 @@ pub(super) enum Record {
     Other(String),
 }
 
+/// What is missing at the beginning of a call's input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Cut {
+    #[default]
+    Nothing,
+    /// Perhaps the system prompt or the tools.
+    Front,
+    /// That, and messages.
+    Messages,
+}
+
 /// A call of a model.
 #[derive(Default)]
 pub(super) struct Call {
@@ -31,6 +42,8 @@ pub(super) struct Call {
     pub(super) output: Vec<Block<'static>>,
     /// Whether `input` contains only what is new since the call before.
     pub(super) is_increment: bool,
+    /// What of the beginning of `input` is missing because the span had too many attributes.
+    pub(super) cut: Cut,
     pub(super) numbers: Numbers,
 }
 

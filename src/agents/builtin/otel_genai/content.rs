@@ -1,6 +1,7 @@
 //! What calls carried and what was answered, in all the ways in which conventions have written it.
 
 use super::attributes::{Attributes, parsed};
+use super::call::Cut;
 use super::tools;
 use kit::bodies::{self, request, response};
 use kit::lenient::{Lost, Raw};
@@ -9,6 +10,9 @@ use model::{Kind, Role};
 use serde_json::{Value, json};
 
 pub(super) type Blocks = Vec<Block<'static>>;
+
+/// Lists whose elements' fields are attributes of their own.
+const INPUT_MESSAGES: [&str; 2] = ["gen_ai.prompt.", "llm.input_messages."];
 
 /// The content in a record's attributes.
 pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, output: &mut Blocks) {
@@ -53,14 +57,37 @@ pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, out
         let reply = attributes.content(name).unwrap_or_default();
         of_reply(&reply.to_string(), attributes.lost, output);
     }
-    for prefix in ["gen_ai.prompt.", "llm.input_messages."] {
-        let list = Value::Array(attributes.numbered(prefix));
-        messages(&list, Role::User, attributes.lost, input);
+    for prefix in INPUT_MESSAGES {
+        let mut list = attributes.numbered(prefix);
+        // The role of a message is its first attribute.
+        if cut_of(attributes) == Cut::Messages && !list.first().is_none_or(has_role) {
+            list.remove(0);
+        }
+        messages(&Value::Array(list), Role::User, attributes.lost, input);
     }
     for prefix in ["gen_ai.completion.", "llm.output_messages."] {
         let list = Value::Array(attributes.numbered(prefix));
         messages(&list, Role::Assistant, attributes.lost, output);
     }
+}
+
+/// What the limit of attributes has cut off.
+pub(super) fn cut_of(attributes: &Attributes<'_>) -> Cut {
+    let is_cut = |prefix: &&str| {
+        let first = attributes.first_number(prefix);
+        let list = || attributes.numbered(prefix);
+        first > Some(0)
+            || first.is_some() && attributes.are_at_limit() && !list().first().is_some_and(has_role)
+    };
+    match INPUT_MESSAGES.iter().any(is_cut) {
+        true => Cut::Messages,
+        false if attributes.are_at_limit() => Cut::Front,
+        false => Cut::Nothing,
+    }
+}
+
+fn has_role(message: &Value) -> bool {
+    message.get("role").is_some() || message.pointer("/message/role").is_some()
 }
 
 /// Today's event for content, whose attributes are named as those of a span.

@@ -83,6 +83,7 @@ impl History {
         };
         let prompt = Prompt {
             front: &self.front,
+            keeps_front: false,
             kept,
             blocks: &blocks,
             step,

@@ -169,6 +169,7 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
         agent: attributes.text(AGENT),
         is_increment: attributes.text(&[COPILOT_TURN]).is_some(),
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
+        cut: content::cut_of(attributes),
         ..Call::default()
     };
     call.numbers = numbers(attributes).unwrap_or(Numbers {

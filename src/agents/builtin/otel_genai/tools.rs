@@ -14,8 +14,14 @@ pub(super) fn offered(attributes: &Attributes<'_>) -> Option<Block<'static>> {
         return tool_list(tools);
     }
     // OpenLLMetry: a tool's fields, each an attribute. OpenInference: a tool's schema.
-    let mut numbered = attributes.numbered("llm.request.functions.");
-    numbered.extend(attributes.numbered("llm.tools."));
+    let lists = ["llm.request.functions.", "llm.tools."];
+    // Of a list that does not begin at 0 the first tools are missing: calls before it had all of them.
+    let lists = lists
+        .iter()
+        .filter(|prefix| attributes.first_number(prefix) == Some(0));
+    let numbered: Vec<Value> = lists
+        .flat_map(|prefix| attributes.numbered(prefix))
+        .collect();
     if !numbered.is_empty() {
         let tools = numbered.iter().map(|tool| match tool {
             Value::Object(fields) => {

@@ -146,6 +146,7 @@ impl Agent {
             let (front, blocks) = request::parts(Vec::new(), attributes.messages.0, tools, at);
             let prompt = Prompt {
                 front: &front,
+                keeps_front: false,
                 kept: 0,
                 blocks: &blocks,
                 step: Step::Continue,

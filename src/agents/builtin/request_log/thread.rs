@@ -60,6 +60,7 @@ impl Thread {
         }
         let prompt = Prompt {
             front: &request.front,
+            keeps_front: false,
             kept,
             blocks: &request.blocks,
             step,

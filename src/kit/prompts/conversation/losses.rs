@@ -140,18 +140,19 @@ impl Conversation {
 
     /// Why blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
-    pub(super) fn cause_by_size(&self, new: &[Held]) -> Gone {
+    pub(super) fn cause_by_size(&self, kept: usize, new: &[Held]) -> Gone {
         let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
         let is_carried = |held: &Held| carried.contains(&held.key);
         let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
-        let mut lost = self.live.iter().filter(|held| is_lost(held));
+        let live = &self.live[kept..];
+        let mut lost = live.iter().filter(|held| is_lost(held));
         if lost.all(Held::is_thinking) {
             return Gone::Stripped;
         }
-        let first_lost = self.live.iter().position(is_lost);
-        match self.live.iter().rposition(is_carried) {
+        let first_lost = live.iter().position(is_lost);
+        match live.iter().rposition(is_carried) {
             Some(kept) if Some(kept) < first_lost => Gone::Rewind,
-            _ if size(new) < size(&self.live) => Gone::Compaction,
+            _ if size(new) < size(live) => Gone::Compaction,
             _ => Gone::Cleared,
         }
     }
