@@ -110,7 +110,7 @@ pub fn run(
             let read = || read_once(&log, &reader, &context.rules);
             let sessions = context.patience.read(&log, read);
             let fleet = whole.fleet(&log, sessions.with_context(|| unreadable(&log))?);
-            let key = find::find_session(&fleet, log.facts.file, wanted.as_deref())?;
+            let key = find::find_in_log(context, &log, &fleet, wanted.as_deref())?;
             check.add(context, bounds, &log, &fleet, key);
         }
         Which::All(since) => {

@@ -15,7 +15,7 @@ use super::{Charset, Output, Page, ReportContext, Style, audit};
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
-use find::{find, find_session, wait_for_one};
+use find::{find, find_in_log, find_session, wait_for_one};
 use handout::Checked;
 use ingest::discover::roots::SearchRoot;
 use ingest::index::earlier;
@@ -183,16 +183,18 @@ fn read(
             .with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
-    let file = log.facts.file;
     let mut whole = Whole::new(context);
     let mut fleet = whole.named(&log, sessions);
-    let key = find_session(&fleet, file, wanted.as_deref())?;
+    let key = match is_piped {
+        true => find_session(&fleet, log.facts.file, wanted.as_deref()),
+        false => find_in_log(context, &log, &fleet, wanted.as_deref()),
+    }?;
     whole.redact(&log, &mut fleet);
     if let (Some(window), Some(session)) = (asked.window, fleet.get_mut(key)) {
         session.set_window(Some(window));
     }
     let title = fleet.title(key).map(Cow::into_owned);
-    let others = fleet.of_file(file).count() - 1;
+    let others = fleet.of_file(log.facts.file).count() - 1;
     let found = fleet.get(key).zip(fleet.facts(key));
     let (session, facts) = found.context("the log holds no session")?;
     let mut report = Report::new(context, session, facts);
@@ -306,7 +308,11 @@ pub fn follow(
         if followed.file != before {
             handle.look_at(followed.file);
         }
-        let key = match find_session(&fleet, followed.file, wanted) {
+        let found = match log.facts.file == followed.file {
+            true => find_in_log(context, &log, &fleet, wanted),
+            false => find_session(&fleet, followed.file, wanted),
+        };
+        let key = match found {
             Ok(key) => key,
             // It may be found later.
             Err(_) if !fleet.caught_up || followed.is_gone => continue,

@@ -402,3 +402,63 @@ fn each_session_of_a_file_can_be_reported_on() {
     let (_, error) = report(&["--session", "nobody"]);
     assert!(error.contains("no session 'nobody'"), "{error}");
 }
+
+/// A list reads the end of a long log, where the conversation that began in one trace is in another.
+#[test]
+fn a_session_is_found_by_the_id_that_the_list_has_of_it() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("spans.jsonl");
+    let call = |trace: &str, input: &[&str], output: &str, prompt: u64| {
+        let message = |(n, text): (usize, &&str)| {
+            let role = ["user", "assistant"][n % 2];
+            json!({"role": role, "parts": [{"type": "text", "content": text}]})
+        };
+        let input: Vec<Value> = input.iter().enumerate().map(message).collect();
+        let output = [message((1, &output))];
+        span(
+            trace,
+            prompt,
+            &json!({
+                "gen_ai.operation.name": "chat",
+                "gen_ai.usage.input_tokens": prompt,
+                "gen_ai.usage.output_tokens": 9,
+                "gen_ai.input.messages": json!(input).to_string(),
+                "gen_ai.output.messages": json!(output).to_string(),
+            }),
+        )
+    };
+    let other = json!({"gen_ai.operation.name": "execute_tool", "output": "x".repeat(1 << 20)});
+    let mut lines = vec![call(
+        "t1",
+        &["Is there rope?"],
+        "Yes, forty coils of it.",
+        50,
+    )];
+    lines.extend((0..18).map(|n| span("t1", 1_000 + n, &other)));
+    let talk = ["Is there rope?", "Yes, forty coils of it.", "And nets?"];
+    lines.push(call("t2", &talk, "Seven of them.", 77));
+    fs::write(&log, lines.concat()).unwrap();
+    let json = |args: &[&str]| -> Value {
+        let output = ctxgauge(home.path()).args(args).arg("--json").output();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let path = log.to_str().unwrap();
+    let list = json(&["ls", path]);
+    let listed = list["sessions"][0]["id"].as_str().unwrap();
+    for id in ["t1", listed] {
+        let report = json(&["report", path, "--session", id]);
+        assert_eq!(report["session"]["id"], "t1");
+        assert_eq!(report["context"]["known"], 77 + 9);
+    }
+    assert_eq!(listed, "t2");
+}
+
+/// A span as Python's exporters write it. Its number is its id and its time.
+fn span(trace: &str, number: u64, attributes: &Value) -> String {
+    let time = format!("2026-11-03T09:{:02}:{:02}Z", number / 60 % 60, number % 60);
+    let span = json!({
+        "name": "span", "context": {"trace_id": trace, "span_id": number.to_string()},
+        "start_time": time, "end_time": time, "attributes": attributes,
+    });
+    format!("{span}\n")
+}

@@ -78,7 +78,7 @@ impl Side {
         let (responses, sessions) = read.with_context(|| unreadable(&log))?;
         let mut whole = Whole::new(context);
         let mut fleet = whole.named(&log, sessions);
-        let key = find::find_session(&fleet, log.facts.file, wanted.as_deref())?;
+        let key = find::find_in_log(context, &log, &fleet, wanted.as_deref())?;
         whole.redact(&log, &mut fleet);
         let session = fleet.get(key).context("the log holds no session")?;
         let facts = fleet.facts(key).context("the log holds no session")?;

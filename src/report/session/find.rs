@@ -10,6 +10,7 @@ use ingest::log::LogFile;
 use ingest::reader::tail_only;
 use model::event::Lane;
 use model::fleet::{FileId, Fleet, SessionKey, Update};
+use model::gauge::Gauge;
 use render::text::inert;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,10 +54,13 @@ pub(crate) fn find(
         Some(wanted) => find_among(&all.fleet, wanted)?,
         None => newest_of(context, &all.fleet, asked.here)?,
     };
-    let gauge = all.fleet.gauge(key).filter(|_| key.lane != Lane::Main);
-    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     let log = all.logs.remove(&key.file);
-    Ok((log.context("the session has no log")?, id))
+    let log = log.context("the session has no log")?;
+    // What is first at the end of a log with several is not always its main session.
+    let is_one = |_: &&Gauge| key.lane != Lane::Main || log.format.holds_several;
+    let gauge = all.fleet.gauge(key).filter(is_one);
+    let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
+    Ok((log, id))
 }
 
 /// How much of a session's id or name is given.
@@ -145,6 +149,32 @@ pub(crate) fn find_session(
     wanted.map_or(Ok(SessionKey { file, lane }), |wanted| {
         select(fleet, keys, "the file", wanted)
     })
+}
+
+/// The same in a log that was read through. A list names a session after the end of its log, where a conversation may have
+/// another id than the one it began with: what is wanted may be that.
+pub(crate) fn find_in_log(
+    context: &ReportContext,
+    log: &LogFile,
+    fleet: &Fleet,
+    wanted: Option<&str>,
+) -> Result<SessionKey> {
+    let found = find_session(fleet, log.facts.file, wanted);
+    if found.is_ok() || !log.format.holds_several {
+        return found;
+    }
+    let as_listed = || {
+        let tail = || tail_only(log, &context.rules);
+        let listed = fleet_of(context, log, context.patience.read(log, tail).ok()?);
+        let key = find_session(&listed, log.facts.file, wanted).ok()?;
+        let newest = listed.get(key)?.requests().last()?.key();
+        let has_it = |key: &SessionKey| {
+            let requests = fleet.get(*key).map(|session| session.requests());
+            requests.is_some_and(|all| all.iter().any(|request| request.key() == newest))
+        };
+        fleet.of_file(log.facts.file).find(has_it)
+    };
+    as_listed().map_or(found, Ok)
 }
 
 /// The log at a path. In a folder or a database, it is that of the session that is wanted or, without one, the newest
