@@ -15,11 +15,13 @@ impl Session {
         at: Option<Timestamp>,
     ) -> PastReset {
         let used = self.calibrated_context();
+        let again = self.state.written_again(&reset.kept);
+        let ours = used.used.saturating_sub(again);
         // Agents whose provider reports nothing write zeros.
         let (before, before_source) = match reset.before.filter(|size| *size > 0) {
             Some(size) => (size, Source::Agent),
-            None if used.estimated == 0 => (used.used, Source::Reported),
-            None => (used.used, Source::Estimated),
+            None if used.estimated <= again => (ours, Source::Reported),
+            None => (ours, Source::Estimated),
         };
         let counted = self.counted_at_reset(reset);
         PastReset {
@@ -37,7 +39,7 @@ impl Session {
             before_source,
             is_whole: reset.before.is_some()
                 || (self.has_whole_context() && self.is_own_count_whole()),
-            ours: used.used,
+            ours,
             counted,
             left_out: self.state.facts().left_out,
             after: reset.after.filter(|size| *size > 0),
@@ -52,7 +54,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Kept};
+    use crate::event::{Event, Kept, Key};
     use crate::testing::Log;
     use crate::{Gone, Kind, Role};
 
@@ -69,6 +71,22 @@ mod tests {
         let reset = &log.session.resets()[0];
         assert!(reset.before >= 3_000, "{}", reset.before);
         assert_eq!(reset.before_source, Source::Estimated);
+    }
+
+    #[test]
+    fn what_the_agent_wrote_again_for_the_reset_does_not_count_twice() {
+        let before = |again: u64| {
+            let log = Log::new().model("m").report(8_000);
+            let log = log
+                .result("r", "Read", 2_000)
+                .result("again", "Read", again);
+            let first = Some(Key::of("again"));
+            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::from(first));
+            let log = log.event(Event::Reset(Box::new(reset)));
+            log.session.resets()[0].before
+        };
+        assert_eq!(before(2_000), 10_000);
+        assert_eq!(before(1_000), 11_000);
     }
 
     #[test]

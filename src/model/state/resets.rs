@@ -1,12 +1,13 @@
 //! Compactions, clears, and histories that the agent has rewritten.
 
 use super::State;
-use crate::Gone;
 use crate::chain::BranchChange;
-use crate::event::{Cause, CauseSource, Key, Place, Reset};
-use crate::history::PastReset;
+use crate::event::{Cause, CauseSource, Kept, Key, Place, Reset};
+use crate::history::{ItemIx, PastReset};
 use crate::hooked::{HookedCompaction, find};
+use crate::{Gone, Kind};
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// So many compactions at one size are no coincidence.
@@ -49,6 +50,29 @@ impl State {
     /// Whether a reset is an old boundary, written again.
     pub(crate) fn has_boundary(&self, reset: &Reset) -> bool {
         reset.key.is_some_and(|key| self.chain.find(key).is_some())
+    }
+
+    /// Tokens of what a reset keeps that its agent wrote once more just before it: no request has sent any of it, the
+    /// context holds all of it already, and it is not what a user may say twice.
+    pub(crate) fn written_again(&self, kept: &Kept) -> u64 {
+        let Kept::Range { first, last: None } = kept else {
+            return 0;
+        };
+        let Some(first) = self.chain.find(*first) else {
+            return 0;
+        };
+        let is_old = |ix: &ItemIx| self.items().at(*ix).node() < first;
+        let (old, again): (Vec<ItemIx>, Vec<ItemIx>) = self.alive_items().partition(is_old);
+        let hash = |ix: &ItemIx| self.items().at(*ix).hash();
+        let held: HashSet<u64> = old.iter().map(hash).collect();
+        let is_again =
+            |ix: &ItemIx| self.items().at(*ix).entered().is_none() && held.contains(&hash(ix));
+        let is_result = |ix: &ItemIx| self.items().at(*ix).kind() == Kind::ToolResult;
+        if !again.iter().any(is_result) || !again.iter().all(is_again) {
+            return 0;
+        }
+        let tokens = again.iter().map(|ix| self.tokens(*ix).0);
+        tokens.fold(0, u64::saturating_add)
     }
 
     /// A compaction or clear took place; `before` is what the context was before it.
