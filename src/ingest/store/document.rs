@@ -181,7 +181,12 @@ impl DocumentCursor {
         let is_torn = contents.len == 0
             || contents.len as u64 != stamp.bytes()
             || contents.lanes.has_unreadable();
-        if is_torn && is_young {
+        // A reader that had to wait since it opened the file may find the middle of a later write.
+        let is_rewritten = || {
+            let now = self.source.stamp();
+            !now.is_ok_and(|now| now.is_same_write(stamp))
+        };
+        if is_torn && (is_young || is_rewritten()) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.seen = stamp.is_sure().then_some(stamp);

@@ -157,6 +157,37 @@ fn one_that_is_half_written_is_not_there_yet() {
     assert_eq!(read.items().len(), 33);
 }
 
+/// A file whose reader waits so long between opening and reading that it reads half of a later write.
+struct Slow(PathBuf);
+
+impl Open for Slow {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let (bytes, stamp) = self.0.open()?;
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        Ok((bytes, stamp.dated(long_ago)))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.0.stamp()
+    }
+}
+
+#[test]
+fn one_that_was_rewritten_since_it_was_opened_is_not_there_yet() {
+    let file = Written::gemini(&messages(30));
+    let text = gemini(&messages(33));
+    let mut document = file.cursor();
+    document.source = Arc::new(Slow(file.path.clone()));
+    for part in [0, text.len() / 2] {
+        file.write(&text[..part]);
+        let error = document.rewritten(&ByLength).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+    file.write(&text);
+    let read = main_of(document.rewritten(&ByLength).unwrap().unwrap());
+    assert_eq!(read.items().len(), 33);
+}
+
 #[test]
 fn one_that_is_too_large_is_refused_however_it_was_read_before() {
     let file = Written::gemini(&messages(30));
