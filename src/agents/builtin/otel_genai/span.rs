@@ -155,7 +155,8 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
     let id = |names: &[&'static str]| {
         let own = first(record, names, lost, Value::as_str);
         let in_context = || {
-            let context = first(record, &["spanContext", "context"], lost, Some)?;
+            let is_object = |value| Some(value).filter(|value: &&Value| value.is_object());
+            let context = first(record, &["spanContext", "context"], lost, is_object)?;
             first(context, names, lost, Value::as_str)
         };
         own.or_else(in_context).map(str::to_owned)
