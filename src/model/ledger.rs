@@ -239,6 +239,7 @@ impl Ledger {
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.strip_at_switch(ix, chain);
+        self.strip_unreported(ix, chain);
         self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
         self.items.settle_left();

@@ -4,6 +4,10 @@ use super::Ledger;
 use crate::chain::{Chain, NodeIx};
 use crate::history::{ItemIx, RequestIx};
 use crate::thinking::Thinking;
+use crate::{Kind, Source};
+
+/// The least thinking that an output shows by being larger than its text.
+const LEAST_UNREPORTED: u64 = 64;
 
 impl Ledger {
     /// A node on the live branch that is no output was added: perhaps thinking leaves with it.
@@ -42,6 +46,48 @@ impl Ledger {
         let prompt = u128::from(prompt);
         if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
             self.items.strip_thinking(start, ix);
+        }
+    }
+
+    /// The log may have an output without the thinking in it, and no number of that either. Where a prompt lacks about what
+    /// the logged part of the output before it does not explain, that was thinking, which was not sent back: the items of
+    /// the output take their estimates.
+    pub(super) fn strip_unreported(&mut self, ix: RequestIx, chain: &Chain) {
+        let Some(anchor) = self.anchor else {
+            return;
+        };
+        let last = self.requests.at(anchor);
+        let Some(output) = last.output().filter(|_| last.reasoning().is_none()) else {
+            return;
+        };
+        let logged = chain.outputs_of(last.key());
+        let logged: Vec<ItemIx> = logged.flat_map(|node| chain.items(node)).collect();
+        let is_text = |ix: &ItemIx| {
+            let item = &self.items.all().at(*ix);
+            item.in_context() && !matches!(item.kind(), Kind::Thinking | Kind::Unlogged)
+        };
+        if logged.is_empty() || !logged.iter().all(is_text) {
+            return;
+        }
+        let estimates: Vec<f64> = logged.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let stays = estimates.iter().sum::<f64>().round() as u64;
+        let hidden = output.saturating_sub(stays);
+        if hidden <= stays.max(LEAST_UNREPORTED) {
+            return;
+        }
+        let request = self.requests.at(ix);
+        let (start, prompt) = (request.start(), request.prompt());
+        let is_before = |ix: &ItemIx| self.items.all().at(*ix).node() < start;
+        let new: Vec<ItemIx> = self.items.unsettled().filter(is_before).collect();
+        let sum: f64 = new.iter().map(|ix| self.items.tokens(*ix).0 as f64).sum();
+        let held = last.system() as f64 + self.items.settled_before(start, chain) as f64;
+        let lacks = held + sum - prompt as f64;
+        let half = hidden as f64 / 2.0;
+        let calibration = self.items.calibrations().current();
+        let tolerance = calibration.tolerance(sum, new.len()).max(half);
+        if lacks > half && lacks < hidden as f64 + tolerance {
+            self.apportion(&logged, &estimates, stays, Source::Shared);
+            self.void_later(anchor);
         }
     }
 
