@@ -195,7 +195,8 @@ impl Setup {
         if paths.is_empty() {
             context.roots = usual(&context.formats, &self.user);
             let more = self.config.roots.iter().chain(&logs.root);
-            context.roots.extend(more.cloned().map(SearchRoot::Given));
+            let given = more.map(|path| SearchRoot::Given(self.user.whole(path.clone())));
+            context.roots.extend(given);
         } else {
             let given = paths.iter().map(|path| context.given(path.clone()));
             context.roots = given.collect();

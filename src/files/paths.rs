@@ -119,6 +119,17 @@ impl User {
         folders.dedup();
         folders
     }
+
+    /// The whole of a path that is given from the working directory.
+    pub fn whole(&self, path: PathBuf) -> PathBuf {
+        if path.is_absolute() {
+            return path;
+        }
+        match self.working_folder().first() {
+            Some(folder) => folder.join(path),
+            None => path,
+        }
+    }
 }
 
 /// The value of a variable of the process; an empty one counts as unset.

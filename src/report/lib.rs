@@ -175,8 +175,9 @@ impl ReportContext {
         }
     }
 
-    /// A file or folder that the user names.
+    /// A file or folder that the user names. Which agent's settings are those of a log is seen by its whole path.
     pub fn given(&self, path: PathBuf) -> SearchRoot {
+        let path = self.user.whole(path);
         match self.forced {
             Some(format) => SearchRoot::Forced(format, path),
             None => SearchRoot::Given(path),

@@ -34,7 +34,10 @@ const PROCESSES: [(&str, &str); 22] = [
         "a closed or full standard output",
     ),
     ("tests/it/mcp.rs", "standard input, a working directory"),
-    ("tests/it/paths.rs", "the folders of its environment"),
+    (
+        "tests/it/paths.rs",
+        "the folders of its environment, a working directory",
+    ),
     ("tests/it/setup.rs", "the program under another name"),
     ("tests/it/statusline.rs", "standard input, many at once"),
     ("tests/it/support.rs", "the helpers"),
