@@ -17,9 +17,11 @@
 //!   sub-agent), and a `compaction_state` without an anchor. The model then gets the summary and
 //!   `systemInfoText`.
 //! * A sub-agent's session names its `callingSessionId`.
-//! * When droid compacts by itself is not public; neither is which models keep their thinking: the
-//!   models table names them.
+//! * When it compacts by itself is in `settings.rs`, as far as it is known. Which models keep their thinking is not
+//!   public: the models table names them.
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
+
+mod settings;
 
 use format::is_uuid;
 use format::{
@@ -60,6 +62,7 @@ pub static DROID: Format = Format {
         ("thinking", |b| b.reasoning),
     ],
     states: |log| vec![log.with_extension("settings.json")],
+    settings: Some(&settings::SETTINGS),
     harmless: "agent_turn_outcome todo_state",
     cached: Cached::Beside,
     ..Format::DEFAULT
