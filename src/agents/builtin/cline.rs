@@ -19,6 +19,7 @@
 //! * The title and the folder are in `<id>.json`. A sub-agent's document is in its parent's folder.
 
 mod sent;
+mod settings;
 
 use format::names;
 use format::{
@@ -65,6 +66,7 @@ pub static CLINE: Format = Format {
     store: &|_| Some(StoreKind::Document),
     list: Some(List::Json("messages")),
     terms: WITH_CACHE,
+    settings: Some(&settings::SETTINGS),
     states,
     ..Format::DEFAULT
 };
