@@ -7,8 +7,8 @@
 //!
 //! * **Kimi Code, `…/agents/<agent>/wire.jsonl`**: changes to the context. `step.begin` begins a
 //!   request, `step.end` has its numbers, after the results of its calls; `usage.record` repeats
-//!   them. With `usageScope: "session"` it is a call outside of all turns, such as the one that wrote
-//!   a summary, which repeats nothing: totals include it, the context does not.
+//!   them or, in 2.1, precedes the calls. With `usageScope: "session"` it is a call outside of all turns, such as
+//!   the one that wrote a summary, which repeats nothing: totals include it, the context does not.
 //!   Each following prompt was at least the one before with its output, in 22 of 22 pairs.
 //! * A compaction keeps the messages of persons, 20,000 tokens of them: `keptUserMessageCount` messages, of
 //!   which `keptHeadUserMessageCount` are the oldest; those at the cuts are shortened, which no record

@@ -98,6 +98,10 @@ pub(super) struct Wire {
     tools: ToolNames,
     /// The model of the newest request.
     model: Option<Box<str>>,
+    /// Whether a request has begun and not ended.
+    open: bool,
+    /// Its numbers, which Kimi Code 2.1 has before its calls, and again at its end.
+    numbers: Option<Numbers>,
     /// What caused the compaction that is under way.
     cause: Option<Box<str>>,
     /// Whether the next message was put in while the model ran.
@@ -133,6 +137,7 @@ impl Wire {
             "context.undo" if self.undo(&record, out) => return,
             "micro_compaction.apply" => return self.clear_results(&record, out),
             "usage.record" if record.is_aside() && call_aside(&record, out) => return,
+            "usage.record" => self.numbers = record.usage.filter(|_| self.open),
             "" => return out.unreadable("no type"),
             "turn.steer" => self.steered = true,
             "full_compaction.begin" => self.cause = record.source.boxed(),
@@ -202,6 +207,17 @@ impl Wire {
         changed
     }
 
+    /// Reports the numbers of a request. Returns whether there are any.
+    fn report(&self, numbers: Option<Numbers>, request: Option<Key>, out: &mut Sink<'_>) -> bool {
+        let numbers = numbers.zip(request);
+        let usage = numbers.and_then(|(of, request)| of.usage(request, self.model.clone()));
+        let is_any = usage.is_some();
+        if let Some(usage) = usage {
+            out.usage(usage);
+        }
+        is_any
+    }
+
     fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
         let steered = std::mem::take(&mut self.steered);
         let key = here(out);
@@ -241,6 +257,7 @@ impl Wire {
         match event.kind.or_empty() {
             // The prompt is all that precedes this.
             "step.begin" => {
+                (self.open, self.numbers) = (true, None);
                 self.history.add(Author::Model, key);
                 out.node(output(Vec::new()));
             }
@@ -249,6 +266,7 @@ impl Wire {
                 let items = parts.map(|part| part.output_item(out)).collect();
                 self.history.add_to_model(key);
                 out.node(output(items));
+                self.report(self.numbers, request, out);
             }
             "tool.call" => {
                 self.add_tool(event.tool_call_id.get(), event.name.get());
@@ -260,16 +278,15 @@ impl Wire {
                 };
                 self.history.add_to_model(key);
                 out.node(output(vec![item]));
+                self.report(self.numbers, request, out);
             }
             "tool.result" => {
                 self.result(event.tool_call_id.get(), &event.result, out);
             }
             "step.end" => {
-                let model = self.model.clone();
-                let numbers = event.usage.zip(request);
-                match numbers.and_then(|(numbers, request)| numbers.usage(request, model)) {
-                    Some(usage) => out.usage(usage),
-                    None => out.skip("step.end"),
+                (self.open, self.numbers) = (false, None);
+                if !self.report(event.usage, request, out) {
+                    out.skip("step.end");
                 }
             }
             "" => out.unreadable("no type"),
