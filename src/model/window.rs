@@ -525,7 +525,13 @@ impl Rules {
         if let Some(said) = said.filter(fits) {
             return (said, WindowSource::Client);
         }
-        if let Some(set) = seen.overrides.window.filter(fits) {
+        // The agent goes by its own settings, whatever the provider takes: a step's results come on top of a size at which
+        // it did not compact yet.
+        let holds = |w: &u64| {
+            let policy = self.policy.iter().find(|p| p.holds(seen, *w));
+            fits(w) || (*w > 0 && trigger::is_confirmed(seen, policy, *w))
+        };
+        if let Some(set) = seen.overrides.window.filter(holds) {
             return (set, WindowSource::Settings);
         }
         let (window, source) = self.usual_window(seen);

@@ -258,6 +258,38 @@ fn a_client_is_believed_up_to_what_was_seen() {
 }
 
 #[test]
+fn a_larger_context_does_not_refute_a_set_window_by_which_the_agent_compacts() {
+    let set = Overrides {
+        models: vec![ModelWindow {
+            id: "own".to_owned(),
+            window: Some(60_000),
+            output: Some(4_000),
+            ..ModelWindow::default()
+        }],
+        ..Overrides::default()
+    };
+    let of = |largest, past: &[(u64, u64)]| {
+        let past = past.iter().map(|&(at, not_at)| {
+            let ours = Some(at);
+            PastSize::Counted(Counted { at, not_at, ours })
+        });
+        let limits = RULES.limits(&Seen {
+            largest,
+            past: &past.collect::<Vec<_>>(),
+            overrides: &set,
+            ..seen("kilo", "own")
+        });
+        (limits.window, limits.window_source, limits.trigger)
+    };
+    let by_settings = (60_000, WindowSource::Settings, Some(56_000));
+    assert_eq!(of(60_000, &[]), by_settings);
+    assert_eq!(of(60_552, &[(60_578, 50_900)]), by_settings);
+    // It went on above that trigger, or nothing shows that it did not.
+    assert_eq!(of(130_000, &[(130_000, 120_000)]).1, WindowSource::Guessed);
+    assert_eq!(of(60_552, &[]).1, WindowSource::Guessed);
+}
+
+#[test]
 fn a_client_says_when_it_compacts_unless_the_session_refutes_it() {
     let limits = |compaction, past: &[PastSize], logged_trigger| {
         let said = Said {

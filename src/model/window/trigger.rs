@@ -72,6 +72,13 @@ pub(super) fn at_turn_end(seen: &Seen<'_>, policy: Option<&Policy>, window: u64)
     Some(part(window, share)).filter(|turn_end| *turn_end < rule)
 }
 
+/// Whether the newest compaction shows that the agent compacts by the rule of this window.
+pub(super) fn is_confirmed(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> bool {
+    let is_late = policy.is_some_and(|policy| policy.late);
+    let newest = seen.past.last().zip(rule(seen, policy, window));
+    newest.is_some_and(|(past, rule)| !past.contradicts(rule, is_late))
+}
+
 /// The size at which an agent with this policy and window compacts, `turn_end` at the end of a turn: so much less as the
 /// provider leaves out of each prompt.
 pub(super) fn of(
