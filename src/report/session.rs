@@ -185,9 +185,10 @@ fn read(
     };
     let mut whole = Whole::new(context);
     let mut fleet = whole.named(&log, sessions);
-    let key = match is_piped {
-        true => find_session(&fleet, log.facts.file, wanted.as_deref()),
-        false => find_in_log(context, &log, &fleet, wanted.as_deref()),
+    let key = if is_piped {
+        find_session(&fleet, log.facts.file, wanted.as_deref())
+    } else {
+        find_in_log(context, &log, &fleet, wanted.as_deref())
     }?;
     whole.redact(&log, &mut fleet);
     if let (Some(window), Some(session)) = (asked.window, fleet.get_mut(key)) {
@@ -308,9 +309,10 @@ pub fn follow(
         if followed.file != before {
             handle.look_at(followed.file);
         }
-        let found = match log.facts.file == followed.file {
-            true => find_in_log(context, &log, &fleet, wanted),
-            false => find_session(&fleet, followed.file, wanted),
+        let found = if log.facts.file == followed.file {
+            find_in_log(context, &log, &fleet, wanted)
+        } else {
+            find_session(&fleet, followed.file, wanted)
         };
         let key = match found {
             Ok(key) => key,

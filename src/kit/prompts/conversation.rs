@@ -157,9 +157,10 @@ impl Conversation {
         let new = self.match_blocks(kept, blocks);
         let mut starts = self.starts_that_stay(kept, &new);
         let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
-        let kept_front = match prompt.keeps_front {
-            true => self.front_beside(&front),
-            false => Vec::new(),
+        let kept_front = if prompt.keeps_front {
+            self.front_beside(&front)
+        } else {
+            Vec::new()
         };
         let summary = match self.losses {
             Losses::ByText => self.summary_at(kept, &new, blocks),

@@ -79,10 +79,12 @@ pub(super) fn cut_of(attributes: &Attributes<'_>) -> Cut {
         first > Some(0)
             || first.is_some() && attributes.are_at_limit() && !list().first().is_some_and(has_role)
     };
-    match INPUT_MESSAGES.iter().any(is_cut) {
-        true => Cut::Messages,
-        false if attributes.are_at_limit() => Cut::Front,
-        false => Cut::Nothing,
+    if INPUT_MESSAGES.iter().any(is_cut) {
+        Cut::Messages
+    } else if attributes.are_at_limit() {
+        Cut::Front
+    } else {
+        Cut::Nothing
     }
 }
 
