@@ -5,8 +5,8 @@ use crate::table::{hash, rank};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The longest word whose pairs are looked through for the lowest rank; of a longer one they are kept in order.
-/// Measured: below it a search is faster than a heap.
+/// The longest word whose pairs are looked through for the lowest rank: they need no memory but an array. A longer one has
+/// its pairs in a heap, since each search would take as long as the word.
 const SEARCHED_BYTES: usize = 64;
 /// The rank of a pair that is no token.
 const NONE: u32 = u32::MAX;
