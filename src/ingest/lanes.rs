@@ -180,7 +180,8 @@ impl Lanes {
             Some(_) => {
                 main.has_all_that_left()
                     && (size >= limits.output || main.has_output_of_report())
-                    && (size >= limits.before || main.has_report_before())
+                    && (size >= limits.before
+                        || (main.has_report_before() && main.shows_what_returns()))
             }
         };
         size >= limits.report || has_gauge

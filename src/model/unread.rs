@@ -26,6 +26,13 @@ impl State {
         self.requests().len() > 1 || !self.resets().is_empty()
     }
 
+    /// Returns true unless the newest report is the first one after a reset: unlogged text that the reset took out may come
+    /// again, and only earlier resets show whether it does.
+    pub fn shows_what_returns(&self) -> bool {
+        let last = self.resets().last();
+        last.is_none_or(|reset| reset.request + 1 < self.requests().len())
+    }
+
     /// Whether all of the context was read or reported.
     pub(super) fn has_whole_context(&self) -> bool {
         self.coverage != Coverage::Tail || (self.has_output_of_report() && self.has_all_that_left())
