@@ -11,6 +11,14 @@ class OpenCode(Client):
     quit = ("C-c",)
     clear = "/new"
     interrupt = ("Escape", "Escape")
+    # Where it has its settings and its database, below the home.
+    settings_path = ".config/opencode/opencode.json"
+    store_path = ".local/share/opencode"
+    # What else its settings say.
+    own = {"autoupdate": False, "share": "disabled"}
+    run = ("run",)
+    # The tokens that an answer may have.
+    output = 8000
 
     def environment(self, home, url, options):
         quiet = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")
@@ -23,29 +31,30 @@ class OpenCode(Client):
             "npm": "@ai-sdk/openai-compatible",
             "name": "Lab",
             "options": {"baseURL": f"{url}/v1", "apiKey": "lab-key"},
-            "models": {model: _model(window) for model, window in windows.items()},
+            "models": {model: self._model(window) for model, window in windows.items()},
         }
-        settings = {
-            "autoupdate": False,
-            "share": "disabled",
+        settings = self.own | {
             "permission": {"*": "allow"},
             "model": f"lab/{name}",
             "small_model": f"lab/{name}",
             "provider": {"lab": provider},
         }
-        folder = home / ".config/opencode"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "opencode.json").write_text(json.dumps(settings | options.settings, indent=2))
+        file = self.settings_file(home)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings | options.settings, indent=2))
+
+    def _model(self, window):
+        return {"name": "Lab", "tool_call": True, "limit": {"context": window, "output": self.output}}
 
     def settings_file(self, home):
-        return home / ".config/opencode/opencode.json"
+        return home / self.settings_path
 
     def declare_server(self, home, name, command):
         server = {"type": "local", "command": command, "enabled": True}
         change(self.settings_file(home), {"mcp": {name: server}})
 
     def headless(self, prompt, options, resume):
-        return [self.program(), "run", *_how(options, resume), prompt]
+        return [self.program(), *self.run, *_how(options, resume), prompt]
 
     def interactive(self, options, resume):
         return [self.program(), *_how(options, resume)]
@@ -54,11 +63,7 @@ class OpenCode(Client):
         return "Ask anything" in screen
 
     def logs(self, home):
-        return newest_last((home / ".local/share/opencode").glob("opencode*.db"))
-
-
-def _model(window):
-    return {"name": "Lab", "tool_call": True, "limit": {"context": window, "output": 8000}}
+        return newest_last((home / self.store_path).glob(f"{self.name}*.db"))
 
 
 def _how(options, resume):
