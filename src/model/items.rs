@@ -11,7 +11,8 @@ use super::history::{Away, Item, ItemIx, ItemList, ItemRef, Left, PreviousSize, 
 use super::names::Names;
 use super::small::MaybeIx;
 use super::{Gone, Kind, Source};
-use crate::small::{reserve, short};
+use crate::list::List;
+use crate::small::short;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 
@@ -84,7 +85,7 @@ pub(super) struct Items {
     /// What the request that was settled last was the first to send.
     newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
-    older_sizes: Vec<OlderSize>,
+    older_sizes: List<OlderSize>,
     /// Whether no sizes before the present one are kept.
     forgets_sizes: bool,
     /// How often items have left, come back, or changed their size.
@@ -511,7 +512,6 @@ impl Items {
         self.list.change(ix, |item| item.set_previous(Some(size)));
         if let Some(older) = older
             && has_room
-            && reserve(&mut self.older_sizes, 1).is_ok()
         {
             self.older_sizes.push(OlderSize {
                 item: short(ix),
@@ -523,7 +523,7 @@ impl Items {
     /// Keeps no sizes before the present one from here on: nobody will ask for them.
     pub(super) fn forget_sizes(&mut self) {
         self.forgets_sizes = true;
-        self.older_sizes = Vec::new();
+        self.older_sizes = List::default();
     }
 
     /// Whether no sizes before the present one are kept.
