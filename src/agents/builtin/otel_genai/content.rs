@@ -57,10 +57,11 @@ pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, out
         let reply = attributes.content(name).unwrap_or_default();
         of_reply(&reply.to_string(), attributes.lost, output);
     }
+    let is_cut = cut_of(attributes) == Cut::Messages;
     for prefix in INPUT_MESSAGES {
         let mut list = attributes.numbered(prefix);
         // The role of a message is its first attribute.
-        if cut_of(attributes) == Cut::Messages && !list.first().is_none_or(has_role) {
+        if is_cut && !list.first().is_none_or(has_role) {
             list.remove(0);
         }
         messages(&Value::Array(list), Role::User, attributes.lost, input);
