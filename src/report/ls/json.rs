@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use model::fleet::{Fleet, Live, Row, SessionKey};
 use model::gauge::Gauge;
 use model::triggers;
-use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,11 +34,7 @@ struct Listed<'a>(&'a Sessions);
 impl Serialize for Listed<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Listed(all) = self;
-        let mut list = to.serialize_seq(None)?;
-        for part in all.rows.iter().filter_map(|row| session(all, row)) {
-            list.serialize_element(&part)?;
-        }
-        list.end()
+        to.collect_seq(all.rows.iter().filter_map(|row| session(all, row)))
     }
 }
 

@@ -23,7 +23,6 @@ use model::triggers::Next;
 use model::whatif::{Compacted, WhatIf, what_if};
 use model::window::{Breakdown, Limits};
 use model::{Role, Source};
-use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -321,11 +320,7 @@ impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Messages { report, carried } = self;
         let session = report.session;
-        let mut list = to.serialize_seq(Some(session.items().len()))?;
-        for ix in 0..session.items().len() {
-            list.serialize_element(&message(session, carried, ix))?;
-        }
-        list.end()
+        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
     }
 }
 
