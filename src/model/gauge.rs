@@ -5,7 +5,7 @@
 use super::estimator::Estimator;
 use super::event::Meta;
 use super::forecast::{Forecast, NoForecast, is_idle};
-use super::limits::{Sizes, Terms};
+use super::limits::{Sizes, Terms, facts_after_switch};
 use super::past::ModelFacts;
 use super::project::last_part;
 use super::session::Session;
@@ -121,19 +121,15 @@ impl Gauge {
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> &Limits {
         self.limits.get_or_init(|| {
-            let changed = self.said().and_then(|said| {
-                let model = said.changed_to(self.model(), self.answered_at)?;
-                Some(ModelFacts {
-                    model: Some(model.into()),
-                    window: None,
-                    trigger: None,
-                    left_out: self.left_out,
-                })
-            });
-            match changed {
-                // Nothing was requested of this model.
-                Some(facts) => self.limits_by(&facts, &self.sizes.of_new_model()),
-                None => self.limits_by(&self.facts(), &self.sizes),
+            let left_out = self.left_out;
+            let changed = facts_after_switch(self.said(), self.model(), self.answered_at, left_out);
+            let Some(facts) = changed else {
+                return self.limits_by(&self.facts(), &self.sizes);
+            };
+            let mut earlier = self.earlier_models.iter();
+            match earlier.find(|(model, _)| Some(&**model) == facts.model.as_deref()) {
+                Some((_, sizes)) => self.limits_by(&facts, sizes),
+                None => self.limits_by(&facts, &self.sizes.of_new_model()),
             }
         })
     }
@@ -190,7 +186,32 @@ impl Gauge {
 mod tests {
     use crate::forecast::forecast;
     use crate::properties::{any_estimator, entry, events, session};
+    use crate::testing::Log;
+    use crate::window::Said;
+    use crate::{Kind, Role};
+    use jiff::Timestamp;
     use proptest::prelude::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_model_that_the_client_changes_back_to_has_the_limits_that_it_had() {
+        let log = Log::new()
+            .timed()
+            .model("first")
+            .item("1", Role::User, Kind::Text, 40_000);
+        let log = log.report(40_000).compact(40_000).report(5_000);
+        let log = log.model("second").item("2", Role::User, Kind::Text, 100);
+        let mut session = log.report(5_100).session;
+        let mut gauge = session.gauge();
+        assert_eq!(gauge.limits().trigger, Some(50_000));
+        session.set_said(Said {
+            since: Some(Timestamp::MAX),
+            ..Said::window(100_000, Some("first".to_owned()))
+        });
+        gauge.set_overrides(Arc::clone(session.overrides_shared()));
+        assert_eq!(gauge.limits().trigger, Some(40_000));
+        assert_eq!(gauge.limits(), &session.limits());
+    }
 
     proptest! {
         /// A summary that was stored and read again answers as its session does, whatever window is set.
@@ -199,6 +220,7 @@ mod tests {
             events in events(),
             estimator in any_estimator(),
             window in prop::option::of(1u64..400_000),
+            model in prop_oneof![Just("alpha"), Just("beta"), Just("unheard-of")],
         ) {
             let mut session = session(estimator);
             for event in events {
@@ -219,6 +241,13 @@ mod tests {
             prop_assert_eq!(gauge.model(), session.model());
             prop_assert_eq!(gauge.is_final, session.is_final(&context));
             prop_assert_eq!(gauge.has_begun(), session.has_begun());
+            // The client changes to another model, or back to an earlier one.
+            session.set_said(Said {
+                since: Some(Timestamp::MAX),
+                ..Said::window(100_000, Some(model.to_owned()))
+            });
+            gauge.set_overrides(Arc::clone(session.overrides_shared()));
+            prop_assert_eq!(gauge.limits(), &session.limits());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::past::ModelFacts;
 use super::state::State;
-use super::window::{Limits, Overrides, PastSize, Rules, Seen, Unread, WindowSource};
+use super::window::{Limits, Overrides, PastSize, Rules, Said, Seen, Unread, WindowSource};
 use super::{Gone, Source};
 use crate::content::Content;
 use crate::event::Meta;
@@ -74,6 +74,23 @@ impl State {
             overrides: self.overrides(),
         }
     }
+}
+
+/// Returns the facts of the model that the client has changed to since the newest response, if it has. The response was of
+/// `model` and came at `answered`.
+pub(super) fn facts_after_switch(
+    said: Option<&Said>,
+    model: Option<&str>,
+    answered: Option<Timestamp>,
+    left_out: u64,
+) -> Option<ModelFacts> {
+    let changed = said?.changed_to(model, answered)?;
+    Some(ModelFacts {
+        model: Some(changed.into()),
+        window: None,
+        trigger: None,
+        left_out,
+    })
 }
 
 /// What else the limits of a session depend on.
@@ -149,11 +166,30 @@ impl Sizes {
 
     /// The sizes of a model of which nothing was requested yet.
     pub(super) fn of_new_model(&self) -> Sizes {
+        let is_part = self.unread.prompts;
         Sizes {
             largest: 0,
             past: Vec::new(),
+            unread: Unread {
+                compaction: self.unread.compaction || is_part,
+                ..self.unread
+            },
             ..self.clone()
         }
+    }
+
+    /// The present sizes of each model of the session but the one in use.
+    pub(super) fn of_earlier_models(state: &State) -> Vec<(Box<str>, Sizes)> {
+        let now = state.model_shared();
+        let mut earlier: Vec<(Box<str>, Sizes)> = Vec::new();
+        for model in state.requests().iter().filter_map(Request::model) {
+            let is_known = || earlier.iter().any(|(known, _)| **known == **model);
+            if !is_same(Some(model), now) && !is_known() {
+                let sizes = Sizes::of_model(state, Some(model));
+                earlier.push((Box::from(&**model), sizes));
+            }
+        }
+        earlier
     }
 
     /// The present sizes of the model in use.

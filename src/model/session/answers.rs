@@ -8,8 +8,7 @@ use crate::context::Context;
 use crate::estimator::Estimator;
 use crate::growth::{Growth, RunningGrowth};
 use crate::history::{Coverage, PastReset};
-use crate::limits::Sizes;
-use crate::past::ModelFacts;
+use crate::limits::{Sizes, facts_after_switch};
 use crate::replay::Snapshot;
 use crate::sums::RunningSums;
 use crate::window::{Base, CountRule, Limits};
@@ -97,27 +96,18 @@ impl Session {
 
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
-        if let Some(limits) = self.limits_after_switch() {
-            return limits;
-        }
-        let sizes = Sizes::now(&self.state);
-        self.limits_by(&self.facts(), &sizes, || self.calibrated_context().used)
-    }
-
-    /// The same where the client has changed to another model since the newest response. `None`: it has not.
-    fn limits_after_switch(&self) -> Option<Limits> {
-        let said = self.overrides().said.as_ref()?;
-        let newest = self.requests().iter().next_back();
+        let newest = self.requests().last();
         let answered = newest.and_then(|request| request.at()).or(self.updated_at);
-        let model = said.changed_to(self.model(), answered)?;
-        let facts = ModelFacts {
-            model: Some(model.into()),
-            window: None,
-            trigger: None,
-            left_out: self.state.facts().left_out,
+        let left_out = self.facts().left_out;
+        let (facts, sizes) = match facts_after_switch(self.said(), self.model(), answered, left_out)
+        {
+            Some(facts) => {
+                let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
+                (facts, sizes)
+            }
+            None => (self.facts(), Sizes::now(&self.state)),
         };
-        let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
-        Some(self.limits_by(&facts, &sizes, || self.calibrated_context().used))
+        self.limits_by(&facts, &sizes, || self.calibrated_context().used)
     }
 
     /// The session as it is now.
