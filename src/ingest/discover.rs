@@ -195,7 +195,7 @@ impl Scanner {
                 .files
                 .retain(|log| !self.copies.contains(&log.facts.file));
         }
-        found.files.sort_by(|a, b| {
+        found.files.sort_unstable_by(|a, b| {
             let newest = b.facts.modified.cmp(&a.facts.modified);
             newest.then_with(|| a.facts.path.cmp(&b.facts.path))
         });

@@ -21,6 +21,7 @@ use super::state::State;
 use super::window::Limits;
 use crate::content::Content;
 use crate::history::{ItemIx, ItemRef, RequestIx, SizedItem};
+use crate::small::MaybeTime;
 use jiff::Timestamp;
 
 /// What happened at a moment. If one record did several things, the first variant that applies.
@@ -42,17 +43,23 @@ pub enum What {
 pub struct Moment {
     /// The record's place in the log.
     pub place: Place,
-    /// The newest time stamp so far, so that time never runs backwards.
-    pub at: Option<Timestamp>,
     /// What happened.
     pub what: What,
+    at: MaybeTime,
     /// Requests reported so far.
-    pub requests: usize,
+    requests: u32,
     /// Resets so far.
-    pub resets: usize,
+    resets: u32,
     /// The user turn, counted from 1; 0: none has begun.
-    pub turn: u32,
+    turn: u32,
     record: u32,
+}
+
+impl Moment {
+    /// The newest time stamp so far, so that time never runs backwards.
+    pub fn at(&self) -> Option<Timestamp> {
+        self.at.get()
+    }
 }
 
 /// What a step leads to.
@@ -103,20 +110,20 @@ impl Timeline {
             let before = now;
             now = Moment {
                 place,
-                at: before.at.max(at),
+                at: before.at().max(at).into(),
                 what: first.map_or(What::Change, |(ix, ..)| What::Item(ix)),
                 record,
                 ..before
             };
             if let Some(mark) = mark {
-                now.requests = mark.requests as usize;
-                now.resets = mark.resets as usize;
+                now.requests = mark.requests;
+                now.resets = mark.resets;
                 now.turn = mark.turns;
             }
             if now.resets > before.resets {
-                now.what = What::Reset(now.resets - 1);
+                now.what = What::Reset(now.resets as usize - 1);
             } else if now.requests > before.requests {
-                now.what = What::Report(now.requests - 1);
+                now.what = What::Report(now.requests as usize - 1);
             }
             // A log begins with facts about itself, before anything happens.
             if !moments.is_empty() || now.what != What::Change {
@@ -227,9 +234,9 @@ impl Timeline {
 fn count(step: Step, ix: usize, moment: &Moment) -> usize {
     match step {
         Step::Record => ix,
-        Step::Request => moment.requests,
+        Step::Request => moment.requests as usize,
         Step::Turn => moment.turn as usize,
-        Step::Reset => moment.resets,
+        Step::Reset => moment.resets as usize,
     }
 }
 
@@ -275,7 +282,7 @@ impl State {
     pub fn snapshot_at(&self, moment: &Moment) -> Snapshot {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content);
-        self.snapshot_of(content, limits, moment.at)
+        self.snapshot_of(content, limits, moment.at())
     }
 
     /// The items that had come by a moment and were not in the context, in the order of the log.

@@ -93,6 +93,12 @@ impl MaybeTime {
     }
 }
 
+impl Default for MaybeTime {
+    fn default() -> MaybeTime {
+        MaybeTime::NONE
+    }
+}
+
 impl From<Option<Timestamp>> for MaybeTime {
     fn from(at: Option<Timestamp>) -> MaybeTime {
         at.map_or(MaybeTime::NONE, |at| {

@@ -183,7 +183,7 @@ proptest! {
         }
         for ix in 0..session.requests().len() {
             let moment = timeline.of_request(ix).and_then(|at| timeline.moment(at)).unwrap();
-            prop_assert!(moment.requests > ix);
+            prop_assert!(moment.requests as usize > ix);
         }
         for item in session.items() {
             let came = timeline.of_item(&item).unwrap();

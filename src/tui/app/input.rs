@@ -6,7 +6,7 @@ use super::{
 };
 use crate::keymap::{Action, KeyPress};
 use model::fleet::SessionKey;
-use model::replay::Step;
+use model::replay::{Moment, Step};
 use render::number;
 
 impl App {
@@ -400,7 +400,7 @@ impl App {
             cursor.pin(*id);
         }
         if let Some(there) = there {
-            let at = timeline.moment(there).and_then(|moment| moment.at);
+            let at = timeline.moment(there).and_then(Moment::at);
             self.ui.set_cursor(cursor);
             self.jump_to(there);
             if let Some(at) = at {

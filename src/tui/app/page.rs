@@ -204,6 +204,8 @@ impl App {
             0 => page.forecast,
             freed => forecast_without(session, &page.state, freed),
         };
+        // A list of a million items is held once, not beside the next one.
+        page.list = None;
         page.list = self.ui.tab.list.map(|list| {
             list(&ListSource {
                 app: self,

@@ -298,7 +298,7 @@ impl App {
         match self.ui.replay.speed() {
             Speed::Log(times) => {
                 let (here, there) = (timeline.moment(at)?, timeline.moment(at + 1)?);
-                let gap = match (here.at, there.at) {
+                let gap = match (here.at(), there.at()) {
                     (Some(here), Some(there)) => {
                         (there.as_duration() - here.as_duration()).as_secs_f64()
                     }
