@@ -8,7 +8,7 @@ mod rows;
 mod title;
 mod windows;
 
-use super::event::{Entry, Key, Lane};
+use super::event::{self, Key, Lane};
 pub use super::file_id::FileId;
 use super::gauge::Gauge;
 pub use super::names::contains;
@@ -25,7 +25,8 @@ pub use live::{LIVE_SECONDS, Live};
 pub use name::name_of;
 pub use rows::{Candidate, Families, Row};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ pub enum Update {
         /// The file.
         file: FileId,
         /// The new entries, in order.
-        entries: Vec<Entry>,
+        entries: Vec<event::Entry>,
     },
     /// The agent's settings for the sessions of a file.
     Settings {
@@ -115,23 +116,43 @@ pub enum Update {
 #[derive(Debug, Default)]
 pub struct Fleet {
     rules: Arc<Rules>,
-    files: BTreeMap<FileId, FileFacts>,
+    files: BTreeMap<FileId, File>,
     sessions: BTreeMap<SessionKey, Listed>,
-    /// The time of each file's newest record.
-    newest: BTreeMap<FileId, Timestamp>,
-    /// The files that were written to since they were found.
-    written: BTreeSet<FileId>,
-    settings: BTreeMap<FileId, Arc<Overrides>>,
     /// The windows that the user has set on screen.
     windows: SetWindows,
-    running: BTreeMap<FileId, Running>,
-    /// When the processes of files ended.
-    ended: BTreeMap<FileId, Timestamp>,
     projects: Projects,
     /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
     pub caught_up: bool,
+}
+
+/// What is known of a file besides its sessions.
+#[derive(Debug)]
+struct File {
+    facts: FileFacts,
+    /// The agent's settings for its sessions.
+    settings: Arc<Overrides>,
+    /// The time of its newest record.
+    newest: Option<Timestamp>,
+    /// Whether it was written to since it was found.
+    is_written: bool,
+    running: Option<Running>,
+    /// When the process of its session ended.
+    ended: Option<Timestamp>,
+}
+
+impl File {
+    fn found(facts: FileFacts) -> File {
+        File {
+            facts,
+            settings: Overrides::none(),
+            newest: None,
+            is_written: false,
+            running: None,
+            ended: None,
+        }
+    }
 }
 
 impl Fleet {
@@ -165,19 +186,19 @@ impl Fleet {
 
     /// What is known of a session's file.
     pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
-        self.files.get(&key.file)
+        Some(&self.files.get(&key.file)?.facts)
     }
 
     /// What a session's process does, by its agent's registry; `None`: there is none, or the agent keeps no
     /// registry. Sub-agents in the file of their parent have none of their own.
     pub fn running(&self, key: SessionKey) -> Option<Running> {
-        let running = self.running.get(&key.file).copied();
+        let running = self.files.get(&key.file)?.running;
         running.filter(|_| key.lane == Lane::Main)
     }
 
     /// When a session's process was seen to have ended, unless another one runs.
     pub fn ended(&self, key: SessionKey) -> Option<Timestamp> {
-        self.ended.get(&key.file).copied()
+        self.files.get(&key.file)?.ended
     }
 
     /// What lists show of all sessions, in no particular order.
@@ -230,10 +251,16 @@ impl Fleet {
                     let held = Held::Summary(Box::new(session.gauge()));
                     self.sessions.insert(key, Listed::of(held));
                 }
-                let (file, modified) = (key.file, facts.modified);
-                let former = self.files.insert(file, *facts);
-                if former.is_some_and(|former| former.modified < modified) {
-                    self.written.insert(file);
+                let file = key.file;
+                match self.files.entry(file) {
+                    Entry::Vacant(place) => {
+                        place.insert(File::found(*facts));
+                    }
+                    Entry::Occupied(mut known) => {
+                        let known = known.get_mut();
+                        known.is_written |= known.facts.modified < facts.modified;
+                        known.facts = *facts;
+                    }
                 }
                 self.note_changes(file);
             }
@@ -253,7 +280,8 @@ impl Fleet {
             }
             Update::Rebuilt { file, sessions } => {
                 let former = self.take_out(file);
-                let written = self.files.get(&file).and_then(|facts| facts.modified);
+                let known = self.files.get(&file);
+                let written = known.and_then(|known| known.facts.modified);
                 for (lane, mut session) in sessions {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
@@ -273,7 +301,9 @@ impl Fleet {
                 }
             }
             Update::Appended { file, entries } => {
-                self.written.insert(file);
+                if let Some(known) = self.files.get_mut(&file) {
+                    known.is_written = true;
+                }
                 for entry in entries {
                     let key = SessionKey {
                         file,
@@ -289,24 +319,20 @@ impl Fleet {
                 for (_, listed) in self.sessions.range_mut(lanes(file)) {
                     listed.set_overrides(&overrides);
                 }
-                self.settings.insert(file, overrides);
+                if let Some(known) = self.files.get_mut(&file) {
+                    known.settings = overrides;
+                }
                 self.note_projects(file);
             }
             Update::Running { file, running, at } => {
-                if let Some(running) = running {
-                    self.running.insert(file, running);
-                    self.ended.remove(&file);
-                } else if self.running.remove(&file).is_some() {
-                    self.ended.insert(file, at);
+                if let Some(known) = self.files.get_mut(&file) {
+                    let ended = known.running.map_or(known.ended, |_| Some(at));
+                    known.ended = ended.filter(|_| running.is_none());
+                    known.running = running;
                 }
             }
             Update::Vanished(file) => {
-                self.running.remove(&file);
-                self.ended.remove(&file);
                 self.files.remove(&file);
-                self.newest.remove(&file);
-                self.written.remove(&file);
-                self.settings.remove(&file);
                 self.take_out(file);
             }
             Update::InitialScanDone => self.initial_scan_done = true,
@@ -345,7 +371,7 @@ impl Fleet {
 
     /// The session that goes on with what was appended; `None`: only its summary is held.
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
-        let facts = self.files.get(&key.file)?;
+        let facts = &self.files.get(&key.file)?.facts;
         let known = self.sessions.get(&key);
         if known.is_none_or(Listed::is_unread) {
             let mut session = self.unread(facts);
@@ -367,8 +393,8 @@ impl Fleet {
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {
-        let set = self.settings.get(&file).cloned();
-        set.unwrap_or_else(Overrides::none)
+        let known = self.files.get(&file);
+        known.map_or_else(Overrides::none, |known| Arc::clone(&known.settings))
     }
 
     /// Whether a session matches a filter: its agent, folder, model, title, first prompt, id or path contain every one of these
@@ -413,15 +439,13 @@ impl Fleet {
     /// Computes again when the sessions of a file were last active.
     fn note_activity(&mut self, file: FileId) {
         let newest = self.listed_of(file).filter_map(Listed::updated_at).max();
-        if let Some(newest) = newest {
-            self.newest.insert(file, newest);
-        }
-        let newest = self.newest.get(&file).copied();
-        let written = self.files.get(&file).and_then(|facts| facts.modified);
+        let Some(known) = self.files.get_mut(&file) else {
+            return;
+        };
+        known.newest = newest.or(known.newest);
+        let (newest, written) = (known.newest, known.facts.modified);
         let last = match (newest, written) {
-            (Some(newest), Some(written)) if self.written.contains(&file) => {
-                Some(newest.max(written))
-            }
+            (Some(newest), Some(written)) if known.is_written => Some(newest.max(written)),
             // Nothing is newer than its file: the clock of the one or the other is wrong.
             (Some(newest), Some(written)) => Some(newest.min(written)),
             (newest, written) => newest.or(written),
@@ -448,7 +472,7 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 mod tests {
     use super::*;
     use crate::Kind;
-    use crate::event::{Event, Meta, Place};
+    use crate::event::{Entry, Event, Meta, Place};
     use crate::history::Coverage;
     use crate::testing::{Log, new_item};
 

@@ -46,10 +46,10 @@ impl Fleet {
     }
 
     fn set_windows_of(&mut self, file: FileId) {
-        let Some(facts) = self.files.get(&file) else {
+        let Some(known) = self.files.get(&file) else {
             return;
         };
-        let path = facts.path.to_string_lossy();
+        let path = known.facts.path.to_string_lossy();
         for (_, listed) in self.sessions.range_mut(lanes(file)) {
             let id = listed.meta().id.as_deref().unwrap_or_default();
             let window = self.windows.window(&path, id, listed.model());
