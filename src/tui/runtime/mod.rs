@@ -17,7 +17,7 @@ mod terminal;
 mod writing;
 
 use crate::app::pager::Program;
-use crate::app::{App, Effect, HandedOut, Msg, SearchNews};
+use crate::app::{App, Effect, HandedOut, Msg};
 use crate::keymap::Keymap;
 use crate::paint::HitMap;
 use crate::theme::Themes;
@@ -316,7 +316,9 @@ impl<C: Console, W: Write> Screens<C, W> {
                     HandedOut::Copy(text) => self.perform(Effect::Copy(text))?,
                 },
                 news = self.searching.news() => {
-                    let next = self.handle_news(news)?;
+                    let next = self.handle_all(Msg::Search(news), |screens| {
+                        screens.searching.next_news().map(Msg::Search)
+                    })?;
                     // The task that reads keys runs in between.
                     tokio::task::yield_now().await;
                     next
@@ -339,7 +341,9 @@ impl<C: Console, W: Write> Screens<C, W> {
                 update = self.updates.recv()  , if has_updates => {
                     match update {
                         Some(update) => {
-                            let next = self.handle_updates(update)?;
+                            let next = self.handle_all(update.into(), |screens| {
+                                screens.updates.try_recv().ok().map(Msg::from)
+                            })?;
                             // The task that reads keys runs in between.
                             tokio::task::yield_now().await;
                             next
@@ -415,36 +419,22 @@ impl<C: Console, W: Write> Screens<C, W> {
         }
     }
 
-    /// Handles an update and those queued behind it, for as long as keys can wait.
-    fn handle_updates(&mut self, first: Delivery) -> anyhow::Result<Next> {
+    /// Handles a message and those queued behind it, for as long as keys can wait.
+    fn handle_all(
+        &mut self,
+        first: Msg,
+        next: impl Fn(&mut Self) -> Option<Msg>,
+    ) -> anyhow::Result<Next> {
         let begun = now();
-        let mut next = Some(first);
-        while let Some(update) = next {
-            let effect = self.app.update(update.into());
+        let mut waiting = Some(first);
+        while let Some(msg) = waiting {
+            let effect = self.app.update(msg);
             match self.perform(effect)? {
                 Next::Go => {}
                 end => return Ok(end),
             }
-            next = (now().duration_since(begun) < UPDATE_TIME)
-                .then(|| self.updates.try_recv().ok())
-                .flatten();
-        }
-        Ok(Next::Go)
-    }
-
-    /// Handles what a search says, and what it has said since, for as long as keys can wait.
-    fn handle_news(&mut self, first: SearchNews) -> anyhow::Result<Next> {
-        let begun = now();
-        let mut next = Some(first);
-        while let Some(news) = next {
-            let effect = self.app.update(Msg::Search(news));
-            match self.perform(effect)? {
-                Next::Go => {}
-                end => return Ok(end),
-            }
-            next = (now().duration_since(begun) < UPDATE_TIME)
-                .then(|| self.searching.next_news())
-                .flatten();
+            let has_time = now().duration_since(begun) < UPDATE_TIME;
+            waiting = if has_time { next(self) } else { None };
         }
         Ok(Next::Go)
     }
