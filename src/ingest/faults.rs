@@ -9,7 +9,7 @@ mod torn;
 
 use super::reader::read_whole;
 use super::testing::made::Made;
-use crate::lanes::{Sessions, main_session};
+use crate::lanes::{Sessions, main_of};
 use crate::lines::Progress;
 use crate::log::{Cursor, News, Reading};
 use model::event::ByLength;
@@ -52,5 +52,5 @@ fn assert_same_as_fresh(sessions: &Sessions, made: &Made) {
 }
 
 fn of(sessions: &Sessions) -> &Session {
-    main_session(sessions).unwrap()
+    main_of(sessions).unwrap()
 }

@@ -5,7 +5,7 @@ use super::lines::records::each_record;
 use super::room;
 use format::Decoder;
 use kit::damage;
-use model::event::{Entry, Event, Lane, Meta, Place, Sink};
+use model::event::{Entry, Event, Lane, Place, Sink};
 use model::fleet::FileFacts;
 use model::session::{Coverage, Session};
 use model::summary::Summary;
@@ -28,16 +28,10 @@ pub fn summaries_of(sessions: &Sessions) -> Summaries {
         .collect()
 }
 
-/// What the main one of these summaries says of its session.
-pub fn main_meta(summaries: &Summaries) -> Option<&Meta> {
-    let main = summaries.iter().find(|(lane, _)| *lane == Lane::Main);
-    main.map(|(_, summary)| &summary.meta)
-}
-
-/// The main session among them.
-pub fn main_session(sessions: &Sessions) -> Option<&Session> {
-    let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
-    main.map(|(_, session)| session)
+/// The main session among these sessions or summaries.
+pub fn main_of<T>(all: &[(Lane, T)]) -> Option<&T> {
+    let main = all.iter().find(|(lane, _)| *lane == Lane::Main);
+    main.map(|(_, main)| main)
 }
 
 /// The sessions of one log, by lane.

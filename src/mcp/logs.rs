@@ -8,7 +8,7 @@ use ingest::discover::Scanner;
 use ingest::discover::registry;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::follower::{Follower, is_gone};
-use ingest::lanes::main_session;
+use ingest::lanes::main_of;
 use ingest::log::LogFile;
 use ingest::patience::{Waiting, moments};
 use ingest::reader::tail_only;
@@ -270,7 +270,7 @@ impl Logs {
             return glance.clone();
         }
         let sessions = tail_only(log, &self.setup.context.rules).unwrap_or_default();
-        let meta = main_session(&sessions).map(|session| &session.meta);
+        let meta = main_of(&sessions).map(|session| &session.meta);
         let glance = Glance {
             id: meta.and_then(|meta| meta.id.as_deref().map(str::to_owned)),
             folder: meta.and_then(|meta| meta.cwd.as_deref().map(PathBuf::from)),

@@ -2,7 +2,7 @@
 
 use super::ReportContext;
 use ingest::discover::settings::{SettingsReader, Whose};
-use ingest::lanes::{Sessions, main_session};
+use ingest::lanes::{Sessions, main_of};
 use ingest::log::LogFile;
 use model::fleet::{Fleet, SessionKey, Update};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl<'c> Whole<'c> {
     pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
         let mut overrides = self.settings.of(
             log,
-            &Whose::of(main_session(&sessions).map(|session| &session.meta)),
+            &Whose::of(main_of(&sessions).map(|session| &session.meta)),
         );
         if let Some(redactor) = &self.context.redactor {
             redactor.overrides(&mut overrides);

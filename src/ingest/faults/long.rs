@@ -2,7 +2,7 @@
 
 use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
-use crate::lanes::main_session;
+use crate::lanes::main_of;
 use crate::reader::tail_only;
 use crate::testing::followed::open;
 use crate::testing::made::Made;
@@ -17,7 +17,7 @@ fn a_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
     let made = Made::new("{\"cwd\":\"/p\"}\n{\"toy\":300}\n{\"toy\":4000}\n");
     made.append_long_line(SCREEN_SEARCHES + 1);
     let sessions = tail_only(&made.log(), &Arc::default()).unwrap();
-    let context = main_session(&sessions).unwrap().context();
+    let context = main_of(&sessions).unwrap().context();
     assert_eq!(context.known, 4001);
     assert!(
         context.used > SCREEN_SEARCHES / 8,
@@ -31,13 +31,13 @@ fn an_unfinished_last_line_of_more_than_64_mb_does_not_hide_the_known_number() {
     made.append_many(&"x".repeat(1 << 20), 65);
     let log = made.log();
     let sessions = tail_only(&log, &Arc::default()).unwrap();
-    assert_eq!(main_session(&sessions).unwrap().context().known, 4001);
+    assert_eq!(main_of(&sessions).unwrap().context().known, 4001);
 
     // On screen, where the search has a bound, nothing of it counts as read until all of it was.
     let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
     assert_eq!(reading.coverage(), Coverage::Tail);
     let (sessions, _) = open(&log, &Arc::default());
-    assert_eq!(main_session(&sessions).unwrap().context().known, 4001);
+    assert_eq!(main_of(&sessions).unwrap().context().known, 4001);
 }
 
 /// A log of Claude Code in which no response has usage. `parent` is the record that one follows.
@@ -80,7 +80,7 @@ fn a_long_log_without_reports_is_listed_by_the_sum_of_its_items() {
         let (log, rules) = (&found.files[0], Arc::default());
         let listed = tail_only(log, &rules).unwrap();
         let shown = log.store.tail(log, &ByLength, &rules).unwrap().finish().0;
-        let [listed, shown] = [&listed, &shown].map(|sessions| main_session(sessions).unwrap());
+        let [listed, shown] = [&listed, &shown].map(|sessions| main_of(sessions).unwrap());
         assert_eq!(listed.context(), shown.context());
         assert_eq!((listed.turns, listed.records), (shown.turns, shown.records));
         assert_eq!(listed.items().len() < shown.items().len() / 2, folds);

@@ -5,7 +5,7 @@ use crate::discover::Scanner;
 use crate::discover::roots::SearchRoot;
 use crate::index::{restore, value};
 use crate::lanes::summaries_of;
-use crate::lanes::{Lanes, Searched, main_session};
+use crate::lanes::{Lanes, Searched, main_of};
 use crate::log::News;
 use crate::reader::{each_usage, read_once, read_whole, tail_only};
 use crate::store::backwards::{self, Reach};
@@ -195,7 +195,7 @@ proptest! {
         let tail = backwards::tail(&source::file(&log.location()), &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
         let (tail, _) = tail.unwrap().finish();
         let whole = read_whole(&log, &ByLength, &RULES).unwrap();
-        let context = |sessions: &Sessions| main_session(sessions).map(Session::context);
+        let context = |sessions: &Sessions| main_of(sessions).map(Session::context);
         if let (Some(tail), Some(whole)) = (context(&tail), context(&whole)) {
             prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
         }
@@ -262,7 +262,7 @@ fn the_last_piece_of_a_log_says_what_a_report_says() {
         );
         let (list, _) = list.unwrap().finish();
         let report = read_once(&log, &*COUNTER, &RULES).unwrap();
-        if let (Some(list), Some(report)) = (main_session(&list), main_session(&report)) {
+        if let (Some(list), Some(report)) = (main_of(&list), main_of(&report)) {
             says_no_more(list, report, whole);
         }
     }

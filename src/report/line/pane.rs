@@ -5,7 +5,7 @@ use crate::ReportContext;
 use crate::here::meant_by;
 use files::Processes;
 use ingest::discover::processes::{RunningAgent, Trace, agent_below};
-use ingest::lanes::main_session;
+use ingest::lanes::main_of;
 use ingest::log::LogFile;
 use ingest::reader::glance;
 use jiff::SignedDuration;
@@ -166,7 +166,7 @@ fn newest_in(
     for log in live {
         let sessions = context.patience.read(&log, || glance(&log, &context.rules));
         let sessions = sessions.unwrap_or_default();
-        let cwd = main_session(&sessions).and_then(|session| session.meta.cwd.as_deref());
+        let cwd = main_of(&sessions).and_then(|session| session.meta.cwd.as_deref());
         let Some(cwd) = cwd.map(PathBuf::from) else {
             continue;
         };

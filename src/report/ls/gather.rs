@@ -6,7 +6,7 @@ use crate::ReportContext;
 use ingest::COUNTED;
 use ingest::discover::settings::{SettingsReader, Whose};
 use ingest::index::{Index, Kept, LogKey, Part, restore, value};
-use ingest::lanes::{Sessions, Summaries, main_meta, main_session, summaries_of};
+use ingest::lanes::{Sessions, Summaries, main_of, summaries_of};
 use ingest::log::LogFile;
 use ingest::reader::{read_once, tail_only};
 use ingest::sync::{lock, threads};
@@ -148,14 +148,14 @@ impl Known {
         let key = fresh.key.as_ref();
         let kept = || restore(&self.ends.take(key?)?, log.format.id);
         let kept = kept().map(|summaries| {
-            let overrides = how.settings_of(log, main_meta(&summaries));
+            let overrides = how.settings_of(log, main_of(&summaries).map(|summary| &summary.meta));
             (summaries, overrides)
         });
         let (summaries, overrides) = match kept.filter(|(kept, set)| are_by(kept, set)) {
             Some(kept) => kept,
             None => {
                 let mut sessions = gauges(log, how.rules, how.counter)?;
-                let meta = main_session(&sessions).map(|session| &session.meta);
+                let meta = main_of(&sessions).map(|session| &session.meta);
                 let overrides = how.settings_of(log, meta);
                 for (_, session) in &mut sessions {
                     session.set_overrides(Arc::clone(&overrides));
