@@ -255,7 +255,6 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Delivery> {
         formats: agents::ALL.to_vec(),
         roots,
         user: User::default(),
-        stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
@@ -265,7 +264,7 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Delivery> {
         Err(_) => ControlFlow::Break(()),
     };
     // Runs for as long as the program does.
-    std::mem::forget(start(options, sink).unwrap());
+    std::mem::forget(start(options, None, sink).unwrap());
     updates
 }
 

@@ -320,12 +320,11 @@ fn background(args: &[OsString]) {
         formats: agents::ALL.to_vec(),
         roots: roots(&args[0]),
         user: User::default(),
-        stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
     };
-    let handle = start(options, move |delivery| {
+    let handle = start(options, None, move |delivery| {
         if matches!(delivery, Delivery::Fleet(Update::CaughtUp)) {
             sender.send(()).unwrap();
         }

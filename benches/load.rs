@@ -229,7 +229,6 @@ impl Followed {
             formats: agents::ALL.to_vec(),
             roots: roots(home),
             user: User::default(),
-            stdin: None,
             rules: Arc::clone(&rules),
             counter: Arc::default(),
             cache: None,
@@ -250,7 +249,7 @@ impl Followed {
         };
         Followed {
             fleet,
-            _handle: start(options, sink).unwrap(),
+            _handle: start(options, None, sink).unwrap(),
         }
     }
 

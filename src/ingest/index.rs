@@ -5,7 +5,7 @@
 //!
 //! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the index: a log that has changed, or
-//! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
+//! is opened, is read again. So no hash of its content is needed to trust what follows.
 //!
 //! All that is wrong with the file costs time alone: a damaged one is removed, one that another program holds is not used
 //! this time. What a program with other rules has written is replaced: checksums begin with the version. Of texts it
@@ -20,7 +20,8 @@ mod tests;
 mod version;
 
 pub use key::LogKey;
-pub use summaries::{UnreadCursor, restore, value};
+pub(crate) use key::{Beside, stamps_beside};
+pub use summaries::{restore, value};
 
 use crate::sync::lock;
 use file::File;
@@ -121,23 +122,6 @@ impl Index {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// What was kept of a log that has not changed since.
-    pub fn get(&self, part: Part, key: &LogKey) -> Option<Vec<u8>> {
-        let wanted = Keyed::of(key);
-        let select = format!("{} WHERE id = ?1", select(part));
-        let get = |connection: &Connection| {
-            let mut statement = connection.prepare_cached(&select)?;
-            let mut rows = statement.query([wanted.id])?;
-            let Some(row) = rows.next()? else {
-                return Ok(None);
-            };
-            let found = self.value(row)?;
-            let found = found.filter(|(key, _)| *key == wanted.key);
-            Ok(found.map(|(_, value)| value.to_vec()))
-        };
-        self.read(get)?
     }
 
     /// What was kept of all logs, in one pass.

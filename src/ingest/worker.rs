@@ -31,7 +31,7 @@ use crate::worker::reporter::Reporter;
 use inbox::Options;
 use jiff::Timestamp;
 use kept::KeptSummaries;
-use known::{Known, leads_elsewhere, settles_after};
+use known::{Known, State, leads_elsewhere, settles_after};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
 use model::window::Rules;
@@ -189,6 +189,8 @@ impl Worker {
                 return ControlFlow::Break(());
             }
             let now = Instant::now();
+            // Before the walk, which puts away what nobody looks at.
+            self.looked_at = *lock(&self.wanted.looked_at);
             if self.wanted.overflow.swap(false, Ordering::Relaxed) {
                 self.walk_soon();
             }
@@ -212,7 +214,6 @@ impl Worker {
                 self.look_at_live()?;
             }
             self.look_again(now)?;
-            self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(now, read);
             let busy = self.read_on(read)?;
             self.save_kept(now)?;
@@ -252,13 +253,8 @@ impl Worker {
                     paths.insert(path);
                 }
                 Wake::Hint(Hint::Anything) => self.walk_soon(),
-                Wake::Spooled(delivery) => self.reporter.send(*delivery)?,
-                Wake::Whole(done) => self.read_whole(*done)?,
-                Wake::Read(page) => {
-                    if let Some(page) = page {
-                        self.reporter.send(*page)?;
-                    }
-                }
+                Wake::Delivery(delivery) => self.reporter.send(*delivery)?,
+                Wake::Whole(done) => self.take_done(*done)?,
                 Wake::Look => {}
             }
             next = inbox.try_recv().ok();
@@ -463,16 +459,14 @@ impl Worker {
             return self.take_in(found);
         }
         let changed = known.stamp != Some(stamp);
-        known.refused &= !changed;
+        if changed && matches!(known.state, State::Refused) {
+            known.state = State::Found;
+        }
         let failed = known.not_before.is_some_and(|at| now < at);
         let settled = stamp.age() >= settles_after(stamp.bytes());
-        let cursor = known.cursor.as_ref();
-        let incomplete = cursor.is_some_and(|cursor| cursor.is_incomplete());
-        let has_news = changed
-            || !known.sure
-            || (incomplete && settled)
-            || cursor.is_none_or(|cursor| cursor.has_news_beside());
-        if !has_news || failed || known.refused {
+        let incomplete = known.state.is_incomplete();
+        let has_news = changed || !known.sure || (incomplete && settled) || known.state.has_news();
+        if !has_news || failed || matches!(known.state, State::Refused) {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();
@@ -508,10 +502,8 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         known.overrides = Arc::clone(&overrides);
-        if known
-            .summarised
-            .is_some_and(|by| by != overrides.fold_hash())
-        {
+        let by = known.state.summarised_by();
+        if by.is_some_and(|by| by != overrides.fold_hash()) {
             known.read = Coverage::Unread;
         }
         self.reporter.send(Update::Settings { file, overrides })

@@ -64,13 +64,12 @@ pub fn run(
         formats: context.formats,
         roots: context.roots,
         user: context.user,
-        stdin: None,
         counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
         rules: context.rules,
         cache: context.cache,
     };
     let shared = Arc::clone(stream);
-    let _handle = ingest::start(options, move |delivery| {
+    let _handle = ingest::start(options, None, move |delivery| {
         shared.take(delivery, Instant::now())
     })?;
     write(stream, now, out, err)

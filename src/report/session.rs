@@ -275,13 +275,12 @@ pub fn follow(
         formats: vec![log.format],
         roots: vec![SearchRoot::of(&log)],
         user: context.user.clone(),
-        stdin: None,
         rules: Arc::clone(&context.rules),
         counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
         // It is opened at once.
         cache: None,
     };
-    let handle = ingest::start(options, sink)?;
+    let handle = ingest::start(options, None, sink)?;
     handle.look_at(followed.file);
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     loop {

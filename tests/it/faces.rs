@@ -46,12 +46,11 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         formats: agents::ALL.to_vec(),
         roots: vec![SearchRoot::Given(log.to_owned())],
         user: User::default(),
-        stdin: None,
         rules: Arc::clone(&rules),
         counter: Arc::new(Counter::new()),
         cache: None,
     };
-    let handle = ingest::start(options, move |update| match sender.send(update) {
+    let handle = ingest::start(options, None, move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });

@@ -123,14 +123,13 @@ impl Followed {
             formats: context.formats,
             roots: context.roots,
             user: context.user,
-            stdin: piped,
             rules: context.rules,
             counter: Arc::clone(&demo.counter),
             cache: context.cache,
         };
         let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
         let mut instead = or_demo.then(|| demo.clone());
-        let handle = ingest::start(options, move |delivery| {
+        let handle = ingest::start(options, piped, move |delivery| {
             if matches!(delivery, Delivery::Fleet(Update::Found(_))) {
                 found.store(true, Ordering::Relaxed);
             }

@@ -1,11 +1,8 @@
 //! The summaries of a log's sessions as the index keeps them.
 
-use super::key::{Beside, stamps_beside};
 use crate::lanes::Summaries;
-use crate::log::{Cursor, End, LogFile, News};
-use model::event::{Lane, Measure};
+use model::event::Lane;
 use model::summary::Summary;
-use std::io;
 
 /// What the index keeps of these summaries.
 pub fn value(summaries: &[(Lane, Summary)]) -> Vec<u8> {
@@ -22,46 +19,6 @@ pub fn restore(kept: &[u8], agent: &'static str) -> Option<Summaries> {
         summary.agent = agent;
     }
     Some(summaries)
-}
-
-/// The cursor of a log of which only summaries are held: whatever comes, it is read from its beginning.
-pub struct UnreadCursor {
-    beside: Vec<Beside>,
-}
-
-impl UnreadCursor {
-    /// Returns a cursor for a log as it is now.
-    pub fn new(log: &LogFile) -> UnreadCursor {
-        UnreadCursor {
-            beside: stamps_beside(log),
-        }
-    }
-
-    /// Returns what takes the place of a cursor when its sessions are put away: itself, if it has more to read.
-    pub fn instead_of(cursor: Box<dyn Cursor>, log: &LogFile) -> Box<dyn Cursor> {
-        let unread = UnreadCursor::new(log);
-        // Asked afterwards: what changed in between has changed for one of them.
-        if cursor.is_incomplete() || cursor.has_news_beside() {
-            cursor
-        } else {
-            Box::new(unread)
-        }
-    }
-}
-
-impl Cursor for UnreadCursor {
-    fn read(
-        &mut self,
-        _: &dyn Measure,
-        _: End,
-        _: &mut dyn FnMut(u64) -> bool,
-    ) -> io::Result<News> {
-        Ok(News::Restart)
-    }
-
-    fn has_news_beside(&self) -> bool {
-        self.beside.iter().any(Beside::has_changed)
-    }
 }
 
 #[cfg(test)]

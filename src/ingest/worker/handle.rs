@@ -5,7 +5,7 @@ use super::job::TextJob;
 use super::reporter::Shared;
 use super::stuck::{Handed, Overseer};
 use crate::delivery::Delivery;
-use crate::store::pipe;
+use crate::store::pipe::{self, Piped};
 use crate::sync::{lock, spawn};
 use model::fleet::FileId;
 use std::io;
@@ -50,29 +50,35 @@ impl Drop for Handle {
     }
 }
 
-/// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
-/// down, and ends it by [`ControlFlow::Break`].
+/// Begins to read the logs and, if there is one, a log that comes through a pipe. `sink` is called on a thread of its own;
+/// it may block, which slows the reading down, and ends it by [`ControlFlow::Break`].
+///
+/// # Errors
+///
+/// If a thread cannot be started.
 pub fn start(
     options: Options,
+    piped: Option<Piped>,
     sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
-    let (handle, overseer) = begin(options, sink)?;
+    let (handle, overseer) = begin(options, piped, sink)?;
     overseer.run()?;
     Ok(handle)
 }
 
 /// The same, but whoever calls it looks after the thread that reads.
 fn begin(
-    mut options: Options,
+    options: Options,
+    piped: Option<Piped>,
     sink: impl FnMut(Delivery) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX_CAPACITY);
     let wanted = Arc::<Wanted>::default();
-    if let Some(piped) = options.stdin.take() {
+    if let Some(piped) = piped {
         let formats = options.formats.clone();
         let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
         let sender = sender.clone();
-        let give = move |delivery| match sender.send(Wake::Spooled(Box::new(delivery))) {
+        let give = move |delivery| match sender.send(Wake::Delivery(Box::new(delivery))) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
@@ -86,19 +92,14 @@ fn begin(
         inbox: sender.clone(),
         worker: Mutex::new(worker),
     };
-    let roots = options.roots.clone();
     let handed = Handed {
-        formats: options.formats,
-        user: options.user,
-        rules: options.rules,
-        counter: options.counter,
-        cache: options.cache,
+        options,
         wanted,
         sender,
         inbox: Arc::new(Mutex::new(inbox)),
         ended: Arc::new(Mutex::new(Some(ended))),
     };
-    let overseer = Overseer::begin(handed, Arc::new(Shared::new(Box::new(sink))), roots)?;
+    let overseer = Overseer::begin(handed, Arc::new(Shared::new(Box::new(sink))))?;
     Ok((handle, overseer))
 }
 

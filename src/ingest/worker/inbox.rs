@@ -5,13 +5,13 @@ use super::watch;
 use super::whole::Done;
 use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
-use crate::store::pipe::Piped;
 use files::paths::User;
 use format::Format;
 use model::fleet::FileId;
 use model::window::Rules;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
 use tokens::Counter;
 
@@ -19,6 +19,7 @@ use tokens::Counter;
 pub(super) const INBOX_CAPACITY: usize = 1024;
 
 /// What to read and how.
+#[derive(Clone)]
 pub struct Options {
     /// The formats that count.
     pub formats: Vec<&'static Format>,
@@ -26,8 +27,6 @@ pub struct Options {
     pub roots: Vec<SearchRoot>,
     /// Whose settings apply to the agents.
     pub user: User,
-    /// A log that comes through a pipe.
-    pub stdin: Option<Piped>,
     /// The models table.
     pub rules: Arc<Rules>,
     /// Counts the tokens of a session that is looked at, and of what is appended.
@@ -40,9 +39,8 @@ pub struct Options {
 pub(crate) enum Wake {
     Hint(watch::Hint),
     Look,
-    Spooled(Box<Delivery>),
-    /// A text was read; what is to be sent.
-    Read(Option<Box<Delivery>>),
+    /// What another thread has read: of a pipe, or a text.
+    Delivery(Box<Delivery>),
     /// A log was read whole.
     Whole(Box<Done>),
 }
@@ -55,4 +53,17 @@ pub(crate) struct Wanted {
     /// Hints were lost.
     pub(super) overflow: AtomicBool,
     pub(super) stop: AtomicBool,
+}
+
+/// Returns what puts hints into the inbox. Where that is full, everything is looked at instead.
+pub(super) fn hinter(
+    wanted: &Arc<Wanted>,
+    inbox: &SyncSender<Wake>,
+) -> impl Fn(watch::Hint) + Clone + Send + 'static {
+    let (wanted, inbox) = (Arc::clone(wanted), inbox.clone());
+    move |hint| {
+        if inbox.try_send(Wake::Hint(hint)).is_err() {
+            wanted.overflow.store(true, Ordering::Relaxed);
+        }
+    }
 }

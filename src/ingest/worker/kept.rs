@@ -1,8 +1,9 @@
 //! What the worker keeps from run to run.
 
+use super::known::{State, Summarised};
 use super::whole::Shown;
 use super::{Worker, is_live};
-use crate::index::{Index, Kept, LogKey, Part, UnreadCursor, earlier, restore};
+use crate::index::{Index, Kept, LogKey, Part, earlier, restore};
 use crate::source::Stamp;
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
@@ -77,15 +78,14 @@ impl Worker {
         let Some(summaries) = stored.and_then(|stored| restore(&stored, agent)) else {
             return ControlFlow::Continue(false);
         };
+        let by = summaries.first().map_or(0, |(_, first)| first.settings);
         let shown = Shown::Summaries(summaries);
         known.note(&shown);
-        known.cursor = Some(Box::new(UnreadCursor::new(&known.log)));
+        known.state = State::Summarised(Summarised::of(&known.log, by));
         self.send_settings(file)?;
         // Other settings give another summary.
-        let is_right = self.known.get(&file).is_some_and(|known| {
-            let by = known.overrides.fold_hash();
-            known.summarised == Some(by)
-        });
+        let known = self.known.get(&file);
+        let is_right = known.is_some_and(|known| known.overrides.fold_hash() == by);
         if is_right {
             self.reporter.send(shown.update(file))?;
         }
@@ -95,16 +95,16 @@ impl Worker {
     /// Lets go of all but the summaries of logs that nobody writes to or looks at any more.
     pub(super) fn put_away(&mut self) -> ControlFlow<()> {
         for (file, known) in &mut self.known {
-            let is_held = known.summarised.is_none() && known.read == Coverage::Whole;
-            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
-            if !is_held || is_wanted || is_live(known) {
-                continue;
-            }
-            let Some(cursor) = known.cursor.take() else {
+            let State::Followed(cursor) = &known.state else {
                 continue;
             };
-            known.cursor = Some(UnreadCursor::instead_of(cursor, &known.log));
-            known.summarised = Some(known.overrides.fold_hash());
+            let is_wanted = self.looked_at == Some(*file) || self.pool.reads(*file);
+            if known.read != Coverage::Whole || is_wanted || is_live(known) {
+                continue;
+            }
+            let by = known.overrides.fold_hash();
+            let quiet = Summarised::instead_of(&**cursor, &known.log, by);
+            known.state = State::Summarised(quiet);
             known.counted = Coverage::Unread;
             self.reporter.send(Update::PutAway(*file))?;
         }

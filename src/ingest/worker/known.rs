@@ -1,6 +1,7 @@
 //! The state of a log, and what its stamp says about it.
 
 use crate::discover::settings::Whose;
+use crate::index::{Beside, stamps_beside};
 use crate::log::{Cursor, LogFile, id_in};
 use crate::source::{SETTLED, Stamp};
 use crate::worker::whole::Shown;
@@ -16,7 +17,7 @@ const SETTLING_BYTES: u64 = 16 << 20;
 /// The state of a file.
 pub(super) struct Known {
     pub(super) log: LogFile,
-    pub(super) cursor: Option<Box<dyn Cursor>>,
+    pub(super) state: State,
     /// The log's stamp when it was last looked at.
     pub(super) stamp: Option<Stamp>,
     /// Whether a write since would show in the stamp.
@@ -27,16 +28,11 @@ pub(super) struct Known {
     pub(super) counted: Coverage,
     /// Whether it has no usage report, so that its size is estimated.
     pub(super) unreported: bool,
-    /// Only what lists show of its sessions is held, by [this part](Overrides::fold_hash) of the settings: they cannot grow, the
-    /// file is read again when it does.
-    pub(super) summarised: Option<u64>,
     pub(super) missing_since: Option<Instant>,
     /// Whether the last look at everything did not find it.
     pub(super) is_passed_over: bool,
     /// Not to be read before: it failed, or is being rewritten.
     pub(super) not_before: Option<Instant>,
-    /// Whether it cannot be read as it is, so that it is read again only when it has changed.
-    pub(super) refused: bool,
     /// Whose settings hold for it.
     pub(super) whose: Whose,
     /// The agent's settings when last looked at.
@@ -45,22 +41,94 @@ pub(super) struct Known {
     pub(super) running: Option<Running>,
 }
 
+/// What is held of the sessions of a file.
+pub(crate) enum State {
+    /// Nothing, or what was read before reading failed.
+    Found,
+    /// What lists show.
+    Summarised(Summarised),
+    /// All of them, and where to read on.
+    Followed(Box<dyn Cursor>),
+    /// It cannot be read as it is: it is read again when it has changed.
+    Refused,
+}
+
+/// A log of which only summaries are held: they cannot grow, it is read again when it does.
+pub(crate) struct Summarised {
+    /// [The part](Overrides::fold_hash) of the settings that the summaries depend on.
+    pub(super) settings: u64,
+    beside: Vec<Beside>,
+    /// Whether its last record may be incomplete.
+    is_incomplete: bool,
+    /// Whether a file beside it has changed already.
+    has_news: bool,
+}
+
+impl Summarised {
+    /// The log as it is now.
+    pub(super) fn of(log: &LogFile, settings: u64) -> Summarised {
+        Summarised {
+            settings,
+            beside: stamps_beside(log),
+            is_incomplete: false,
+            has_news: false,
+        }
+    }
+
+    /// The log whose sessions were read as far as this cursor.
+    pub(super) fn instead_of(cursor: &dyn Cursor, log: &LogFile, settings: u64) -> Summarised {
+        let now = Summarised::of(log, settings);
+        // Asked afterwards: what changed in between has changed for one of them.
+        Summarised {
+            is_incomplete: cursor.is_incomplete(),
+            has_news: cursor.has_news_beside(),
+            ..now
+        }
+    }
+}
+
+impl State {
+    /// Whether the last record may be incomplete.
+    pub(super) fn is_incomplete(&self) -> bool {
+        match self {
+            State::Found | State::Refused => false,
+            State::Summarised(it) => it.is_incomplete,
+            State::Followed(cursor) => cursor.is_incomplete(),
+        }
+    }
+
+    /// Whether there is something to read though the log has not changed.
+    pub(super) fn has_news(&self) -> bool {
+        match self {
+            State::Found | State::Refused => true,
+            State::Summarised(it) => it.has_news || it.beside.iter().any(Beside::has_changed),
+            State::Followed(cursor) => cursor.has_news_beside(),
+        }
+    }
+
+    /// The settings that the summaries depend on, if only these are held.
+    pub(super) fn summarised_by(&self) -> Option<u64> {
+        match self {
+            State::Summarised(it) => Some(it.settings),
+            _ => None,
+        }
+    }
+}
+
 impl Known {
     /// A log of which nothing was read.
     pub(super) fn found(log: LogFile) -> Known {
         Known {
             log,
-            cursor: None,
+            state: State::Found,
             stamp: None,
             sure: false,
             read: Coverage::Unread,
             counted: Coverage::Unread,
             unreported: false,
-            summarised: None,
             missing_since: None,
             is_passed_over: false,
             not_before: None,
-            refused: false,
             whose: Whose::default(),
             overrides: Overrides::none(),
             running: None,
@@ -73,7 +141,11 @@ impl Known {
         self.read = main.map_or(Coverage::Unread, |(_, coverage)| coverage);
         self.whose = Whose::of(main.map(|(meta, _)| meta));
         self.unreported = shown.is_unreported();
-        self.summarised = shown.settings();
+    }
+
+    /// Whether only summaries of its sessions are held.
+    pub(super) fn is_summarised(&self) -> bool {
+        matches!(self.state, State::Summarised(_))
     }
 
     /// Whether this stamp may be that of another file: by its number, or because it differs though nothing was written.

@@ -4,12 +4,12 @@ use super::pending::{Again, LookAt, Queued};
 use super::{
     InProgress, Known, LIVE_INTERVAL, PIECES_TIME, TURN_TIME, WALK_INTERVAL, Worker, is_live,
 };
-use crate::discover::settings::Whose;
 use crate::index::LogKey;
-use crate::lanes::{Sessions, main_session};
+use crate::lanes::Sessions;
 use crate::lines::Progress;
 use crate::log::{News, Reading};
 use crate::worker::inbox::Wake;
+use crate::worker::known::State;
 use crate::worker::pool::measure;
 use crate::worker::whole::{Done, Job, Keep, Shown, Whole};
 use crate::{COUNTED, problem};
@@ -29,7 +29,7 @@ impl Worker {
         let measure = self.counter.as_ref();
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
-            let Some(cursor) = known.cursor.as_mut().filter(|_| known.summarised.is_none()) else {
+            let State::Followed(cursor) = &mut known.state else {
                 return self.read_end(file);
             };
             let more = if finish {
@@ -92,15 +92,15 @@ impl Worker {
 
     /// A document's sessions as they are now. What did not change was counted as before.
     fn rewritten(&mut self, file: FileId, mut sessions: Sessions) -> ControlFlow<()> {
-        if let Some(known) = self.known.get_mut(&file) {
-            mark_counted(&mut sessions, known.counted == Coverage::Whole);
-            if let Some(session) = main_session(&sessions) {
-                known.not_before = None;
-                known.whose = Whose::of(Some(&session.meta));
-            }
-        }
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
+        mark_counted(&mut sessions, known.counted == Coverage::Whole);
+        let shown = Shown::Sessions(sessions);
+        known.note(&shown);
+        known.not_before = None;
         self.send_settings(file)?;
-        self.reporter.send(Update::Rebuilt { file, sessions })
+        self.reporter.send(shown.update(file))
     }
 
     /// The sessions of a file, read again.
@@ -135,7 +135,7 @@ impl Worker {
     ) -> ControlFlow<()> {
         let Whole {
             mut shown,
-            cursor,
+            state,
             stored,
             end,
         } = whole;
@@ -145,7 +145,7 @@ impl Worker {
         if let Some(known) = self.known.get_mut(&file) {
             known.note(&shown);
             known.counted = if exact { known.read } else { Coverage::Unread };
-            known.cursor = Some(cursor);
+            known.state = state;
             known.not_before = None;
         }
         if let (Some(kept), Some(key), Some(stored)) = (&mut self.kept, key, stored) {
@@ -160,7 +160,7 @@ impl Worker {
     }
 
     /// Takes in what a thread has read.
-    pub(super) fn read_whole(&mut self, done: Done) -> ControlFlow<()> {
+    pub(super) fn take_done(&mut self, done: Done) -> ControlFlow<()> {
         if !self.pool.is_current(&done) {
             return ControlFlow::Continue(());
         }
@@ -204,8 +204,8 @@ impl Worker {
             // What was read through already is not taken back for the sake of a quicker count, unless only a summary is
             // held and it takes long to read it again.
             let is_whole = known.read == Coverage::Whole;
-            let is_held = known.summarised.is_none() || known.log.facts.len < LARGE_LOG;
-            let epoch_first = known.counted < Coverage::Epoch && !(is_whole && is_held);
+            let is_at_hand = !known.is_summarised() || known.log.facts.len < LARGE_LOG;
+            let epoch_first = known.counted < Coverage::Epoch && !(is_whole && is_at_hand);
             self.reporter.at(&known.log.facts.path);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
@@ -308,10 +308,8 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Ok((reading, Progress::Done)) => {
-                let known = self
-                    .known
-                    .get(&file)
-                    .filter(|known| known.summarised.is_none());
+                let known = self.known.get(&file);
+                let known = known.filter(|known| !known.is_summarised());
                 // Another thread was faster.
                 if known.is_some_and(|known| reading.coverage() < known.read) {
                     return ControlFlow::Continue(());
@@ -346,8 +344,8 @@ impl Worker {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        known.cursor = None;
-        known.refused = known.sure && !known.log.is_one_of_several() && lasts(error);
+        let stays = known.sure && !known.log.is_one_of_several() && lasts(error);
+        known.state = if stays { State::Refused } else { State::Found };
         if error.kind() == io::ErrorKind::NotFound {
             return ControlFlow::Continue(());
         }
@@ -390,6 +388,6 @@ fn to_count(known: &Known) -> bool {
 }
 
 fn may_read(known: &Known) -> bool {
-    let is_there = known.missing_since.is_none() && !known.refused;
+    let is_there = known.missing_since.is_none() && !matches!(known.state, State::Refused);
     is_there && known.not_before.is_none_or(|at| at <= Instant::now())
 }

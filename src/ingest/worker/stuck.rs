@@ -5,14 +5,11 @@
 //! again.
 
 use super::Worker;
-use super::inbox::{Options, Wake, Wanted};
+use super::inbox::{Options, Wake, Wanted, hinter};
 use super::reporter::{LookedAt, Reporter, Shared};
 use crate::delivery::Delivery;
 use crate::discover::roots::SearchRoot;
 use crate::sync::{lock, spawn};
-use files::paths::User;
-use format::Format;
-use model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -21,7 +18,6 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use tokens::Counter;
 
 /// How long a file may take to answer. A query of a database may take 20 seconds.
 pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -33,11 +29,7 @@ const MOST_ABANDONED: u64 = 16;
 /// What one thread that reads hands to the next.
 #[derive(Clone)]
 pub(crate) struct Handed {
-    pub(super) formats: Vec<&'static Format>,
-    pub(super) user: User,
-    pub(super) rules: Arc<Rules>,
-    pub(super) counter: Arc<Counter>,
-    pub(super) cache: Option<PathBuf>,
+    pub(super) options: Options,
     pub(super) wanted: Arc<Wanted>,
     pub(super) sender: SyncSender<Wake>,
     pub(super) inbox: Arc<Mutex<Receiver<Wake>>>,
@@ -48,22 +40,10 @@ pub(crate) struct Handed {
 impl Handed {
     /// Reads below these roots until nobody listens, or another thread takes over.
     pub(super) fn work(self, reporter: Reporter, roots: Vec<SearchRoot>) {
-        let hint = {
-            let (wanted, sender) = (Arc::clone(&self.wanted), self.sender.clone());
-            move |hint| {
-                if sender.try_send(Wake::Hint(hint)).is_err() {
-                    wanted.overflow.store(true, Ordering::Relaxed);
-                }
-            }
-        };
+        let hint = hinter(&self.wanted, &self.sender);
         let options = Options {
-            formats: self.formats,
             roots,
-            user: self.user,
-            stdin: None,
-            rules: self.rules,
-            counter: self.counter,
-            cache: self.cache,
+            ..self.options
         };
         let mut worker = Worker::new(options, self.wanted, self.inbox, reporter.clone());
         let _ = worker.work(&self.sender, hint);
@@ -78,7 +58,6 @@ impl Handed {
 pub(crate) struct Overseer {
     handed: Handed,
     shared: Arc<Shared>,
-    roots: Vec<SearchRoot>,
     reader: JoinHandle<()>,
     /// Threads that did not come back.
     away: Vec<Away>,
@@ -93,16 +72,11 @@ struct Away {
 
 impl Overseer {
     /// Starts the thread that reads.
-    pub(crate) fn begin(
-        handed: Handed,
-        shared: Arc<Shared>,
-        roots: Vec<SearchRoot>,
-    ) -> io::Result<Overseer> {
-        let reader = begin(&handed, &shared, roots.clone())?;
+    pub(crate) fn begin(handed: Handed, shared: Arc<Shared>) -> io::Result<Overseer> {
+        let reader = begin(&handed, &shared, handed.options.roots.clone())?;
         Ok(Overseer {
             handed,
             shared,
-            roots,
             reader,
             away: Vec::new(),
         })
@@ -141,7 +115,7 @@ impl Overseer {
         let stuck = at
             .filter(|at| now.saturating_duration_since(at.since) >= ANSWER_TIME)
             .and_then(|LookedAt { path, .. }| {
-                let mut roots = self.roots.iter();
+                let mut roots = self.handed.options.roots.iter();
                 let root = roots.find(|root| path.starts_with(root.path()))?;
                 Some((path, root.path().to_path_buf()))
             });
@@ -157,7 +131,8 @@ impl Overseer {
             let mut left_out = self.away.iter().map(|away| &away.root).chain(stuck);
             left_out.any(|left_out| left_out == root.path())
         };
-        let rest = self.roots.iter().filter(|root| !is_left_out(root)).cloned();
+        let roots = self.handed.options.roots.iter();
+        let rest = roots.filter(|root| !is_left_out(root)).cloned();
         let Ok(new) = begin(&self.handed, shared, rest.collect()) else {
             return ControlFlow::Break(());
         };

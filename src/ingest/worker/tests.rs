@@ -57,7 +57,6 @@ impl Driven {
             formats: Vec::new(),
             roots: Vec::new(),
             user: User::default(),
-            stdin: None,
             rules: Arc::default(),
             counter: Arc::default(),
             cache: None,

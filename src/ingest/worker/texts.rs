@@ -53,10 +53,11 @@ impl Worker {
         let is_done = Arc::new(AtomicBool::new(false));
         let done = Arc::clone(&is_done);
         let read = move || {
-            let page = lock(&opened).do_job(job, origin).map(Box::new);
+            let page = lock(&opened).do_job(job, origin);
             done.store(true, Ordering::Relaxed);
+            let wake = page.map_or(Wake::Look, |page| Wake::Delivery(Box::new(page)));
             // If the worker has ended, the text is no longer needed.
-            let _ = inbox.send(Wake::Read(page));
+            let _ = inbox.send(wake);
         };
         if let Ok(thread) = spawn("text", read) {
             self.readers.push(TextReader {

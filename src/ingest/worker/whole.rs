@@ -1,10 +1,11 @@
 //! Logs that are read whole while nobody waits for them: what is to be read, and what was.
 
-use crate::index::{LogKey, UnreadCursor, value};
-use crate::lanes::{Sessions, Summaries, main_session, summaries_of};
-use crate::log::{Cursor, LogFile, Reading};
+use crate::index::{LogKey, value};
+use crate::lanes::{Sessions, Summaries, main_of, summaries_of};
+use crate::log::{LogFile, Reading};
 use crate::source::Stamp;
-use model::event::{Lane, Measure, Meta};
+use crate::worker::known::{State, Summarised};
+use model::event::{Measure, Meta};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;
 use model::window::Overrides;
@@ -37,7 +38,7 @@ pub(crate) struct Done {
 /// What was read of a log: all of it, or enough of its end for a gauge.
 pub(crate) struct Whole {
     pub(crate) shown: Shown,
-    pub(crate) cursor: Box<dyn Cursor>,
+    pub(crate) state: State,
     /// The summaries that the index keeps of it.
     pub(crate) stored: Option<Vec<u8>>,
     /// Why its end could not be read.
@@ -79,7 +80,7 @@ impl Whole {
         } = keep;
         let end = reading.settle(log, measure);
         let store = store && log.store.is_stamped_whole() && reading.coverage() == Coverage::Whole;
-        let (mut sessions, mut cursor) = reading.finish();
+        let (mut sessions, cursor) = reading.finish();
         let store = store && end.is_ok() && !cursor.is_incomplete();
         let summaries = (store || summarise).then(|| {
             for (_, session) in &mut sessions {
@@ -88,16 +89,16 @@ impl Whole {
             summaries_of(&sessions)
         });
         let stored = summaries.as_deref().filter(|_| store).map(value);
-        let shown = match summaries.filter(|_| summarise) {
+        let (shown, state) = match summaries.filter(|_| summarise) {
             Some(summaries) => {
-                cursor = UnreadCursor::instead_of(cursor, log);
-                Shown::Summaries(summaries)
+                let quiet = Summarised::instead_of(&*cursor, log, overrides.fold_hash());
+                (Shown::Summaries(summaries), State::Summarised(quiet))
             }
-            None => Shown::Sessions(sessions),
+            None => (Shown::Sessions(sessions), State::Followed(cursor)),
         };
         Whole {
             shown,
-            cursor,
+            state,
             stored,
             end,
         }
@@ -108,13 +109,8 @@ impl Shown {
     /// What the log says of its main session, and how much of it was read.
     pub(crate) fn main(&self) -> Option<(&Meta, Coverage)> {
         match self {
-            Shown::Summaries(all) => {
-                let main = all.iter().find(|(lane, _)| *lane == Lane::Main);
-                main.map(|(_, summary)| (&summary.meta, summary.coverage))
-            }
-            Shown::Sessions(all) => {
-                main_session(all).map(|session| (&session.meta, session.coverage))
-            }
+            Shown::Summaries(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
+            Shown::Sessions(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
         }
     }
 
@@ -123,14 +119,6 @@ impl Shown {
         match self {
             Shown::Summaries(all) => all.iter().any(|(_, summary)| summary.is_unreported),
             Shown::Sessions(all) => all.iter().any(|(_, session)| session.is_unreported()),
-        }
-    }
-
-    /// [The part](Overrides::fold_hash) of the settings that summaries depend on; `None`: these are sessions.
-    pub(crate) fn settings(&self) -> Option<u64> {
-        match self {
-            Shown::Summaries(all) => Some(all.first().map_or(0, |(_, summary)| summary.settings)),
-            Shown::Sessions(_) => None,
         }
     }
 

@@ -213,12 +213,11 @@ fn a_log_in_another_file_system_is_followed() {
         formats: vec![&TOY],
         roots: vec![memory.root(SearchRoot::Usual(&TOY, "far:/toy".into()))],
         user: User::default(),
-        stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
     };
-    let handle = start(options, move |delivery| match sender.send(delivery) {
+    let handle = start(options, None, move |delivery| match sender.send(delivery) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });

@@ -41,7 +41,6 @@ fn options(roots: Vec<SearchRoot>) -> Options {
         formats: vec![&TOY],
         roots,
         user: User::default(),
-        stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
         cache: None,
@@ -72,9 +71,13 @@ fn kind(update: &Update) -> &'static str {
 
 impl Watching {
     fn new(options: Options) -> Watching {
+        Watching::with_pipe(options, None)
+    }
+
+    fn with_pipe(options: Options, piped: Option<Piped>) -> Watching {
         let (sender, updates) = sync_channel(8);
         let rules = Arc::clone(&options.rules);
-        let begun = begin(options, move |update| match sender.send(update) {
+        let begun = begin(options, piped, move |update| match sender.send(update) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         });
@@ -354,16 +357,14 @@ fn a_document_is_followed_though_it_is_torn() {
 
 #[test]
 fn standard_input_is_a_log_too() {
-    let mut options = options(Vec::new());
-    options.stdin = Some(piped(b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n"));
-    let mut watching = Watching::new(options);
+    let log = piped(b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n");
+    let mut watching = Watching::with_pipe(options(Vec::new()), Some(log));
     let path = Path::new(pipe::STDIN);
     watching.until_known(path, 201);
     assert_eq!(watching.session(path).requests().len(), 2);
 
-    let mut options = self::options(Vec::new());
-    options.stdin = Some(piped(b"nothing of that kind"));
-    let mut watching = Watching::new(options);
+    let log = piped(b"nothing of that kind");
+    let mut watching = Watching::with_pipe(options(Vec::new()), Some(log));
     watching.until_seen("problem");
 }
 
