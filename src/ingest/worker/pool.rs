@@ -163,9 +163,10 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
     if is_cancelled() {
         return Ok(None);
     }
-    let mut reading = match job.summarise {
-        true => Reading::once(&job.log, rules),
-        false => Reading::whole(&job.log, rules),
+    let mut reading = if job.summarise {
+        Reading::once(&job.log, rules)
+    } else {
+        Reading::whole(&job.log, rules)
     };
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
