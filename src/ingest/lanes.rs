@@ -150,6 +150,16 @@ impl Lanes {
         }
     }
 
+    /// Folds entries into the sessions.
+    ///
+    /// # Errors
+    ///
+    /// There was not enough memory for them.
+    pub(crate) fn take_in(&mut self, entries: Vec<Entry>) -> io::Result<()> {
+        self.apply(entries);
+        self.have_room()
+    }
+
     /// Whether all entries were taken in.
     ///
     /// # Errors

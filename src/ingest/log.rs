@@ -1,6 +1,6 @@
 //! A log: where it is, the store that it is kept in, and readings that continue as it grows.
 
-use super::lanes::{Lanes, Sessions};
+use super::lanes::{Lanes, Searched, Sessions};
 use super::lines::Progress;
 use super::patience::Waiting;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
@@ -368,6 +368,11 @@ impl Reading {
         self.lanes.sessions().all(is_enough)
     }
 
+    /// Whether there is enough for a gauge, where this much of the log's end was read.
+    pub(crate) fn suffices(&mut self, size: u64, limits: &Searched) -> bool {
+        self.lanes.suffice(size, limits)
+    }
+
     /// How much of the log this reading covers.
     pub fn coverage(&self) -> Coverage {
         self.lanes.coverage()
@@ -389,15 +394,13 @@ impl Reading {
             });
             match news {
                 Ok(News::Batch(entries)) => {
-                    self.lanes.apply(entries);
-                    self.lanes.have_room()?;
+                    self.lanes.take_in(entries)?;
                     if paused {
                         return Ok(Progress::More);
                     }
                 }
                 Ok(News::Entries(entries)) => {
-                    self.lanes.apply(entries);
-                    self.lanes.have_room()?;
+                    self.lanes.take_in(entries)?;
                     return Ok(Progress::Done);
                 }
                 Ok(News::Rewritten(lanes)) => {
@@ -448,15 +451,8 @@ impl Reading {
                 .cursor
                 .read_patiently(measure, End::Settled, &mut |_| false)?;
             match news {
-                News::Batch(entries) => {
-                    self.lanes.apply(entries);
-                    self.lanes.have_room()?;
-                }
-                News::Entries(entries) => {
-                    self.lanes.apply(entries);
-                    self.lanes.have_room()?;
-                    return Ok(());
-                }
+                News::Batch(entries) => self.lanes.take_in(entries)?,
+                News::Entries(entries) => return self.lanes.take_in(entries),
                 News::Rewritten(_) | News::Restart => return Ok(()),
             }
         }

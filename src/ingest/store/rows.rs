@@ -369,27 +369,11 @@ pub fn tail(
             0 => Coverage::Whole,
             _ => Coverage::Tail,
         };
-        let mut lanes = Lanes::new(&log.facts, rules, coverage);
-        let mut cursor = RowCursor::new(database, id, log, skip);
-        loop {
-            let cursor: &mut dyn Cursor = &mut cursor;
-            match patiently(|| cursor.more(measure))? {
-                News::Batch(entries) => {
-                    lanes.apply(entries);
-                    lanes.have_room()?;
-                }
-                News::Entries(entries) => {
-                    lanes.apply(entries);
-                    lanes.have_room()?;
-                    break;
-                }
-                News::Restart | News::Rewritten(_) => {
-                    return Err(io::ErrorKind::WouldBlock.into());
-                }
-            }
-        }
-        if skip == 0 || lanes.suffice(size, &SEARCHED_ROWS) {
-            return Ok(Reading::new(lanes, Box::new(cursor)));
+        let lanes = Lanes::new(&log.facts, rules, coverage);
+        let cursor = Box::new(RowCursor::new(database, id, log, skip));
+        let mut reading = Reading::new(lanes, cursor).to_end(measure)?;
+        if skip == 0 || reading.suffices(size, &SEARCHED_ROWS) {
+            return Ok(reading);
         }
         size *= ROWS_GROWTH;
     }

@@ -125,8 +125,7 @@ impl Store for TreeLog {
             let mut lanes = Lanes::new(&log.facts, rules, coverage).finally();
             let mut out = Sink::new(measure);
             self.decode(log, (&files, &Extract::from(&files, first)), &mut out)?;
-            lanes.apply(out.entries);
-            lanes.have_room()?;
+            lanes.take_in(out.entries)?;
             let main = lanes.lane(Lane::Main);
             if first > 0 && main.meta.title.is_none() {
                 main.meta.prompt = self.prompt(log, &files)?;
