@@ -23,13 +23,19 @@
 //! Lists hold a [`model::summary::Summary`] of each session, a small value. All of a session is held while its log is written to
 //! or the session is open. What was summarised is kept from run to run in [`ingest::index`].
 //!
-//! From the system's notice that a log was written to the row of the list:
+//! Threads of the worker fold what they read whole, and send the sessions or their summaries. What is appended to a log is
+//! sent as entries, which the screens fold: they alone hold sessions, without a lock.
+//!
+//! From the system's notice that a line was appended to a log to the row of the list:
 //!
 //! ```text
 //! notify ─▶ watch: Hint ─▶ inbox: Wake ─▶ Worker::changed ─▶ check (stat) ─▶ read_appended ─▶ Cursor::more ─▶ lines
-//!   ─▶ decoder ─▶ Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Fleet::apply ─▶ Session::apply
-//!   ─▶ prepare: Gauge of the session ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
+//!   ─▶ decoder ─▶ event::Sink: entries ─▶ Reporter ─▶ channel ─▶ App::update ─▶ Fleet::apply ─▶ Session::apply
+//!   ─▶ Fleet::gauge, once a frame asks ─▶ views: cell ─▶ Canvas ─▶ painter ─▶ terminal
 //! ```
+//!
+//! A document that was rewritten takes the way of a whole reading, [`Update::Rebuilt`](model::fleet::Update); a log of which only
+//! summaries are held is read again.
 //!
 //! # Crates
 //!
@@ -45,11 +51,11 @@
 //! | [`agents`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
 //! | [`files`] | the only way to open a file: it must be one, and not too large; the user's folders; what depends on the platform | nothing |
 //! | [`clients`] | what agents' own programs pass to a status line or a hook; their settings files | `assets`, `model`, `files` |
-//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `files`, `clients` |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `assets`, `model`, `kit`, `format`, `tokens`, `files`, `clients` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | `model`, `format`, `tokens`, `files`, `clients`, `ingest`, `render` |
 //! | [`mcp`] | a server of the Model Context Protocol: answers with parts of reports | `model`, `format`, `tokens`, `files`, `ingest`, `render`, `report` |
-//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `files` |
+//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `assets`, `model`, `render`; the runtime also `ingest`, `files` |
 //! | [`config`] | in this crate: the configuration file and its list of keys ([`config::keys`]) | what it configures |
 //! | [`commands`] | in this crate: the command line, a file for each command; puts all the others together | everything |
 //!
@@ -104,7 +110,8 @@
 //! - ctxgauge does not write to logs and does not use the network.
 //! - Files are accessed in `ingest`, `config` and `clients`; besides, the runtime writes a text to a temporary file for
 //!   the pager or editor, and keeps the state of the screens.
-//! - The clock is read in `ingest` and the runtime, and for the progress of long work; everything else is given the time.
+//! - The clock is read in `ingest`, the runtime, `report --follow` and commands that have a deadline, and for the progress of long
+//!   work; everything else is given the time.
 //! - No unsafe code, no memory maps, no unbounded channels.
 //! - Selections are session keys, not row numbers, since rows move.
 //!

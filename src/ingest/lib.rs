@@ -9,6 +9,7 @@
 //! | worker | looks for logs, reads ends and what is appended, folds, sends what it read |
 //! | pool, as many as there are cores, at most 8 | read whole logs while nobody waits for them |
 //! | texts, at most 4 | read the text of an item |
+//! | pipe | follows a log that comes through a pipe |
 //! | hints | the system's notices of what was written; stat decides whether it was |
 //! | overseer | starts another worker when one does not come back from a file |
 //!
