@@ -177,6 +177,8 @@ impl App {
     }
 
     fn fill(&self, page: &mut Page, session: &Session) {
+        // Lists of a million items are held once, not beside the next ones.
+        (page.list, page.state.items) = (None, Vec::new());
         let replay = &self.ui.replay;
         let moment = page
             .timeline
@@ -204,8 +206,6 @@ impl App {
             0 => page.forecast,
             freed => forecast_without(session, &page.state, freed),
         };
-        // A list of a million items is held once, not beside the next one.
-        page.list = None;
         page.list = self.ui.tab.list.map(|list| {
             list(&ListSource {
                 app: self,
