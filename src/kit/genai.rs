@@ -14,9 +14,7 @@ record! {
         pub inline_data: Option<Media<'a>> = "inlineData",
         pub file_data: Option<Media<'a>> = "fileData",
     }
-}
 
-record! {
     pub struct Call<'a> {
         pub id: Text<'a>,
         pub name: Text<'a>,
@@ -43,9 +41,7 @@ record! {
         pub name: Text<'a>,
         pub response: Option<Raw<'a>>,
     }
-}
 
-record! {
     pub struct Media<'a> {
         pub mime_type: Text<'a> = "mimeType",
         pub data: Text<'a>,

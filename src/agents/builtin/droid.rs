@@ -103,9 +103,7 @@ record! {
         content: Content<'a>,
         model_id: Text<'a> = "modelId",
     }
-}
 
-record! {
     /// `<id>.settings.json`.
     struct Settings {
         sums: Option<Numbers> = "tokenUsage",

@@ -94,9 +94,7 @@ record! {
         text: Text<'a>,
         response: Option<Raw<'a>> = "functionResponse" / "response",
     }
-}
 
-record! {
     whole struct Numbers {
         input: Count = "input_tokens",
         output: Count = "output_tokens",

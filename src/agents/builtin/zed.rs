@@ -155,9 +155,7 @@ record! {
         name: Text<'a>,
         input: Option<Raw<'a>>,
     }
-}
 
-record! {
     struct Output<'a> {
         tool: Text<'a> = "tool_name",
         content: Option<Raw<'a>>,

@@ -60,16 +60,12 @@ record! {
         /// The AI SDK's steps: each a request of its own.
         steps: Vec<Raw<'a>>,
     }
-}
 
-record! {
     struct Choice<'a> {
         message: Option<Raw<'a>> = "message" | "content",
         text: Text<'a>,
     }
-}
 
-record! {
     struct Account<'a> {
         id: Text<'a>,
         model: Text<'a> = "modelId",

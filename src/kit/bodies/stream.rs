@@ -27,9 +27,7 @@ record! {
         choices: Vec<Choice<'a>>,
         candidates: Vec<Candidate<'a>>,
     }
-}
 
-record! {
     /// A block of Anthropic's, or what it grows by; a choice's delta.
     struct Delta<'a> {
         kind: Text<'a> = "type",
@@ -44,31 +42,23 @@ record! {
         reasoning: Text<'a> = "reasoning_content" | "reasoning",
         tool_calls: Vec<CallDelta<'a>>,
     }
-}
 
-record! {
     struct CallDelta<'a> {
         index: Count,
         id: Text<'a>,
         function: Option<Function<'a>>,
     }
-}
 
-record! {
     struct Function<'a> {
         name: Text<'a>,
         arguments: Text<'a>,
     }
-}
 
-record! {
     struct Choice<'a> {
         index: Count,
         delta: Option<Delta<'a>>,
     }
-}
 
-record! {
     struct Candidate<'a> {
         content: Option<Raw<'a>>,
     }

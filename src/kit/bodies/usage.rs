@@ -136,17 +136,13 @@ record! {
     struct Metadata<'a> {
         anthropic_usage: Option<Raw<'a>> = "anthropic" / "usage",
     }
-}
 
-record! {
     /// What Anthropic's usage says besides numbers.
     struct Tiers<'a> {
         service_tier: Text<'a>,
         speed: Text<'a>,
     }
-}
 
-record! {
     mended whole struct Wire {
         // Chat Completions, LiteLLM.
         prompt_tokens: Count,
@@ -278,9 +274,7 @@ record! {
         reasoning_tokens: Count,
         thinking_tokens: Count,
     }
-}
 
-record! {
     /// The same as the AI SDK and LangChain report them.
     struct Parts {
         total: Count,

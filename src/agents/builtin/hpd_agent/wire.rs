@@ -15,9 +15,7 @@ record! {
         pub(super) conversation_id: Text<'a> = "conversationId",
         pub(super) messages: Option<Vec<Message<'a>>>,
     }
-}
 
-record! {
     /// An event. Which of the fields are there depends on its type.
     pub(super) struct Record<'a> {
         pub(super) kind: Text<'a> = "type",
@@ -50,18 +48,14 @@ record! {
         pub(super) compacted_message_ids: Vec<Text<'a>> = "compactedMessageIds" | "modelCompactedMessageIds",
         pub(super) replacements: Vec<Message<'a>> = "replacementMessages" | "replacement",
     }
-}
 
-record! {
     /// The agent whose event it is.
     pub(super) struct Agent<'a> {
         pub(super) agent_name: Text<'a> = "agentName",
         pub(super) agent_id: Text<'a> = "agentId",
         pub(super) depth: Count,
     }
-}
 
-record! {
     /// A piece of a message, as Microsoft.Extensions.AI writes it.
     pub(super) struct Content<'a> {
         pub(super) kind: Text<'a> = "$type",
@@ -73,9 +67,7 @@ record! {
         pub(super) result: Option<Raw<'a>>,
         pub(super) uri: Text<'a>,
     }
-}
 
-record! {
     /// A message of a saved history, or one that takes the place of others.
     pub(super) struct Message<'a> {
         pub(super) created_at: Text<'a> = "createdAt",
@@ -84,17 +76,13 @@ record! {
         pub(super) contents: Pieces<'a, Content<'a>>,
         pub(super) text: Text<'a>,
     }
-}
 
-record! {
     /// A tool's result. `json` and `content` repeat `text`, where there is one.
     pub(super) struct ToolResult<'a> {
         pub(super) text: Text<'a>,
         pub(super) json: Option<Raw<'a>>,
     }
-}
 
-record! {
     /// Numbers of one call, or of a turn: its calls one by one, or all together.
     mended whole pub(super) struct Usage<'a> {
         pub(super) input_token_count: Count = "inputTokenCount",

@@ -12,9 +12,7 @@ record! {
         pub(super) participant: Text<'a>,
         pub(super) envelope: Option<Envelope<'a>>,
     }
-}
 
-record! {
     /// An envelope.
     pub(super) struct Envelope<'a> {
         pub(super) id: Text<'a>,
@@ -51,24 +49,18 @@ record! {
         pub(super) direction: Text<'a>,
         pub(super) entries: Count,
     }
-}
 
-record! {
     /// What a tool is called with.
     pub(super) struct Params<'a> {
         pub(super) name: Text<'a>,
         pub(super) arguments: Option<Raw<'a>>,
     }
-}
 
-record! {
     /// What a tool returned, or a piece of it.
     pub(super) struct ToolResult<'a> {
         pub(super) content: Pieces<'a, ResultPart<'a>>,
     }
-}
 
-record! {
     pub(super) struct ResultPart<'a> {
         pub(super) text: Text<'a>,
     }

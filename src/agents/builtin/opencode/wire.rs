@@ -99,9 +99,7 @@ record! {
         pub(super) mime: Text<'a>,
         pub(super) url: Text<'a>,
     }
-}
 
-record! {
     #[derive(Copy)]
     mended whole pub(super) struct Tokens {
         pub(super) total: Count,

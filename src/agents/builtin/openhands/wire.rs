@@ -51,26 +51,20 @@ record! {
         pub(super) key: Text<'a>,
         pub(super) value: Option<Raw<'a>>,
     }
-}
 
-record! {
     /// Text, or images by their addresses.
     pub(super) struct Content<'a> {
         pub(super) text: Text<'a>,
         pub(super) image_urls: Vec<Text<'a>>,
     }
-}
 
-record! {
     pub(super) struct Tool<'a> {
         pub(super) title: Text<'a>,
         pub(super) description: Text<'a>,
         /// The definition that an MCP server gave, schema and all.
         pub(super) mcp_tool: Option<Raw<'a>>,
     }
-}
 
-record! {
     pub(super) struct Message<'a> {
         pub(super) role: Text<'a>,
         pub(super) content: Pieces<'a, Content<'a>>,
@@ -78,34 +72,26 @@ record! {
         pub(super) thinking_blocks: Vec<Block<'a>>,
         pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
     }
-}
 
-record! {
     /// A block of Claude's thinking, readable or not.
     pub(super) struct Block<'a> {
         pub(super) thinking: Text<'a>,
         pub(super) data: Text<'a>,
     }
-}
 
-record! {
     /// A reasoning item of OpenAI's Responses.
     pub(super) struct Reasoning<'a> {
         pub(super) summary: Texts<'a>,
         pub(super) content: Texts<'a>,
         pub(super) encrypted_content: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct Observation<'a> {
         pub(super) content: Pieces<'a, Content<'a>>,
         pub(super) is_error: Option<bool>,
         pub(super) metadata: Option<Terminal<'a>>,
     }
-}
 
-record! {
     /// What the terminal reports of a command.
     pub(super) struct Terminal<'a> {
         pub(super) prefix: Text<'a>,
@@ -115,9 +101,7 @@ record! {
         /// -1 while it is running.
         pub(super) exit_code: Option<f64>,
     }
-}
 
-record! {
     /// The state of a conversation: `base_state.json`, or an update of all of it.
     pub(super) struct State<'a> {
         pub(super) id: Text<'a>,
@@ -125,24 +109,18 @@ record! {
         pub(super) working_dir: Text<'a> = "workspace" / "working_dir",
         pub(super) stats: Stats<'a>,
     }
-}
 
-record! {
     pub(super) struct Agent<'a> {
         pub(super) llm: Llm<'a>,
         pub(super) trigger: Window = "condenser" / "max_tokens",
     }
-}
 
-record! {
     pub(super) struct Llm<'a> {
         pub(super) model: Text<'a>,
         pub(super) usage_id: Text<'a>,
         pub(super) max_input_tokens: Window,
     }
-}
 
-record! {
     pub(super) struct Stats<'a> {
         pub(super) usage_to_metrics: Metrics<'a>,
     }
@@ -165,9 +143,7 @@ record! {
         pub(super) accumulated_token_usage: Report<Numbers<'a>>,
         pub(super) token_usages: Vec<Numbers<'a>>,
     }
-}
 
-record! {
     whole pub(super) struct Numbers<'a> {
         pub(super) model: Text<'a>,
         pub(super) prompt_tokens: Count,

@@ -44,9 +44,7 @@ record! {
         timestamp: Text<'a>,
         attributes: Attributes<'a> = "attributes" | "attributes_json",
     }
-}
 
-record! {
     /// What a call of the model carried and returned.
     struct Attributes<'a> {
         model: Text<'a> = "llm.model",

@@ -36,9 +36,7 @@ record! {
         created_at: Option<Time>,
         logged_at: Option<Time>,
     }
-}
 
-record! {
     /// What an HTTP recorder writes of one side.
     struct Http<'a> {
         url: Text<'a>,

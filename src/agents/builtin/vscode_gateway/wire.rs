@@ -85,16 +85,12 @@ record! {
         cached: Count,
         reasoning: Count,
     }
-}
 
-record! {
     pub(super) struct Model<'a> {
         pub(super) id: Text<'a>,
         pub(super) max_input_tokens: Window = "maxInputTokens",
     }
-}
 
-record! {
     /// A message by its length.
     pub(super) struct Summary<'a> {
         pub(super) role: Text<'a>,
@@ -102,16 +98,12 @@ record! {
         pub(super) text_length: Count = "textLength",
         pub(super) hash: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct Prompt<'a> {
         pub(super) length: Count,
         pub(super) hash: Text<'a>,
     }
-}
 
-record! {
     /// A request with its texts.
     pub(super) struct FullContent<'a> {
         pub(super) system_prompt: Text<'a> = "systemPrompt",
