@@ -17,9 +17,7 @@ use format::{
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::image;
-use kit::lenient::{
-    self, Count, Mend, Millis, Piece, Pieces, Raw, Text, UsageParts, Window, record,
-};
+use kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::Path;
@@ -88,7 +86,8 @@ record! {
         usage: Option<Numbers<'a>>,
     }
 
-    mended whole struct Numbers<'a> {
+    mended [input + cache_write + cache_read => output, .whole(total).counts_without_prompt()]
+    whole struct Numbers<'a> {
         model: Text<'a>,
         timestamp: Text<'a>,
         input: Count = "inputTokens",
@@ -117,20 +116,6 @@ record! {
     struct Summary<'a> {
         text: Text<'a> = "summary",
         thread: Text<'a>,
-    }
-}
-
-impl Mend for Numbers<'_> {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let total = self.total;
-        let prompt = vec![
-            ("inputTokens", &mut self.input),
-            ("cacheCreationInputTokens", &mut self.cache_write),
-            ("cacheReadInputTokens", &mut self.cache_read),
-        ];
-        UsageParts::new(prompt, ("outputTokens", &mut self.output))
-            .whole(total)
-            .counts_without_prompt()
     }
 }
 

@@ -27,7 +27,7 @@ use format::{
     facts, head,
 };
 use kit::anthropic::{self, ToolNames, part_of};
-use kit::lenient::{self, Count, Lost, Mend, Millis, Piece, Raw, Text, UsageParts, record};
+use kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ record! {
     }
 
     #[derive(Copy)]
-    mended whole struct Metrics {
+    mended [input => output] whole struct Metrics {
         input: Count = "inputTokens",
         output: Count = "outputTokens",
         cache_read: Count = "cacheReadTokens",
@@ -179,13 +179,6 @@ struct Seen {
     key: Option<Key>,
     characters: u64,
     part: Part,
-}
-
-impl Mend for Metrics {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![("inputTokens", &mut self.input)];
-        UsageParts::new(prompt, ("outputTokens", &mut self.output))
-    }
 }
 
 /// Decodes one session.

@@ -22,9 +22,7 @@ use format::{
     Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, Tier, decoder, head,
 };
 use jiff::Timestamp;
-use kit::lenient::{
-    self, Count, Lost, Mend, Millis, Pieces, Raw, Report, Text, UsageParts, Window, record,
-};
+use kit::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
@@ -173,7 +171,7 @@ record! {
     }
 
     #[derive(Copy)]
-    mended whole struct Numbers {
+    mended [input => output] whole struct Numbers {
         input: Count = "input_tokens",
         cached: Count = "cached_input_tokens",
         output: Count = "output_tokens",
@@ -199,13 +197,6 @@ record! {
 
 /// What a message is known by when it is sent again: its content, and how many of the same there are before.
 type Name = (Key, usize);
-
-impl Mend for Numbers {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![("input_tokens", &mut self.input)];
-        UsageParts::new(prompt, ("output_tokens", &mut self.output))
-    }
-}
 
 /// Decodes one session.
 #[derive(Default)]

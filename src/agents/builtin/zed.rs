@@ -18,7 +18,7 @@ use format::{ANTHROPIC, Base, Cached, Claim, Decoder, Facts, Format, Root, Store
 use kit::anthropic::ToolNames;
 use kit::image;
 use kit::lenient::scan::each_field;
-use kit::lenient::{self, Count, Mend, Raw, Text, UsageParts, record};
+use kit::lenient::{self, Count, Raw, Text, record};
 use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
@@ -102,7 +102,7 @@ record! {
     }
 
     #[derive(Copy)]
-    mended whole struct Numbers {
+    mended [input + written + read => output] whole struct Numbers {
         input: Count = "input_tokens",
         output: Count = "output_tokens",
         written: Count = "cache_creation_input_tokens",
@@ -315,17 +315,6 @@ impl ZedDecoder {
         });
         lost.report(out);
         items
-    }
-}
-
-impl Mend for Numbers {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![
-            ("input_tokens", &mut self.input),
-            ("cache_creation_input_tokens", &mut self.written),
-            ("cache_read_input_tokens", &mut self.read),
-        ];
-        UsageParts::new(prompt, ("output_tokens", &mut self.output))
     }
 }
 

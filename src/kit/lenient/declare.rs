@@ -16,10 +16,26 @@
 ///     }
 /// }
 /// ```
+///
+/// A usage report names the numbers that add up to its prompt, and its output, so that it can be
+/// [mended](super::mend); methods of [`UsageParts`](super::UsageParts) may follow: `mended [input + cached => output,
+/// .total(total)] whole struct Usage`. A report that cannot name them so implements [`Mend`](super::Mend).
 #[macro_export]
 #[doc(hidden)]
 macro_rules! lenient_record {
     () => {};
+    ($(#[$meta:meta])* mended [$($mended:tt)*] whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [mended] [$name<$life>] $($fields)*);
+        $crate::lenient_record!(@mend [$($mended)*] [$life] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* mended [$($mended:tt)*] whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [mended] [$name] $($fields)*);
+        $crate::lenient_record!(@mend [$($mended)*] ['a] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
     ($(#[$meta:meta])* mended whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
         $crate::lenient_record!(@impl [$life] [true] [mended] [$name<$life>] $($fields)*);
@@ -92,6 +108,21 @@ macro_rules! lenient_record {
         }
     };
     (@mended) => {};
+    (@mend [$first:ident $(+ $more:ident)* => $output:ident $(, $(.$method:ident($($of:ident)?))+)?] [$life:lifetime] [$($name:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+ $(/ $inner:literal)*)?),* $(,)?) => {
+        impl<$life> $crate::lenient::Mend for $($name)* {
+            fn parts(&mut self) -> $crate::lenient::UsageParts<'_> {
+                let key = |field| match field {
+                    $(stringify!($field) => $crate::lenient_record!(@first $field $($($key)|+)?),)*
+                    _ => "",
+                };
+                let first = (key(stringify!($first)), &mut self.$first);
+                let prompt = vec![first, $((key(stringify!($more)), &mut self.$more)),*];
+                let output = (key(stringify!($output)), &mut self.$output);
+                $crate::lenient::UsageParts::new(prompt, output)$($(.$method($(self.$of)?))+)?
+            }
+        }
+    };
     (@names $field:ident) => { stringify!($field) };
     (@names $field:ident $($key:literal)|+) => { $($key)|+ };
     (@first $field:ident) => { stringify!($field) };

@@ -6,7 +6,7 @@
 //! does not name are skipped unread.
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
-//! not used, since the sum of the others would be wrong. A `mended whole struct` implements [`Mend`]: of such a report
+//! not used, since the sum of the others would be wrong. A `mended whole struct` is a [`Mend`]: of such a report
 //! the rest is used, see [`super::mend`].
 //!
 //! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 use kit::lenient::{
-    At, Count, Field, Mend, NotJson, Piece, Pieces, Raw, Scanner, Text, UsageParts, Window,
-    Written, record, scan,
+    At, Count, Field, NotJson, Piece, Pieces, Raw, Scanner, Text, Window, Written, record, scan,
 };
 use model::event::split_elided;
 use std::borrow::Cow;
@@ -124,7 +123,7 @@ record! {
 
     /// Tokens as Codex counts them: input includes what was read from a cache and written to it, output the reasoning.
     #[derive(Copy, PartialEq, Eq)]
-    mended whole pub(super) struct TokenUsage {
+    mended [input => output, .total(total)] whole pub(super) struct TokenUsage {
         pub input: Count = "input_tokens",
         pub cached: Count = "cached_input_tokens",
         pub cache_write: Count = "cache_write_input_tokens",
@@ -241,14 +240,6 @@ impl ContentPart<'_> {
     /// Whether it is an image of which the log holds only a file's name.
     pub fn is_image_file(&self) -> bool {
         self.kind.get() == Some("input_image") && self.file_id.get().is_some()
-    }
-}
-
-impl Mend for TokenUsage {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let total = self.total;
-        let prompt = vec![("input_tokens", &mut self.input)];
-        UsageParts::new(prompt, ("output_tokens", &mut self.output)).total(total)
     }
 }
 

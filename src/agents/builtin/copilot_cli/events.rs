@@ -1,6 +1,6 @@
 //! The events as they are written.
 
-use kit::lenient::{Count, Mend, Pieces, Raw, Text, UsageParts, Window, record};
+use kit::lenient::{Count, Pieces, Raw, Text, Window, record};
 
 record! {
     pub(super) struct Record<'a> {
@@ -67,7 +67,7 @@ record! {
     }
 
     /// The provider's numbers of a request, or of several.
-    mended whole pub(super) struct Numbers<'a> {
+    mended [input_tokens => output_tokens] whole pub(super) struct Numbers<'a> {
         pub(super) model: Text<'a>,
         pub(super) api_call_id: Text<'a> = "apiCallId",
         pub(super) input_tokens: Count = "inputTokens",
@@ -95,13 +95,6 @@ record! {
     pub(super) struct Binary<'a> {
         kind: Text<'a> = "type",
         pub(super) data: Text<'a>,
-    }
-}
-
-impl Mend for Numbers<'_> {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![("inputTokens", &mut self.input_tokens)];
-        UsageParts::new(prompt, ("outputTokens", &mut self.output_tokens))
     }
 }
 

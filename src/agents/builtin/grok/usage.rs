@@ -2,7 +2,7 @@
 
 use super::About;
 use format::{SidecarRecord, SidecarSpec};
-use kit::lenient::{self, Count, Mend, Text, UsageParts, record};
+use kit::lenient::{self, Count, Text, record};
 use model::event::{Billed, ByLength, Key, NewItem, Node, Sink, Usage};
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
@@ -24,18 +24,11 @@ record! {
     }
 
     #[derive(Copy)]
-    mended whole struct Numbers {
+    mended [prompt => output] whole struct Numbers {
         prompt: Count = "prompt_tokens",
         cached: Count = "cached_prompt_tokens",
         output: Count = "completion_tokens",
         reasoning: Count = "reasoning_tokens",
-    }
-}
-
-impl Mend for Numbers {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![("prompt_tokens", &mut self.prompt)];
-        UsageParts::new(prompt, ("completion_tokens", &mut self.output))
     }
 }
 

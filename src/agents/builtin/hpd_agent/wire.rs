@@ -1,6 +1,6 @@
 //! The fields of HPD-Agent's events that are read.
 
-use kit::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
+use kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 record! {
     /// A branch around its events, as versions before the journal wrote it; before that, around the
@@ -84,19 +84,12 @@ record! {
     }
 
     /// Numbers of one call, or of a turn: its calls one by one, or all together.
-    mended whole pub(super) struct Usage<'a> {
+    mended [input_token_count => output_token_count] whole pub(super) struct Usage<'a> {
         pub(super) input_token_count: Count = "inputTokenCount",
         pub(super) output_token_count: Count = "outputTokenCount",
         pub(super) cached_input_token_count: Count = "cachedInputTokenCount",
         pub(super) reasoning_token_count: Count = "reasoningTokenCount",
         pub(super) operations: Vec<Operation<'a>>,
-    }
-}
-
-impl Mend for Usage<'_> {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![("inputTokenCount", &mut self.input_token_count)];
-        UsageParts::new(prompt, ("outputTokenCount", &mut self.output_token_count))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kit::image;
-use kit::lenient::{Count, Mend, Piece, Pieces, Text, UsageParts, record};
+use kit::lenient::{Count, Piece, Pieces, Text, record};
 use model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
 use model::{Kind, Role};
 
@@ -42,7 +42,8 @@ record! {
 
     /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
     #[derive(Copy)]
-    mended whole pub(super) struct Numbers {
+    mended [input_other + input_cache_read + input_cache_creation => output, .counts_without_prompt()]
+    whole pub(super) struct Numbers {
         input_other: Count = "inputOther" | "input_other",
         output: Count,
         input_cache_read: Count = "inputCacheRead" | "input_cache_read",
@@ -67,17 +68,6 @@ impl ToolCall<'_> {
             .text(self.name().unwrap_or_default())
             .text(arguments.unwrap_or_default())
             .done()
-    }
-}
-
-impl Mend for Numbers {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let prompt = vec![
-            ("inputOther", &mut self.input_other),
-            ("inputCacheRead", &mut self.input_cache_read),
-            ("inputCacheCreation", &mut self.input_cache_creation),
-        ];
-        UsageParts::new(prompt, ("output", &mut self.output)).counts_without_prompt()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The entries as they are written.
 
 use kit::lenient::scan::each_field;
-use kit::lenient::{At, Count, Dollars, Field, Mend, Pieces, Raw, Text, UsageParts, record};
+use kit::lenient::{At, Count, Dollars, Field, Pieces, Raw, Text, record};
 use model::event::Billed;
 
 record! {
@@ -66,7 +66,8 @@ record! {
     }
 
     #[derive(Copy)]
-    mended whole pub(super) struct Numbers {
+    mended [input + cache_read + cache_write => output, .total(total).counts_without_prompt()]
+    whole pub(super) struct Numbers {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cache_read: Count = "cacheRead",
@@ -91,20 +92,6 @@ impl<'a> Field<'a> for Sections<'a> {
         };
         each_field(value.get(), &mut add).ok()?;
         Some(Sections(sections))
-    }
-}
-
-impl Mend for Numbers {
-    fn parts(&mut self) -> UsageParts<'_> {
-        let total = self.total;
-        let prompt = vec![
-            ("input", &mut self.input),
-            ("cacheRead", &mut self.cache_read),
-            ("cacheWrite", &mut self.cache_write),
-        ];
-        UsageParts::new(prompt, ("output", &mut self.output))
-            .total(total)
-            .counts_without_prompt()
     }
 }
 
