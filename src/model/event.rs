@@ -493,6 +493,15 @@ impl Usage {
         }
     }
 
+    /// The same with what the response cost.
+    pub fn billed(request: Key, prompt: u64, billed: Billed) -> Usage {
+        Usage {
+            cached: billed.cache_read,
+            billed,
+            ..Usage::reported(request, prompt)
+        }
+    }
+
     /// A prompt of this size, as the agent estimates it, and nothing more.
     pub fn estimated(request: Key, prompt: u64) -> Usage {
         Usage {

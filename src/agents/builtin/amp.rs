@@ -191,21 +191,14 @@ impl AmpDecoder {
             ..Meta::of_model(model.map(Into::into))
         };
         out.meta(meta.changes(&mut self.meta));
-        let billed = Billed {
-            input: numbers.input.or_zero(),
-            cache_creation: numbers.cache_write.or_zero(),
-            cache_read: numbers.cache_read.or_zero(),
-            output: numbers.output.or_zero(),
-            ..Billed::default()
-        };
+        let billed = Billed::new(numbers.input.or_zero(), numbers.output.or_zero())
+            .with_cache(numbers.cache_read.or_zero(), numbers.cache_write.or_zero());
         let prompt = numbers.total.0.unwrap_or(billed.prompt());
         if prompt > 0 {
             out.usage(Usage {
                 model: self.meta.model.clone(),
-                cached: billed.cache_read,
                 output: numbers.output.0,
-                billed,
-                ..Usage::reported(request, prompt)
+                ..Usage::billed(request, prompt, billed)
             });
         }
     }

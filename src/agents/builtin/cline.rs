@@ -332,18 +332,12 @@ impl ClineDecoder {
         };
         let output = metrics.output.or_zero();
         self.total = prompt + output;
+        let billed = Billed::new(prompt, output)
+            .with_cache(metrics.cache_read.or_zero(), metrics.cache_write.or_zero());
         out.usage(Usage {
             model: self.meta.model.clone(),
-            cached: metrics.cache_read.or_zero(),
             output: metrics.output.0,
-            billed: Billed {
-                input: prompt,
-                cache_creation: metrics.cache_write.or_zero(),
-                cache_read: metrics.cache_read.or_zero(),
-                output,
-                ..Billed::default()
-            },
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, billed)
         });
     }
 

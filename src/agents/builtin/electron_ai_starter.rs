@@ -192,12 +192,7 @@ impl ElectronDecoder {
         if let Some(prompt) = prompt {
             out.usage(Usage {
                 output: output.0,
-                billed: Billed {
-                    input: prompt,
-                    output: output.or_zero(),
-                    ..Billed::default()
-                },
-                ..Usage::reported(request, prompt)
+                ..Usage::billed(request, prompt, Billed::new(prompt, output.or_zero()))
             });
         }
     }

@@ -483,19 +483,15 @@ impl GeminiCliDecoder {
 fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
     let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
     let thoughts = tokens.thoughts.or_zero();
+    let billed = Billed::new(prompt, tokens.output.or_zero())
+        .with_cache(tokens.cached.or_zero(), 0)
+        .with_reasoning(thoughts);
     Usage {
         model: message.model.boxed(),
         cached: tokens.cached.or_zero().min(prompt),
         output: tokens.output.0.map(|output| output + thoughts),
         reasoning: tokens.thoughts.0.filter(|thoughts| *thoughts > 0),
-        billed: Billed {
-            input: prompt,
-            cache_read: tokens.cached.or_zero(),
-            output: tokens.output.or_zero(),
-            reasoning: thoughts,
-            ..Billed::default()
-        },
-        ..Usage::reported(request, prompt)
+        ..Usage::billed(request, prompt, billed)
     }
 }
 

@@ -323,11 +323,9 @@ impl HermesDecoder {
 
 fn report(request: Key, billed: Billed) -> Usage {
     Usage {
-        cached: billed.cache_read,
         output: Some(billed.output),
         reasoning: Some(billed.reasoning),
-        billed,
-        ..Usage::reported(request, billed.prompt())
+        ..Usage::billed(request, billed.prompt(), billed)
     }
 }
 

@@ -160,8 +160,7 @@ impl IflowDecoder {
         if input > 0 {
             out.usage(Usage {
                 output: Some(output).filter(|output| *output > 0),
-                billed: Billed::new(input, output),
-                ..Usage::reported(request, input)
+                ..Usage::billed(request, input, Billed::new(input, output))
             });
         }
     }

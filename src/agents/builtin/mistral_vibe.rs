@@ -409,12 +409,7 @@ impl VibeDecoder {
             return out.unreadable("a response without an id");
         };
         let (prompt, output) = (numbers.input.or_zero(), numbers.output.or_zero());
-        let billed = Billed {
-            input: prompt,
-            cache_read: numbers.cached.or_zero(),
-            output,
-            ..Billed::default()
-        };
+        let billed = Billed::new(prompt, output).with_cache(numbers.cached.or_zero(), 0);
         let request = action.under("vibe response");
         if self.sent.remove(&action) == Some(false) {
             return out.billed(request, billed);
@@ -427,11 +422,9 @@ impl VibeDecoder {
         if prompt > 0 {
             out.usage(Usage {
                 model: self.meta.model.clone(),
-                cached: billed.cache_read,
                 output: numbers.output.0,
-                billed,
                 is_whole: self.is_whole,
-                ..Usage::reported(request, prompt)
+                ..Usage::billed(request, prompt, billed)
             });
         }
     }

@@ -139,11 +139,7 @@ impl Decoder for VibeDecoder {
 
     /// Other sums than those that were reported are of a new response, whose message came before them.
     fn read_end(&mut self, out: &mut Sink<'_>) {
-        let sums = Billed {
-            input: self.stats.prompts.or_zero(),
-            output: self.stats.outputs.or_zero(),
-            ..Billed::default()
-        };
+        let sums = Billed::new(self.stats.prompts.or_zero(), self.stats.outputs.or_zero());
         let prompt = self.stats.prompt.or_zero();
         let Some((request, place)) = self.newest.filter(|_| prompt > 0 && sums != self.reported)
         else {

@@ -176,13 +176,8 @@ fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
         Part::Output => output(message, out),
         _ => vec![whole(message, role, kind, out)],
     };
-    out.node(Node {
-        key: Some(Key::of_number("ouro", line)),
-        part,
-        turn: part == Part::Input,
-        items,
-        ..Node::default()
-    });
+    let key = Key::of_number("ouro", line);
+    out.node(Node::new(Some(key), part, items));
     if kind == Kind::Summary {
         out.emit(Event::Summarised);
     }

@@ -363,11 +363,9 @@ fn assistant(
         }
         out.usage(Usage {
             model: message.model.boxed(),
-            cached: billed.cache_read,
             output: numbers.output.0.filter(|_| !broken),
             reasoning: numbers.reasoning.0.filter(|_| !broken),
-            billed,
-            ..Usage::reported(request, billed.prompt())
+            ..Usage::billed(request, billed.prompt(), billed)
         });
     } else {
         out.meta(Meta::of_model(message.model.boxed()));

@@ -162,15 +162,14 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
         (output.map(|output| output.saturating_sub(reasoning)), None)
     };
     let model = response.model.as_deref().or(requested);
+    let billed = Billed::new(prompt, numbers.output.unwrap_or(0))
+        .with_cache(cached, numbers.cache_write.unwrap_or(0))
+        .with_reasoning(reasoning);
     Some(Usage {
         model: model.map(|model| model_name(model).into()),
-        cached,
         output,
         reasoning: split,
-        billed: Billed::new(prompt, numbers.output.unwrap_or(0))
-            .with_cache(cached, numbers.cache_write.unwrap_or(0))
-            .with_reasoning(reasoning),
-        ..Usage::reported(request, prompt)
+        ..Usage::billed(request, prompt, billed)
     })
 }
 

@@ -156,11 +156,7 @@ impl VscodeGatewayDecoder {
                 let chat = line.chat_id.get();
                 out.reset(Reset {
                     key: chat.map(|id| Key::of_parts(&["summarization", id])),
-                    gone: Gone::Compaction,
-                    cause: Cause::Automatic,
-                    before: None,
-                    after: None,
-                    kept: Kept::Nothing,
+                    ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
                 });
                 *thread = Thread::new();
             }

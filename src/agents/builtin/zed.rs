@@ -320,12 +320,7 @@ impl ZedDecoder {
 
 impl Numbers {
     fn billed(self) -> Billed {
-        Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.written.or_zero(),
-            cache_read: self.read.or_zero(),
-            output: self.output.or_zero(),
-            ..Billed::default()
-        }
+        Billed::new(self.input.or_zero(), self.output.or_zero())
+            .with_cache(self.read.or_zero(), self.written.or_zero())
     }
 }

@@ -3,7 +3,7 @@
 use super::mapping::{Author, Mapping};
 use super::message::Message;
 use model::Gone;
-use model::event::{Event, Key, NewItem, Node, Part, Sink};
+use model::event::{Event, Key, NewItem, Node, Sink};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -86,14 +86,8 @@ impl History {
             }
             match read {
                 Ok(message) => {
-                    let node = Node {
-                        key: Some(key),
-                        part: message.part(),
-                        turn: message.part() == Part::Input,
-                        items: message.items(tools, out),
-                        ..Node::default()
-                    };
-                    out.node(node);
+                    let items = message.items(tools, out);
+                    out.node(Node::new(Some(key), message.part(), items));
                 }
                 Err(why) => out.unknown(why),
             }
@@ -137,14 +131,7 @@ impl History {
 
 impl Reply {
     fn emit(self, items: Vec<NewItem>, out: &mut Sink<'_>) {
-        let node = Node {
-            key: Some(self.key),
-            part: Part::Output,
-            request: Some(self.request),
-            items,
-            ..Node::default()
-        };
-        out.node(node);
+        out.node(Node::output(Some(self.key), Some(self.request), items));
     }
 }
 

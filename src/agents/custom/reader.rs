@@ -7,10 +7,10 @@ use super::pointer::Pointers;
 use format::Decoder;
 use jiff::Timestamp;
 use kit::lenient::Count;
+use model::Gone;
 use model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Source};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -178,12 +178,9 @@ impl Session {
                     (part == Part::Output).then(|| request_of(mapping, id.as_deref(), out));
                 self.request = request.or(self.request);
                 let node = Node {
-                    key,
                     parent,
-                    part,
                     request,
-                    turn: part == Part::Input,
-                    items: message.items(&mut self.tools, out),
+                    ..Node::new(key, part, message.items(&mut self.tools, out))
                 };
                 if message.author == Author::Summary {
                     // The summary takes the reset's own place.
@@ -245,23 +242,14 @@ impl Session {
         let prompt = prompt.ok()?.filter(|prompt| *prompt > 0)?;
         let cached = cached.ok().flatten().unwrap_or(0).min(prompt);
         let (output, reasoning) = (output.ok().flatten(), reasoning.ok().flatten());
+        let billed = Billed::new(prompt, output.unwrap_or(0))
+            .with_cache(cached, 0)
+            .with_reasoning(reasoning.unwrap_or(0));
         Some(Usage {
-            request: Key::new(0),
             model: self.known.model.clone(),
-            prompt,
-            cached,
             output,
             reasoning,
-            source: Source::Reported,
-            billed: Billed {
-                input: prompt,
-                cache_read: cached,
-                output: output.unwrap_or(0),
-                reasoning: reasoning.unwrap_or(0),
-                ..Billed::default()
-            },
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::billed(Key::new(0), prompt, billed)
         })
     }
 }
@@ -279,11 +267,7 @@ fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
 fn reset(key: Option<Key>) -> Reset {
     Reset {
         key,
-        gone: Gone::Compaction,
-        cause: Cause::Unlogged,
-        before: None,
-        after: None,
-        kept: Kept::Nothing,
+        ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing)
     }
 }
 

@@ -71,11 +71,9 @@ impl Numbers {
         };
         Some(Usage {
             model: model.map(Into::into),
-            cached: billed.cache_read,
             output: self.output,
             reasoning: self.reasoning,
-            billed,
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, billed)
         })
     }
 

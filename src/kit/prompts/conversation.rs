@@ -299,12 +299,10 @@ impl Conversation {
         usage: impl IntoIterator<Item = Usage>,
         out: &mut Sink<'_>,
     ) {
+        let key = Key::of_number("late", request.get());
         out.node(Node {
-            key: Some(Key::of_number("late", request.get())),
             parent: Parent::Root,
-            part: Part::Output,
-            request: Some(request),
-            ..Node::default()
+            ..Node::output(Some(key), Some(request), Vec::new())
         });
         usage.into_iter().for_each(|usage| out.usage(usage));
         let keys = self.keys().collect();
@@ -379,24 +377,16 @@ impl Conversation {
             _ => {}
         }
         out.node(Node {
-            key: Some(held.key),
-            part,
             request: held.request.filter(|_| part == Part::Output),
             turn: block.begins_turn,
-            items: vec![item],
-            ..Node::default()
+            ..Node::new(Some(held.key), part, vec![item])
         });
     }
 
     /// Emits where a response starts; once more, when its output has been shown.
     fn emit_start(&mut self, held: &Held, out: &mut Sink<'_>) {
         self.emitted.insert(held.key);
-        out.node(Node {
-            key: Some(held.key),
-            part: Part::Output,
-            request: held.request,
-            ..Node::default()
-        });
+        out.node(Node::output(Some(held.key), held.request, Vec::new()));
     }
 
     /// Notes which earlier responses have their output shown now: nothing takes its place any more.

@@ -136,14 +136,13 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
         .and_then(|seconds| i64::try_from(seconds).ok());
     let nanos = i32::try_from(ended.number(2).unwrap_or(0)).unwrap_or(0);
     let at = seconds.and_then(|seconds| Timestamp::new(seconds, nanos).ok());
+    let billed = Billed::new(prompt, visible)
+        .with_cache(read, written)
+        .with_reasoning(thinking);
     let usage = Usage {
         model: chat.text(19).or(chat.text(21)).map(Into::into),
-        cached: read,
         output: Some(visible),
-        billed: Billed::new(prompt, visible)
-            .with_cache(read, written)
-            .with_reasoning(thinking),
-        ..Usage::reported(response, prompt)
+        ..Usage::billed(response, prompt, billed)
     };
     let steps = row.numbers(2).map(step).collect();
     Some((prompt > 0).then_some((usage, steps, at)))

@@ -15,7 +15,7 @@
 use super::canonical::{self, Growing};
 use super::wire::{Params, Record};
 use kit::lenient::{Raw, Text};
-use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
+use model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -151,10 +151,7 @@ pub(super) fn front_key() -> Key {
 
 /// The node of the system prompt and the tools.
 pub(super) fn front(items: Vec<NewItem>) -> Node {
-    Node {
-        parent: Parent::Previous,
-        ..Node::new(Some(front_key()), Part::Front, items)
-    }
+    Node::new(Some(front_key()), Part::Front, items)
 }
 
 impl Requests {
@@ -493,8 +490,5 @@ fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
             (item.role, item.kind) = (Role::Container, Kind::Reminder);
         }
     }
-    Node {
-        parent: Parent::Previous,
-        ..Node::new(Some(node), Part::Beside, items)
-    }
+    Node::new(Some(node), Part::Beside, items)
 }

@@ -94,14 +94,9 @@ impl Meter {
 pub(super) fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     let read = usage.cached.or_zero().min(input);
-    Billed {
-        input,
-        cache_read: read,
-        cache_creation: usage.cache_write.or_zero().min(input - read),
-        output,
-        reasoning: usage.reasoning.or_zero().min(output),
-        ..Billed::default()
-    }
+    Billed::new(input, output)
+        .with_cache(read, usage.cache_write.or_zero().min(input - read))
+        .with_reasoning(usage.reasoning.or_zero().min(output))
 }
 
 /// What a response cost its thread.

@@ -52,10 +52,7 @@ impl CopilotCliDecoder {
             self.bill(usage.billed);
             out.usage(Usage { request, ..usage });
         } else if let Some(output) = data.output_tokens.0.filter(|output| *output > 0) {
-            let billed = Billed {
-                output,
-                ..Billed::default()
-            };
+            let billed = Billed::new(0, output);
             self.bill(billed);
             out.billed(request, billed);
         }
@@ -137,14 +134,11 @@ impl Numbers<'_> {
     /// The numbers as a usage report; `None`: there is no prompt.
     pub(super) fn usage(&self, request: Key) -> Option<Usage> {
         let prompt = self.input_tokens.0.filter(|tokens| *tokens > 0)?;
-        let cached = self.cache_read_tokens.or_zero().min(prompt);
         Some(Usage {
             model: self.model.boxed(),
-            cached,
             output: self.output_tokens.0,
             reasoning: self.reasoning_tokens.0,
-            billed: self.billed(),
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, self.billed())
         })
     }
 

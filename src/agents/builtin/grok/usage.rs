@@ -43,7 +43,9 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let prompt = numbers.prompt.or_zero();
     let request = Key::of_parts(&["grok", &session, record.at.or_empty(), &prompt.to_string()]);
     let is_done = record.message.get() == Some("shell.turn.inference_done");
-    let cached = numbers.cached.or_zero().min(prompt);
+    let billed = Billed::new(prompt, numbers.output.or_zero())
+        .with_cache(numbers.cached.or_zero().min(prompt), 0)
+        .with_reasoning(numbers.reasoning.or_zero());
     is_done.then_some(SidecarRecord {
         session,
         keys: Vec::new(),
@@ -51,17 +53,9 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         window: None,
         about: None,
         usage: Usage {
-            cached,
             output: numbers.output.0,
             reasoning: numbers.reasoning.0,
-            billed: Billed {
-                input: prompt,
-                cache_read: cached,
-                output: numbers.output.or_zero(),
-                reasoning: numbers.reasoning.or_zero(),
-                ..Billed::default()
-            },
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, billed)
         },
     })
 }

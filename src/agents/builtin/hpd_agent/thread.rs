@@ -7,7 +7,7 @@ use kit::lenient::{self, Raw, Text};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role, Source};
+use model::{Gone, Kind, Role};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.
@@ -397,16 +397,11 @@ impl Thread {
             self.operations.insert(id, request);
         }
         out.usage(Usage {
-            request,
             model: model.map(Into::into),
-            prompt,
             cached: numbers.cached_input_token_count.or_zero().min(prompt),
             output: numbers.output_token_count.0,
             reasoning: numbers.reasoning_token_count.0,
-            source: Source::Reported,
-            billed: billed(numbers),
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::billed(request, prompt, billed(numbers))
         });
     }
 
@@ -425,20 +420,15 @@ impl Thread {
             .filter(|(message, _)| !gone.contains(message));
         let kept = kept.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
         self.messages.retain(|message, _| !gone.contains(message));
+        let cause = if self.in_turn {
+            Cause::Automatic
+        } else {
+            Cause::Unlogged
+        };
+        let id = record.compaction_id.get();
         out.reset(Reset {
-            key: record
-                .compaction_id
-                .get()
-                .map(|id| Key::of_parts(&["compaction", id])),
-            gone: Gone::Compaction,
-            cause: if self.in_turn {
-                Cause::Automatic
-            } else {
-                Cause::Unlogged
-            },
-            before: None,
-            after: None,
-            kept: Kept::Nodes(kept),
+            key: id.map(|id| Key::of_parts(&["compaction", id])),
+            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(kept))
         });
         self.replacements(record, out);
     }
@@ -484,12 +474,9 @@ impl Thread {
         let request = (author == Author::Assistant).then(|| *self.open.get_or_insert(self.event));
         self.newest = request.or(self.newest);
         out.node(Node {
-            key: Some(key),
-            part,
             request,
             turn,
-            items: vec![item],
-            ..Node::default()
+            ..Node::new(Some(key), part, vec![item])
         });
     }
 }
@@ -520,13 +507,10 @@ fn is_chat(family: Option<&str>) -> bool {
 }
 
 fn billed(numbers: &Numbers<'_>) -> Billed {
-    Billed {
-        input: numbers.input_token_count.or_zero(),
-        cache_read: numbers.cached_input_token_count.or_zero(),
-        output: numbers.output_token_count.or_zero(),
-        reasoning: numbers.reasoning_token_count.or_zero(),
-        ..Billed::default()
-    }
+    let (input, output) = (numbers.input_token_count, numbers.output_token_count);
+    Billed::new(input.or_zero(), output.or_zero())
+        .with_cache(numbers.cached_input_token_count.or_zero(), 0)
+        .with_reasoning(numbers.reasoning_token_count.or_zero())
 }
 
 /// Begins an item of an author's message.

@@ -105,11 +105,6 @@ impl Context {
 fn report(request: Key, prompt: u64, output: Option<u64>) -> Usage {
     Usage {
         output,
-        billed: Billed {
-            input: prompt,
-            output: output.unwrap_or(0),
-            ..Billed::default()
-        },
-        ..Usage::reported(request, prompt)
+        ..Usage::billed(request, prompt, Billed::new(prompt, output.unwrap_or(0)))
     }
 }

@@ -74,19 +74,13 @@ impl ToolCall<'_> {
 impl Numbers {
     /// The report, if it is one.
     pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
-        let billed = Billed {
-            input: self.input_other.or_zero(),
-            cache_creation: self.input_cache_creation.or_zero(),
-            cache_read: self.input_cache_read.or_zero(),
-            output: self.output.or_zero(),
-            ..Billed::default()
-        };
+        let (read, written) = (self.input_cache_read, self.input_cache_creation);
+        let billed = Billed::new(self.input_other.or_zero(), self.output.or_zero())
+            .with_cache(read.or_zero(), written.or_zero());
         (billed.prompt() > 0).then(|| Usage {
             model,
-            cached: billed.cache_read,
             output: self.output.0,
-            billed,
-            ..Usage::reported(request, billed.prompt())
+            ..Usage::billed(request, billed.prompt(), billed)
         })
     }
 }

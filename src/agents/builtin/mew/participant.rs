@@ -53,7 +53,7 @@ impl Participant {
     pub(super) fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
         self.hold(key, own_tokens(&item));
         out.set_lane(self.lane);
-        out.node(node(key, item, part));
+        out.node(Node::new(Some(key), part, vec![item]));
     }
 
     /// Notes that it holds this envelope.
@@ -130,14 +130,4 @@ impl Participant {
 /// A message by the participants' own count: four characters a token.
 pub(super) fn own_tokens(item: &NewItem) -> u64 {
     item.size.chars.div_ceil(4).into()
-}
-
-pub(super) fn node(key: Key, item: NewItem, part: Part) -> Node {
-    Node {
-        key: Some(key),
-        part,
-        turn: part == Part::Input,
-        items: vec![item],
-        ..Node::default()
-    }
 }

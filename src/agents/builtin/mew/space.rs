@@ -1,11 +1,11 @@
 //! The participants of a space, and which envelopes each of them has in its context.
 
 use super::MEW;
-use super::participant::{Compacted, Loss, Participant, node, own_tokens};
+use super::participant::{Compacted, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use jiff::Timestamp;
 use kit::lenient::{self, Lost, Piece, Raw, Text};
-use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
+use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 
@@ -247,7 +247,7 @@ impl Space {
             if self.participants.is_empty() {
                 self.early.push(chat.clone());
                 out.set_lane(Lane::Main);
-                out.node(node(key, chat.item.clone(), Part::Input));
+                out.node(Node::new(Some(key), Part::Input, vec![chat.item.clone()]));
             }
             self.chats.push(chat);
         }
@@ -328,7 +328,7 @@ impl Space {
             Some(to) => self.add(key, &to, item, part, out),
             None => {
                 out.set_lane(Lane::Main);
-                out.node(node(key, item, part));
+                out.node(Node::new(Some(key), part, vec![item]));
             }
         }
     }
@@ -373,7 +373,7 @@ impl Space {
             let item = out.item(Role::Container, Kind::Reminder);
             let label = format!("near limit: {tokens} of {most} tokens");
             let item = item.label(&label).done();
-            out.node(node(key, item, Part::Injected));
+            out.node(Node::new(Some(key), Part::Injected, vec![item]));
             out.emit(Event::cleared_node(key));
         }
     }
@@ -411,8 +411,8 @@ impl Chat {
         if part == Part::Output {
             item.role = Role::Assistant;
         }
-        let node = Event::Node(Box::new(node(self.key, item, part)));
-        out.push(to.lane, self.place, self.at, node);
+        let node = Node::new(Some(self.key), part, vec![item]);
+        out.push(to.lane, self.place, self.at, Event::Node(Box::new(node)));
     }
 }
 

@@ -193,11 +193,9 @@ fn answer(
         let billed = billed(numbers);
         out.usage(Usage {
             model,
-            cached: billed.cache_read,
             output: Some(billed.output),
             reasoning: Some(billed.reasoning).filter(|reasoning| *reasoning > 0),
-            billed,
-            ..Usage::reported(request, billed.prompt())
+            ..Usage::billed(request, billed.prompt(), billed)
         });
     }
     for (content, call) in calls {

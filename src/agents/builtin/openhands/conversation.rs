@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use kit::lenient::{self, Lost, Raw, Text};
 use kit::time::civil;
 use model::event::{
-    Billed, Cause, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
-use model::{Gone, Kind, Role, Source};
+use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
 
 /// Decodes one conversation.
@@ -154,12 +154,9 @@ impl OpenHandsDecoder {
             _ => None,
         };
         out.node(Node {
-            key,
             parent,
-            part,
             request,
-            turn: part == Part::Input,
-            items,
+            ..Node::new(key, part, items)
         });
         if let Some(request) = request {
             self.answer(request, out);
@@ -187,12 +184,7 @@ impl OpenHandsDecoder {
             self.system = record.id.get().map(Key::of);
             return self.node(record, Part::Injected, items, out);
         };
-        out.node(Node {
-            key: Some(first),
-            part: Part::Injected,
-            items,
-            ..Node::default()
-        });
+        out.node(Node::new(Some(first), Part::Injected, items));
         self.link(record, out);
     }
 
@@ -296,25 +288,15 @@ impl OpenHandsDecoder {
         let stays = self.branch.forget(&forgotten, key);
         // A size that many events happened to have is no size at which it condenses.
         let usual = if self.counts_tokens { "auto" } else { "events" };
+        let cause = Cause::named(self.asked.take().as_deref().unwrap_or(usual));
         out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
-            gone: Gone::Compaction,
-            cause: Cause::named(self.asked.take().as_deref().unwrap_or(usual)),
-            before: None,
-            after: None,
-            kept: Kept::Nodes(stays),
+            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(stays))
         });
-        let summary = record.summary.get().map(|summary| {
-            let item = out.item(Role::Container, Kind::Summary);
-            item.text(summary).done()
-        });
-        out.node(Node {
-            key: Some(key),
-            parent: Parent::Previous,
-            part: Part::Injected,
-            items: summary.into_iter().collect(),
-            ..Node::default()
-        });
+        let summary = record.summary.get();
+        let summary = summary.map(|summary| out.text(Role::Container, Kind::Summary, summary));
+        let items = summary.into_iter().collect();
+        out.node(Node::new(Some(key), Part::Injected, items));
     }
 
     fn update(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
@@ -386,20 +368,8 @@ impl OpenHandsDecoder {
             lenient::value(record.response_token_ids, "response_token_ids", out);
         let output = ids.map(|ids| ids.len() as u64);
         out.usage(Usage {
-            request,
-            model: None,
-            prompt,
-            cached: 0,
             output,
-            reasoning: None,
-            source: Source::Reported,
-            billed: Billed {
-                input: prompt,
-                output: output.unwrap_or(0),
-                ..Billed::default()
-            },
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::billed(request, prompt, Billed::new(prompt, output.unwrap_or(0)))
         });
     }
 }

@@ -5,7 +5,6 @@
 
 use super::wire::{Metrics, Numbers, State};
 use kit::lenient::Report;
-use model::Source;
 use model::event::{Billed, Key, Usage};
 use std::collections::{HashMap, HashSet};
 
@@ -20,21 +19,6 @@ fn numbers_of(numbers: &Numbers<'_>) -> Billed {
         numbers.cache_write_tokens.or_zero(),
     )
     .with_reasoning(numbers.reasoning_tokens.or_zero())
-}
-
-/// What was added to the sums before; `None`: they started again from zero.
-fn difference(sums: Billed, before: Billed) -> Option<Billed> {
-    Some(
-        Billed::new(
-            sums.input.checked_sub(before.input)?,
-            sums.output.checked_sub(before.output)?,
-        )
-        .with_cache(
-            sums.cache_read.checked_sub(before.cache_read)?,
-            sums.cache_creation.checked_sub(before.cache_creation)?,
-        )
-        .with_reasoning(sums.reasoning.checked_sub(before.reasoning)?),
-    )
 }
 
 /// A model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.
@@ -65,16 +49,10 @@ impl Call {
         };
         let model = numbers.model.get().filter(|id| !id.is_empty());
         let usage = Usage {
-            request: Key::new(0),
             model: model.map(bare),
-            prompt,
-            cached: billed.cache_read,
             output: Some(billed.output),
             reasoning: Some(billed.reasoning).filter(|tokens| *tokens > 0),
-            source: Source::Reported,
-            billed,
-            is_whole: false,
-            is_inherited: false,
+            ..Usage::billed(Key::new(0), prompt, billed)
         };
         let window = numbers.context_window.0.filter(|window| *window > 0);
         (prompt > 0).then_some(Call { usage, window })
@@ -128,7 +106,8 @@ impl Stats {
                 self.lost.insert(id.clone());
                 continue;
             };
-            let added = difference(sum, before).unwrap_or(sum);
+            // Sums may start again from zero.
+            let added = sum.checked_sub(before).unwrap_or(sum);
             let is_one = numbers.per_turn_token.0 == Some(added.input + added.output);
             match Call::billed(added, numbers) {
                 Some(call) if is_one => self.waiting.push((id.clone(), call)),

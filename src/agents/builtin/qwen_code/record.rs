@@ -92,9 +92,11 @@ impl Numbers {
         let cached = self.cached_content_token_count.or_zero().min(prompt);
         let reasoning = self.thoughts_token_count.0;
         let output = self.output(prompt);
+        let billed = Billed::new(prompt, output.unwrap_or(0))
+            .with_cache(cached, 0)
+            .with_reasoning(reasoning.unwrap_or(0));
         Some(Usage {
             model,
-            cached,
             output,
             reasoning: output.and(reasoning),
             source: if self.is_split() {
@@ -102,14 +104,7 @@ impl Numbers {
             } else {
                 Source::Reported
             },
-            billed: Billed {
-                input: prompt,
-                cache_read: cached,
-                output: output.unwrap_or(0),
-                reasoning: reasoning.unwrap_or(0),
-                ..Billed::default()
-            },
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, billed)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use kit::bodies::{Request, Response};
 use kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
-use model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
+use model::event::{Event, Key, Lane, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -118,11 +118,7 @@ fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
     let item = out.item(Role::Tool, Kind::ToolResult);
     let item = item.tool(Some("built-in"));
     let items = vec![item.reported(tokens, "(not in the log)").done()];
-    out.node(Node {
-        key: Some(key),
-        items,
-        ..Node::default()
-    });
+    out.node(Node::new(Some(key), Part::Link, items));
     key
 }
 

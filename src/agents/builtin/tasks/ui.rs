@@ -73,10 +73,8 @@ impl Report {
         };
         Usage {
             model,
-            cached: billed.cache_read,
             output: Some(billed.output),
-            billed,
-            ..Usage::reported(request, prompt)
+            ..Usage::billed(request, prompt, billed)
         }
     }
 }
@@ -156,13 +154,8 @@ impl Ui {
             "api_req_started" => {
                 let numbers = shown.text.get().unwrap_or("{}");
                 let numbers: Numbers = lenient::parse(numbers, lost).unwrap_or_default();
-                let billed = Billed {
-                    input: numbers.input.or_zero(),
-                    cache_creation: numbers.cache_write.or_zero(),
-                    cache_read: numbers.cache_read.or_zero(),
-                    output: numbers.output.or_zero(),
-                    ..Billed::default()
-                };
+                let billed = Billed::new(numbers.input.or_zero(), numbers.output.or_zero())
+                    .with_cache(numbers.cache_read.or_zero(), numbers.cache_write.or_zero());
                 if billed.prompt() > 0 {
                     let model = shown.model.boxed();
                     self.reports.push_back(Report {
