@@ -73,11 +73,8 @@ impl ToolNames {
         arguments: Option<Raw<'_>>,
         out: &mut Sink<'_>,
     ) -> NewItem {
-        let item = self.begin_call(id, tool, out);
-        match arguments {
-            Some(arguments) => lenient::raw(item, arguments).done(),
-            None => item.done(),
-        }
+        self.insert(id, tool.unwrap_or_default());
+        lenient::call(tool, id, arguments, out)
     }
 
     /// The same of a call whose arguments are a text.
@@ -88,18 +85,10 @@ impl ToolNames {
         arguments: &str,
         out: &mut Sink<'_>,
     ) -> NewItem {
-        self.begin_call(id, tool, out).text(arguments).done()
-    }
-
-    fn begin_call<'s, 'm>(
-        &mut self,
-        id: Option<&str>,
-        tool: Option<&str>,
-        out: &'s mut Sink<'m>,
-    ) -> ItemBuilder<'s, 'm> {
         let name = tool.unwrap_or_default();
         self.insert(id, name);
-        out.tool_call(tool, id).text(name)
+        let item = out.tool_call(tool, id).text(name);
+        item.text(arguments).done()
     }
 
     /// The tool of a call.

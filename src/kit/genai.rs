@@ -27,11 +27,7 @@ impl Call<'_> {
     /// Adds the call to an item.
     pub fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         let item = item.tool(self.name.get()).call(self.id.get());
-        let item = item.text(self.name.or_empty());
-        match self.args {
-            Some(args) => lenient::raw(item, args),
-            None => item,
-        }
+        lenient::raw(item.text(self.name.or_empty()), self.args)
     }
 }
 

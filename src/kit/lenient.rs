@@ -15,7 +15,8 @@ pub use record::{At, Field, Record, Slot, Unsure, Written, object, parse, value}
 pub use scan::{NotJson, Raw, Scanner};
 
 use jiff::Timestamp;
-use model::event::{ELIDED, ItemBuilder, Key};
+use model::event::{ELIDED, ItemBuilder, Key, NewItem, Sink};
+use model::{Kind, Role};
 use std::borrow::Cow;
 
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
@@ -213,6 +214,17 @@ impl<B> Pieces<'_, B> {
         })
     }
 
+    /// The bare texts, and those of the objects.
+    pub fn all_texts<'s>(
+        &'s self,
+        of: impl Fn(&'s B) -> Option<&'s str>,
+    ) -> impl Iterator<Item = &'s str> {
+        self.0.iter().filter_map(move |piece| match piece {
+            Piece::Text(text) => Some(&**text),
+            Piece::Part(part) => of(part),
+        })
+    }
+
     /// The bare texts among them.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
@@ -239,14 +251,40 @@ impl<B> Default for Pieces<'_, B> {
     }
 }
 
-/// Adds a JSON value to an item as the text that it is. If the reader cut one of its strings, adds its
-/// strings one by one, since only a string can be marked as cut.
-pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
-    if value.get().contains(ELIDED) {
-        strings(item, value)
-    } else {
-        item.text(value.get())
+/// Adds a JSON value, if there is one, to an item as the text that it is. If the reader cut one of its strings, adds
+/// its strings one by one, since only a string can be marked as cut.
+pub fn raw<'s, 'm, 'a>(
+    item: ItemBuilder<'s, 'm>,
+    value: impl Into<Option<Raw<'a>>>,
+) -> ItemBuilder<'s, 'm> {
+    match value.into() {
+        Some(value) if value.get().contains(ELIDED) => strings(item, value),
+        Some(value) => item.text(value.get()),
+        None => item,
     }
+}
+
+/// The item of a call of a tool: its name, and its arguments.
+pub fn call(
+    tool: Option<&str>,
+    id: Option<&str>,
+    arguments: Option<Raw<'_>>,
+    out: &mut Sink<'_>,
+) -> NewItem {
+    let item = out.tool_call(tool, id).text(tool.unwrap_or_default());
+    raw(item, arguments).done()
+}
+
+/// Begins the item of a tool on offer: its name, its description, and the schema of its parameters.
+pub fn offered<'s, 'm>(
+    tool: &Text<'_>,
+    description: &Text<'_>,
+    parameters: Option<Raw<'_>>,
+    out: &'s mut Sink<'m>,
+) -> ItemBuilder<'s, 'm> {
+    let item = out.item(Role::Container, Kind::ToolList).tool(tool.get());
+    let item = item.text(tool.or_empty()).text(description.or_empty());
+    item.text(parameters.map_or("", Raw::get))
 }
 
 /// Adds a JSON list of tools to an item.
@@ -268,8 +306,14 @@ pub fn tool_count(json: &str) -> usize {
     }
 }
 
-/// Adds the strings in a JSON value to an item; the value as it is where it holds none.
-pub fn strings<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
+/// Adds the strings in a JSON value, if there is one, to an item; the value as it is where it holds none.
+pub fn strings<'s, 'm, 'a>(
+    item: ItemBuilder<'s, 'm>,
+    value: impl Into<Option<Raw<'a>>>,
+) -> ItemBuilder<'s, 'm> {
+    let Some(value) = value.into() else {
+        return item;
+    };
     let parsed: serde_json::Value = serde_json::from_str(value.get()).unwrap_or_default();
     let mut found = Vec::new();
     collect(&parsed, &mut found);

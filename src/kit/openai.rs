@@ -1,7 +1,7 @@
 //! Messages as OpenAI's Chat Completions has them, which many agents write to their logs.
 
 use super::anthropic::ToolNames;
-use super::lenient::{Piece, Pieces, Raw, Text, record};
+use super::lenient::{Pieces, Raw, Text, record};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 
@@ -30,10 +30,7 @@ pub type Content<'a> = Pieces<'a, Block<'a>>;
 
 /// The texts of a content.
 pub fn texts<'c>(content: &'c Content<'_>) -> impl Iterator<Item = &'c str> {
-    content.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(block) => block.text.get(),
-    })
+    content.all_texts(|block| block.text.get())
 }
 
 /// All texts of a content as one item.

@@ -216,11 +216,7 @@ impl AntigravityDecoder {
         for call in &step.calls {
             let name = call.name.or_empty();
             self.calls.push_back(name.into());
-            let item = out.tool_call(call.name.get(), None).text(name);
-            items.push(match call.args {
-                Some(args) => lenient::raw(item, args).done(),
-                None => item.done(),
-            });
+            items.push(lenient::call(call.name.get(), None, call.args, out));
         }
         let key = step.key();
         let usage = key.and_then(|key| self.usages.get(&key)).cloned();

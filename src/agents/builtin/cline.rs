@@ -27,7 +27,7 @@ use format::{
     facts, head,
 };
 use kit::anthropic::{self, ToolNames, part_of};
-use kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
+use kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::{Path, PathBuf};
@@ -388,10 +388,7 @@ impl ClineDecoder {
                 Some("compaction_summary") => Kind::Summary,
                 _ => Kind::Reminder,
             };
-            let texts = message.content.0.iter().filter_map(|piece| match piece {
-                Piece::Text(text) => Some(&**text),
-                Piece::Part(block) => block.text.get(),
-            });
+            let texts = message.content.all_texts(|block| block.text.get());
             let items = texts.map(|text| out.text(Role::Container, kind, text));
             let items = items.collect();
             out.node(Node::new(None, Part::Injected, items));

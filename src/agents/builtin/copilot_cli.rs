@@ -429,15 +429,14 @@ impl CopilotCliDecoder {
         if let Some(name) = request.name.get() {
             self.tools.insert(request.tool_call_id.get(), name);
         }
-        let item = out.tool_call(request.name.get(), request.tool_call_id.get());
-        let item = item.text(request.name.or_empty());
+        let (name, id) = (request.name.get(), request.tool_call_id.get());
         match request.arguments {
             // Some models' are a string that holds them.
             Some(arguments) if arguments.get().starts_with('"') => {
+                let item = out.tool_call(name, id).text(request.name.or_empty());
                 lenient::strings(item, arguments).done()
             }
-            Some(arguments) => lenient::raw(item, arguments).done(),
-            None => item.done(),
+            arguments => lenient::call(name, id, arguments, out),
         }
     }
 

@@ -232,16 +232,8 @@ impl GrokDecoder {
             }
             "tool_call" => {
                 self.open.extend(update.call.key());
-                let name = update.title.get();
-                self.tools
-                    .insert(update.call.get(), name.unwrap_or_default());
-                let item = out
-                    .tool_call(name, update.call.get())
-                    .text(name.unwrap_or_default());
-                let item = match update.input {
-                    Some(input) => lenient::raw(item, input).done(),
-                    None => item.done(),
-                };
+                let (name, call) = (update.title.get(), update.call.get());
+                let item = self.tools.call(call, name, update.input, out);
                 self.requests.output(about, vec![item], out);
                 self.requests.total(about.total.get(), out);
             }

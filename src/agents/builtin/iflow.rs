@@ -17,7 +17,7 @@ use format::{
 };
 use kit::anthropic::{ToolNames, part_of};
 use kit::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
-use model::event::{Billed, Key, Meta, NewItem, Node, Sink, Usage};
+use model::event::{Billed, ItemBuilder, Key, Meta, NewItem, Node, Sink, Usage};
 use model::{Kind, Role};
 
 /// The format.
@@ -199,12 +199,8 @@ impl IflowDecoder {
                 Piece::Part(part) => (part.text.get(), part.response),
             });
             for (text, response) in std::iter::once((text.get(), *response)).chain(parts) {
-                if let Some(text) = text {
-                    item = item.text(text);
-                }
-                if let Some(response) = response {
-                    item = lenient::strings(item, response);
-                }
+                item = text.into_iter().fold(item, ItemBuilder::text);
+                item = lenient::strings(item, response);
             }
         }
         item.done()

@@ -277,8 +277,10 @@ impl VibeDecoder {
         let (messages, tools) = (&request.input.messages, &request.input.tools);
         if tools.kind.get() == Some("replace") {
             self.has_tools = true;
-            let items = tools.tools.iter().map(|tool| offered(tool, out));
-            let items = items.collect();
+            let offered = |tool: &Tool<'_>| {
+                lenient::offered(&tool.name, &tool.description, tool.parameters, out).done()
+            };
+            let items = tools.tools.iter().map(offered).collect();
             let key = Some(Key::of("vibe tools"));
             out.node(Node::new(key, Part::Front, items));
         }
@@ -450,12 +452,8 @@ impl Message<'_> {
 
     /// All its texts as one item.
     fn whole(&self, item: ItemBuilder<'_, '_>) -> NewItem {
-        let texts = self.content.texts();
-        let parts = self.content.parts().filter_map(|block| block.text.get());
-        texts
-            .chain(parts)
-            .fold(item, |item, text| item.text(text))
-            .done()
+        let texts = self.content.all_texts(|block| block.text.get());
+        texts.fold(item, ItemBuilder::text).done()
     }
 }
 
@@ -498,16 +496,6 @@ fn written<'b, 'a: 'b>(
         _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
     });
     items.collect()
-}
-
-/// The item of a tool on offer.
-fn offered(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
-    let name = tool.name.get();
-    let item = out.item(Role::Container, Kind::ToolList).tool(name);
-    let item = item
-        .text(name.unwrap_or_default())
-        .text(tool.description.or_empty());
-    item.text(tool.parameters.map_or("", Raw::get)).done()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 use format::settings::Layers;
 use format::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Count, Lost, Raw, Text, Window, record};
+use kit::lenient::{self, Count, Lost, Text, Window, record};
 use kit::openai::{self, Call, Content};
 use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
@@ -180,13 +180,8 @@ impl VibeDecoder {
             items.push(prompt.whole(out, Role::Container, Kind::Prompt));
         }
         for tool in about.tools.iter().map(|tool| &tool.function) {
-            let item = out
-                .item(Role::Container, Kind::ToolList)
-                .tool(tool.name.get());
-            let item = item
-                .text(tool.name.or_empty())
-                .text(tool.description.or_empty());
-            items.push(item.text(tool.parameters.map_or("", Raw::get)).done());
+            let (name, about) = (&tool.name, &tool.description);
+            items.push(lenient::offered(name, about, tool.parameters, out).done());
         }
         let key = Some(Key::of("vibe front"));
         out.node(Node::new(key, Part::Front, items));

@@ -390,12 +390,8 @@ fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewIt
             .text(block.thinking.or_empty())
             .opaque(block.thinking_signature.or_empty().len() as u64),
         "toolCall" => {
-            let call = out.tool_call(block.name.get(), block.id.get());
-            let call = call.text(block.name.or_empty());
-            match block.arguments {
-                Some(arguments) => lenient::raw(call, arguments),
-                None => call,
-            }
+            let (name, id) = (block.name.get(), block.id.get());
+            return Some(lenient::call(name, id, block.arguments, out));
         }
         _ => return None,
     };

@@ -318,12 +318,8 @@ impl TaskDecoder {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
             ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
         });
-        let texts = message.content.texts().map(str::to_owned);
-        let parts = message.content.parts().filter_map(|block| block.text.get());
-        let texts: Vec<String> = texts.chain(parts.map(str::to_owned)).collect();
-        let items = texts
-            .iter()
-            .map(|text| out.text(Role::Container, Kind::Summary, text));
+        let texts = message.content.all_texts(|block| block.text.get());
+        let items = texts.map(|text| out.text(Role::Container, Kind::Summary, text));
         let items = items.collect();
         out.node(Node::new(key, Part::Injected, items));
     }

@@ -308,10 +308,7 @@ impl ZedDecoder {
             let output: Output<'_> = lenient::parse(value.get(), &lost).unwrap_or_default();
             let tool = output.tool.get().or(self.tools.get(Some(id)));
             let item = out.tool_result(tool, Some(id));
-            items.push(match output.content {
-                Some(content) => lenient::strings(item, content).done(),
-                None => item.done(),
-            });
+            items.push(lenient::strings(item, output.content).done());
         });
         lost.report(out);
         items

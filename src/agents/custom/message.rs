@@ -176,9 +176,6 @@ fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
 fn put<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &Value) -> ItemBuilder<'s, 'm> {
     match value {
         Value::String(text) => item.text(text),
-        other => match Raw::of(&other.to_string()) {
-            Some(json) => lenient::raw(item, json),
-            None => item,
-        },
+        other => lenient::raw(item, Raw::of(&other.to_string())),
     }
 }

@@ -322,9 +322,7 @@ fn result<'s, 'm>(
     let id = response.id.get();
     let id = id.or(call.and_then(|call| call.id.get()));
     let mut item = out.item(role, kind).tool(name).call(id);
-    if let Some(value) = response.response {
-        item = lenient::strings(item, value);
-    }
+    item = lenient::strings(item, response.response);
     for part in beside {
         item = item.text(part.text.or_empty());
         if let Some((tokens, label)) = media(part) {

@@ -275,7 +275,7 @@ impl Thread {
                     (Role::Tool, Kind::ToolResult)
                 };
                 let item = out.item(role, kind).tool(name).call(content.call_id.get());
-                let item = result.into_iter().fold(item, lenient::strings).done();
+                let item = lenient::strings(item, result).done();
                 self.add(id, Author::Tool, item, out);
             }
             "data" | "uri" => {
@@ -331,10 +331,9 @@ impl Thread {
             item = item.text(text);
         }
         for answer in record.result.parts() {
-            item = match (answer.text.get(), answer.json) {
-                (Some(text), _) => item.text(text),
-                (None, Some(json)) => lenient::strings(item, json),
-                (None, None) => item,
+            item = match answer.text.get() {
+                Some(text) => item.text(text),
+                None => lenient::strings(item, answer.json),
             };
         }
         if is_container {
@@ -488,10 +487,7 @@ fn without_indentation<'s, 'm>(
 ) -> ItemBuilder<'s, 'm> {
     let is_indented = arguments.get().contains('\n');
     match serde_json::from_str::<serde_json::Value>(arguments.get()) {
-        Ok(value) if is_indented => match Raw::of(&value.to_string()) {
-            Some(compact) => lenient::raw(item, compact),
-            None => lenient::raw(item, arguments),
-        },
+        Ok(value) if is_indented => lenient::raw(item, Raw::of(&value.to_string())),
         _ => lenient::raw(item, arguments),
     }
 }

@@ -99,11 +99,7 @@ pub(super) fn time(number: f64) -> Option<Timestamp> {
 
 /// All texts of a content.
 pub(super) fn text_of(content: &Content<'_>) -> String {
-    let texts = content.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(part) => part.text.get(),
-    });
-    texts.collect()
+    content.all_texts(|part| part.text.get()).collect()
 }
 
 /// Whether the harness wrote this as the user's.

@@ -270,12 +270,8 @@ impl Wire {
             }
             "tool.call" => {
                 self.add_tool(event.tool_call_id.get(), event.name.get());
-                let call = out.tool_call(event.name.get(), event.tool_call_id.get());
-                let call = call.text(event.name.or_empty());
-                let item = match event.args {
-                    Some(args) => lenient::raw(call, args).done(),
-                    None => call.done(),
-                };
+                let (name, call) = (event.name.get(), event.tool_call_id.get());
+                let item = lenient::call(name, call, event.args, out);
                 self.history.add_to_model(key);
                 out.node(output(vec![item]));
                 self.report(self.numbers, request, out);

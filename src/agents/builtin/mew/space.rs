@@ -4,7 +4,7 @@ use super::MEW;
 use super::participant::{Compacted, Loss, Participant, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use jiff::Timestamp;
-use kit::lenient::{self, Lost, Piece, Raw, Text};
+use kit::lenient::{self, Lost, Raw, Text};
 use model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
@@ -293,7 +293,7 @@ impl Space {
             .item(Role::Assistant, Kind::ToolCall)
             .tool(params.name.get())
             .call(envelope.id.get());
-        let item = params.arguments.into_iter().fold(item, lenient::raw).done();
+        let item = lenient::raw(item, params.arguments).done();
         self.add(key, from, item, Part::Output, out);
     }
 
@@ -428,11 +428,7 @@ fn add_result<'s, 'm>(
     parts: &ToolResult<'_>,
     result: Raw<'_>,
 ) -> ItemBuilder<'s, 'm> {
-    let texts = parts.content.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(part) => part.text.get(),
-    });
-    let mut texts = texts.peekable();
+    let mut texts = parts.content.all_texts(|part| part.text.get()).peekable();
     match texts.peek() {
         Some(_) => texts.fold(item, ItemBuilder::text),
         None => lenient::raw(item, result),

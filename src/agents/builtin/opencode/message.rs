@@ -374,13 +374,8 @@ impl<'p> Step<'p> {
             ),
             "tool" => {
                 let (tool, call) = (part.tool.get(), part.call.get());
-                let item = out.tool_call(tool, call).text(part.tool.or_empty());
                 let input = part.state.as_ref().and_then(|state| state.input);
-                let item = match input {
-                    Some(input) => lenient::raw(item, input),
-                    None => item,
-                };
-                self.output.push(item.done());
+                self.output.push(lenient::call(tool, call, input, out));
                 self.calls.push(part);
             }
             other => OPENCODE.pass_over(other, out),

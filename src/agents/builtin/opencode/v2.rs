@@ -174,13 +174,8 @@ fn answer(
             "reasoning" => items.push(out.text(Role::Assistant, Kind::Thinking, text)),
             "tool" => {
                 let call: Call<'_> = lenient::value(content.state, "state", out);
-                let item = out.tool_call(content.name.get(), content.id.get());
-                let item = item.text(content.name.or_empty());
-                let item = match call.input {
-                    Some(input) => lenient::raw(item, input),
-                    None => item,
-                };
-                items.push(item.done());
+                let (name, id) = (content.name.get(), content.id.get());
+                items.push(lenient::call(name, id, call.input, out));
                 calls.push((content, call));
             }
             other => OPENCODE.pass_over(other, out),
@@ -223,10 +218,7 @@ fn result(
     } else {
         call.structured.filter(|_| call.content.0.is_empty())
     };
-    let item = match whole {
-        Some(value) => lenient::raw(item, value),
-        None => item,
-    };
+    let item = lenient::raw(item, whole);
     let pieces = call.content.0.iter();
     let item = pieces.fold(item, |item, piece| match piece {
         Piece::Text(text) => item.text(text),

@@ -5,7 +5,7 @@
 //! sections and tools (`packages/ai/src/utils/transcript.ts`). A compaction holds the whole again.
 
 use super::record::{Message, Tool};
-use kit::lenient::Piece;
+use kit::lenient;
 use model::event::{Event, Key, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::collections::HashSet;
@@ -21,10 +21,7 @@ pub(super) struct System {
 impl System {
     /// Takes a message that changes the system prompt or the tools.
     pub(super) fn change(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let content = message.content.0.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(block) => block.text.get(),
-        });
+        let content = message.content.all_texts(|block| block.text.get());
         for text in content.filter(|text| !text.is_empty()) {
             self.base += 1;
             let key = Key::of_number("pi prompt", self.base as u64);
@@ -80,12 +77,6 @@ fn key_of(tool: &Tool<'_>) -> Key {
 
 /// A tool as the model gets it.
 fn schema(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
-    let item = out.item(Role::Container, Kind::ToolList);
-    let item = item.tool(tool.name.get()).tools(1);
-    let item = item.text(tool.name.or_empty());
-    let item = item.text(tool.description.or_empty());
-    match tool.parameters {
-        Some(parameters) => item.text(parameters.get()).done(),
-        None => item.done(),
-    }
+    let item = lenient::offered(&tool.name, &tool.description, tool.parameters, out);
+    item.tools(1).done()
 }

@@ -160,10 +160,7 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, piece: &Piece<'_, Parts<'_>>) -> ItemB
     }
     if let Some(response) = &part.function_response {
         let item = item.tool(response.name.get()).call(response.id.get());
-        return match response.response {
-            Some(value) => lenient::strings(item, value),
-            None => item,
-        };
+        return lenient::strings(item, response.response);
     }
     match (part.media(), part.text.get()) {
         (Some(media), _) => item.fixed(

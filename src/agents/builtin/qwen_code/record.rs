@@ -1,7 +1,7 @@
 //! The records as they are written.
 
 use kit::genai::Parts;
-use kit::lenient::{Count, Piece, Pieces, Raw, Text, Window, record};
+use kit::lenient::{Count, Pieces, Raw, Text, Window, record};
 use model::Source;
 use model::event::{Billed, Key, Usage};
 
@@ -78,10 +78,7 @@ record! {
 impl Content<'_> {
     /// Its texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.parts.0.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(part) => part.text.get(),
-        })
+        self.parts.all_texts(|part| part.text.get())
     }
 }
 
