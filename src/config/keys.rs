@@ -2,7 +2,7 @@
 //! environment, `config show` and the documentation are made from. A new key is an entry here and a field of
 //! [`super::Config`] or of its section; tests compare the two.
 
-use std::iter;
+use std::slice;
 
 /// A key of the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -88,32 +88,46 @@ pub enum Unset {
     Required,
 }
 
-const fn key(name: &'static str, kind: Kind, unset: Unset, about: &'static str) -> Key {
-    Key {
-        name,
-        alias: None,
-        about,
-        kind,
-        unset,
-        example: match unset {
+/// A list of keys: each with its kind, what holds where it is not set, what it is for, and an example that is not its
+/// default.
+macro_rules! keys {
+    ($(
+        $name:ident $(or $alias:ident)?: $kind:expr, $unset:expr, $about:literal $(, like $example:literal)?;
+    )*) => {
+        &[$(Key {
+            name: stringify!($name),
+            alias: [$(stringify!($alias))?].first().copied(),
+            about: $about,
+            kind: $kind,
+            unset: $unset,
+            example: [$($example,)? $unset.value()][0],
+        }),*]
+    };
+}
+
+/// The keys of rows that are about some sessions: which these are, and the others.
+macro_rules! which {
+    ($($others:tt)*) => {
+        keys! {
+            agent: Text, Means("any"), "The agent's id or its name on the screens; * is any text.", like r#""codex""#;
+            model: Text, Means("any"), "The model's id; * is any text.", like r#""claude-opus-4-6*""#;
+            session: Text, Means("any"), "The session's id; * is any text.", like r#""3f2a*""#;
+            $($others)*
+        }
+    };
+}
+
+impl Unset {
+    /// The default; empty: there is none.
+    const fn value(self) -> &'static str {
+        match self {
             Unset::Default(value) => value,
             Unset::Means(_) | Unset::Required => "",
-        },
+        }
     }
 }
 
 impl Key {
-    const fn like(self, example: &'static str) -> Key {
-        Key { example, ..self }
-    }
-
-    const fn alias(self, alias: &'static str) -> Key {
-        Key {
-            alias: Some(alias),
-            ..self
-        }
-    }
-
     /// Whether this is its name, or another spelling of it.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name)
@@ -135,247 +149,78 @@ use Kind::{
 use Unset::{Default, Means, Required};
 
 /// All keys, in the order in which they are listed.
-pub const ALL: &[Key] = &[
-    key(
-        "roots",
-        Texts,
-        Default("[]"),
-        "Folders to search besides the agents' own.",
-    )
-    .like(r#"["/srv/agents/logs"]"#),
-    key(
-        "models",
-        Text,
-        Means("models.toml beside the configuration, if there is one"),
-        "Your own models table; its rows come before the built-in ones.",
-    )
-    .like(r#""models.toml""#),
-    key(
-        "theme",
-        Text,
-        Default(r#""terminal""#),
-        "The theme: terminal, dark, light, colour-blind, monochrome, or one of your own.",
-    )
-    .like(r#""dark""#),
-    key(
-        "fills",
-        Choice(&["solid", "by-role"]),
-        Means("as the theme has it"),
-        "What fills bars, in all themes: the same for all roles, or a pattern for each.",
-    )
-    .like(r#""by-role""#),
-    key(
-        "oversized",
-        Size,
-        Default(r#""4%""#),
-        "Results from this size on are marked: tokens, or a share of the window.",
-    )
-    .like(r#""8k""#),
-    key(
-        "ascii",
-        Flag,
-        Default("false"),
-        "Use ASCII characters only.",
-    ),
-    key(
-        "no_color",
-        Flag,
-        Default("false"),
-        "Use no colours. NO_COLOR in the environment does the same.",
-    ),
-    key(
-        "cache",
-        Flag,
-        Default("true"),
-        "Keep what was read of logs, so that unchanged ones are not read again.",
-    ),
-    key(
-        "window",
-        Rows(&[
-            AGENT,
-            MODEL,
-            SESSION,
-            key("tokens", Tokens, Required, "The window.").like(r#""1M""#),
-        ]),
-        Default("[]"),
-        "The window of matching sessions; the first row that matches applies.",
-    )
-    .like(r#"[{ model = "claude-opus-4-6*", tokens = "1M" }]"#),
-    key(
-        "policy",
-        Rows(POLICY),
-        Default("[]"),
+pub const ALL: &[Key] = keys! {
+    roots: Texts, Default("[]"), "Folders to search besides the agents' own.", like r#"["/srv/agents/logs"]"#;
+    models: Text, Means("models.toml beside the configuration, if there is one"),
+        "Your own models table; its rows come before the built-in ones.", like r#""models.toml""#;
+    theme: Text, Default(r#""terminal""#),
+        "The theme: terminal, dark, light, colour-blind, monochrome, or one of your own.", like r#""dark""#;
+    fills: Choice(&["solid", "by-role"]), Means("as the theme has it"),
+        "What fills bars, in all themes: the same for all roles, or a pattern for each.", like r#""by-role""#;
+    oversized: Size, Default(r#""4%""#),
+        "Results from this size on are marked: tokens, or a share of the window.", like r#""8k""#;
+    ascii: Flag, Default("false"), "Use ASCII characters only.";
+    no_color: Flag, Default("false"), "Use no colours. NO_COLOR in the environment does the same.";
+    cache: Flag, Default("true"), "Keep what was read of logs, so that unchanged ones are not read again.";
+    window: Rows(WINDOW), Default("[]"), "The window of matching sessions; the first row that matches applies.",
+        like r#"[{ model = "claude-opus-4-6*", tokens = "1M" }]"#;
+    policy: Rows(POLICY), Default("[]"),
         "When matching sessions compact; the first row that matches applies. A row has one rule.",
-    )
-    .like(r#"[{ agent = "codex", share = 0.95 }]"#),
-    key(
-        "keys",
-        Bindings,
-        Means("as keys.md lists them"),
+        like r#"[{ agent = "codex", share = 0.95 }]"#;
+    keys: Bindings, Means("as keys.md lists them"),
         "Keys of the screens, by the names of actions; with a screen's name before it, on that screen only.",
-    )
-    .like(r#"{ sort = "f5", suspend = [] }"#),
-    key(
-        "statusline",
-        Section(&[
-            key(
-                "format",
-                Text,
-                Default(r#""normal""#),
-                "What status lines show: normal, short, two-lines, or a format of your own.",
-            )
-            .like(r#""{percent:colour}[ · {until}]""#),
-            key(
-                "colours",
-                TwoShares,
-                Default("[0.7, 0.9]"),
-                "The shares of the trigger from which on they are yellow, and red.",
-            )
-            .alias("colors"),
-        ]),
-        Means("its defaults"),
-        "What status lines show.",
-    ),
-    key(
-        "hooks",
-        Section(&[
-            key(
-                "share",
-                Shares,
-                Default("[0.8, 0.95]"),
-                "Hooks warn at these shares of the trigger, once each.",
-            ),
-            key(
-                "tell_model",
-                Flag,
-                Default("false"),
-                "Whether they warn the model too.",
-            ),
-            key(
-                "compactions",
-                Flag,
-                Default("true"),
-                "Whether they say what a compaction did.",
-            ),
-        ]),
-        Means("its defaults"),
-        "What hooks say.",
-    ),
-    key(
-        "alerts",
-        Section(&[
-            key(
-                "share",
-                Shares,
-                Default("[]"),
-                "Alert when a context reaches these shares of its trigger.",
-            )
-            .like("[0.8, 0.95]"),
-            key(
-                "requests_left",
-                Count,
-                Means("no such alert"),
-                "Alert when at most this many requests are left before a compaction.",
-            )
-            .like("5"),
-            key(
-                "minutes_left",
-                Count,
-                Means("no such alert"),
-                "Alert this many minutes before a session compacts because nobody types.",
-            )
-            .like("5"),
-            key(
-                "item",
-                Size,
-                Means("no such alert"),
-                "Alert when an item is at least this large.",
-            )
-            .like(r#""20k""#),
-            key(
-                "notify",
-                Choices(&["screen", "bell", "osc9", "osc777", "osc99"]),
-                Default(r#"["screen"]"#),
-                "How alerts reach you.",
-            )
-            .like(r#"["screen", "bell", "osc9"]"#),
-            key(
-                "command",
-                Texts,
-                Default("[]"),
-                "A program and its arguments, run for each alert.",
-            )
-            .like(r#"["notify-send", "ctxgauge"]"#),
-        ]),
-        Means("no alerts"),
-        "Alerts: off unless share, requests_left, minutes_left or item is set.",
-    ),
-];
+        like r#"{ sort = "f5", suspend = [] }"#;
+    statusline: Section(STATUS_LINE), Means("its defaults"), "What status lines show.";
+    hooks: Section(HOOKS), Means("its defaults"), "What hooks say.";
+    alerts: Section(ALERTS), Means("no alerts"),
+        "Alerts: off unless share, requests_left, minutes_left or item is set.";
+};
 
-const AGENT: Key = key(
-    "agent",
-    Text,
-    Means("any"),
-    "The agent's id or its name on the screens; * is any text.",
-)
-.like(r#""codex""#);
-const MODEL: Key = key(
-    "model",
-    Text,
-    Means("any"),
-    "The model's id; * is any text.",
-)
-.like(r#""claude-opus-4-6*""#);
-const SESSION: Key = key(
-    "session",
-    Text,
-    Means("any"),
-    "The session's id; * is any text.",
-)
-.like(r#""3f2a*""#);
+const STATUS_LINE: &[Key] = keys! {
+    format: Text, Default(r#""normal""#),
+        "What status lines show: normal, short, two-lines, or a format of your own.",
+        like r#""{percent:colour}[ · {until}]""#;
+    colours or colors: TwoShares, Default("[0.7, 0.9]"),
+        "The shares of the trigger from which on they are yellow, and red.";
+};
 
-const POLICY: &[Key] = &[
-    AGENT,
-    MODEL,
-    SESSION,
-    key(
-        "share",
-        Share,
-        Means("not this rule"),
-        "Compacts at this share of the window.",
-    )
-    .like("0.95"),
-    key(
-        "tokens",
-        Tokens,
-        Means("not this rule"),
-        "Compacts at this size.",
-    )
-    .like(r#""150k""#),
-    key(
-        "messages",
-        Section(&[
-            key("keep", Count, Required, "Messages that stay.").like("20"),
-            key(
-                "over",
-                Count,
-                Required,
-                "How many more there are before it compacts.",
-            )
-            .like("5"),
-        ]),
-        Means("not this rule"),
-        "Compacts by the number of messages, not by size.",
-    )
-    .like("{ keep = 20, over = 5 }"),
-    key(
-        "drop_oldest",
-        Flag,
-        Default("false"),
-        "Drops the oldest messages until the rest fits into the window, or into tokens.",
-    ),
-    key("never", Flag, Default("false"), "Does not compact."),
-];
+const HOOKS: &[Key] = keys! {
+    share: Shares, Default("[0.8, 0.95]"), "Hooks warn at these shares of the trigger, once each.";
+    tell_model: Flag, Default("false"), "Whether they warn the model too.";
+    compactions: Flag, Default("true"), "Whether they say what a compaction did.";
+};
+
+const ALERTS: &[Key] = keys! {
+    share: Shares, Default("[]"), "Alert when a context reaches these shares of its trigger.", like "[0.8, 0.95]";
+    requests_left: Count, Means("no such alert"),
+        "Alert when at most this many requests are left before a compaction.", like "5";
+    minutes_left: Count, Means("no such alert"),
+        "Alert this many minutes before a session compacts because nobody types.", like "5";
+    item: Size, Means("no such alert"), "Alert when an item is at least this large.", like r#""20k""#;
+    notify: Choices(&["screen", "bell", "osc9", "osc777", "osc99"]), Default(r#"["screen"]"#),
+        "How alerts reach you.", like r#"["screen", "bell", "osc9"]"#;
+    command: Texts, Default("[]"), "A program and its arguments, run for each alert.",
+        like r#"["notify-send", "ctxgauge"]"#;
+};
+
+const WINDOW: &[Key] = which! {
+    tokens: Tokens, Required, "The window.", like r#""1M""#;
+};
+
+const POLICY: &[Key] = which! {
+    share: Share, Means("not this rule"), "Compacts at this share of the window.", like "0.95";
+    tokens: Tokens, Means("not this rule"), "Compacts at this size.", like r#""150k""#;
+    messages: Section(MESSAGES), Means("not this rule"), "Compacts by the number of messages, not by size.",
+        like "{ keep = 20, over = 5 }";
+    drop_oldest: Flag, Default("false"),
+        "Drops the oldest messages until the rest fits into the window, or into tokens.";
+    never: Flag, Default("false"), "Does not compact.";
+};
+
+const MESSAGES: &[Key] = keys! {
+    keep: Count, Required, "Messages that stay.", like "20";
+    over: Count, Required, "How many more there are before it compacts.", like "5";
+};
 
 /// A key with its section.
 #[derive(Debug, Clone, Copy)]
@@ -405,14 +250,11 @@ pub const PREFIX: &str = "CTXGAUGE_";
 
 /// All keys that have a value: those of sections, and those in none. Those of rows are parts of a value.
 pub fn settings() -> impl Iterator<Item = Setting> {
-    ALL.iter()
-        .flat_map(|key| -> Box<dyn Iterator<Item = Setting>> {
-            let section = Some(key.name);
-            match key.kind {
-                Kind::Section(keys) => {
-                    Box::new(keys.iter().map(move |key| Setting { section, key }))
-                }
-                _ => Box::new(iter::once(Setting { section: None, key })),
-            }
-        })
+    ALL.iter().flat_map(|key| {
+        let (section, keys) = match key.kind {
+            Kind::Section(keys) => (Some(key.name), keys),
+            _ => (None, slice::from_ref(key)),
+        };
+        keys.iter().map(move |key| Setting { section, key })
+    })
 }
