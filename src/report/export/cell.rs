@@ -1,5 +1,6 @@
 //! The columns of tables, and the cells in them.
 
+use derive_more::From;
 use jiff::Timestamp;
 use std::borrow::Cow;
 
@@ -30,18 +31,23 @@ pub enum Kind {
 }
 
 /// A cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, From)]
 pub(super) enum Cell<'a> {
+    /// Nothing is known.
+    Empty,
     /// Text, which may be text of a log.
-    Text(Option<Cow<'a, str>>),
+    #[from(&'a str, String, Cow<'a, str>)]
+    Text(Cow<'a, str>),
     /// A number.
-    Int(Option<i64>),
+    Int(i64),
     /// A number.
-    Float(Option<f64>),
+    Float(f64),
     /// Whether something is so.
-    Bool(Option<bool>),
+    #[from]
+    Bool(bool),
     /// A moment.
-    Time(Option<Timestamp>),
+    #[from]
+    Time(Timestamp),
 }
 
 impl Kind {
@@ -57,69 +63,31 @@ impl Kind {
     }
 }
 
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(text: &'a str) -> Cell<'a> {
-        Cell::Text(Some(Cow::Borrowed(text)))
-    }
-}
-
-impl<'a> From<Option<&'a str>> for Cell<'a> {
-    fn from(text: Option<&'a str>) -> Cell<'a> {
-        Cell::Text(text.map(Cow::Borrowed))
-    }
-}
-
-impl<'a> From<Option<Cow<'a, str>>> for Cell<'a> {
-    fn from(text: Option<Cow<'a, str>>) -> Cell<'a> {
-        Cell::Text(text)
-    }
-}
-
-impl From<String> for Cell<'_> {
-    fn from(text: String) -> Self {
-        Cell::Text(Some(Cow::Owned(text)))
-    }
-}
-
-impl From<Option<u64>> for Cell<'_> {
-    fn from(number: Option<u64>) -> Self {
-        Cell::Int(number.map(|number| i64::try_from(number).unwrap_or(i64::MAX)))
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Cell<'a> {
+        value.map_or(Cell::Empty, Into::into)
     }
 }
 
 impl From<u64> for Cell<'_> {
     fn from(number: u64) -> Self {
-        Some(number).into()
-    }
-}
-
-impl From<Option<usize>> for Cell<'_> {
-    fn from(number: Option<usize>) -> Self {
-        number.map(|number| number as u64).into()
+        Cell::Int(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
 impl From<usize> for Cell<'_> {
     fn from(number: usize) -> Self {
-        Some(number).into()
+        Cell::from(number as u64)
     }
 }
 
-impl From<Option<f64>> for Cell<'_> {
-    fn from(number: Option<f64>) -> Self {
-        Cell::Float(number.filter(|number| number.is_finite()))
-    }
-}
-
-impl From<bool> for Cell<'_> {
-    fn from(is_so: bool) -> Self {
-        Cell::Bool(Some(is_so))
-    }
-}
-
-impl From<Option<Timestamp>> for Cell<'_> {
-    fn from(at: Option<Timestamp>) -> Self {
-        Cell::Time(at)
+impl From<f64> for Cell<'_> {
+    fn from(number: f64) -> Self {
+        if number.is_finite() {
+            Cell::Float(number)
+        } else {
+            Cell::Empty
+        }
     }
 }
 
@@ -147,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_no_number_can_hold_is_the_largest_or_empty() {
-        assert_eq!(Cell::from(u64::MAX), Cell::Int(Some(i64::MAX)));
-        assert_eq!(Cell::from(Some(f64::NAN)), Cell::Float(None));
+        assert_eq!(Cell::from(u64::MAX), Cell::Int(i64::MAX));
+        assert_eq!(Cell::from(Some(f64::NAN)), Cell::Empty);
     }
 }

@@ -31,12 +31,12 @@ impl Sheet for Rows<'_> {
                 self.line.push(',');
             }
             match cell {
-                Cell::Text(Some(text)) => quote(text, &mut self.line),
-                Cell::Int(Some(number)) => write!(self.line, "{number}")?,
-                Cell::Float(Some(number)) => write!(self.line, "{number}")?,
-                Cell::Bool(Some(is_so)) => write!(self.line, "{is_so}")?,
-                Cell::Time(Some(at)) => self.line.push_str(&time(*at)),
-                _ => {}
+                Cell::Text(text) => quote(text, &mut self.line),
+                Cell::Int(number) => write!(self.line, "{number}")?,
+                Cell::Float(number) => write!(self.line, "{number}")?,
+                Cell::Bool(is_so) => write!(self.line, "{is_so}")?,
+                Cell::Time(at) => self.line.push_str(&time(*at)),
+                Cell::Empty => {}
             }
         }
         self.line.push('\n');

@@ -32,12 +32,12 @@ impl Sheet for Lines<'_> {
             write!(self.line, "{sign}\"{}\":", column.name)?;
             sign = ',';
             match cell {
-                Cell::Text(Some(text)) => write_string(&mut self.line, text)?,
-                Cell::Int(Some(number)) => write!(self.line, "{number}")?,
-                Cell::Float(Some(number)) => serde_json::to_writer(&mut self.line, number)?,
-                Cell::Bool(Some(is_so)) => write!(self.line, "{is_so}")?,
-                Cell::Time(Some(at)) => write!(self.line, "\"{}\"", time(*at))?,
-                _ => self.line.extend(b"null"),
+                Cell::Text(text) => write_string(&mut self.line, text)?,
+                Cell::Int(number) => write!(self.line, "{number}")?,
+                Cell::Float(number) => serde_json::to_writer(&mut self.line, number)?,
+                Cell::Bool(is_so) => write!(self.line, "{is_so}")?,
+                Cell::Time(at) => write!(self.line, "\"{}\"", time(*at))?,
+                Cell::Empty => self.line.extend(b"null"),
             }
         }
         self.line.extend(b"}\n");

@@ -5,7 +5,7 @@ use super::sheet::Sheet;
 use super::tables::Table;
 use anyhow::{Context, Result};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -20,23 +20,24 @@ const GROUP_ROWS: usize = 8_192;
 /// A sheet of groups of rows.
 pub(super) struct Groups {
     writer: SerializedFileWriter<BufWriter<File>>,
-    columns: Vec<Values>,
+    columns: Vec<Box<dyn Values>>,
     rows: usize,
 }
 
 /// The cells of a column in a group.
-enum Values {
-    Text(Cells<ByteArray>),
-    Int(Cells<i64>),
-    Float(Cells<f64>),
-    Bool(Cells<bool>),
+trait Values {
+    /// Adds a cell; one of another type is empty.
+    fn push(&mut self, cell: &Cell<'_>);
+
+    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>) -> Result<()>;
 }
 
 /// The cells of a column that are not empty, and which these are.
-struct Cells<V> {
-    values: Vec<V>,
+struct Cells<D: DataType> {
+    values: Vec<D::T>,
     /// 1: there is a value.
     levels: Vec<i16>,
+    value: fn(&Cell<'_>) -> Option<D::T>,
 }
 
 impl Groups {
@@ -54,10 +55,7 @@ impl Groups {
         let out = BufWriter::new(file);
         Ok(Groups {
             writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
-            columns: columns
-                .iter()
-                .map(|column| Values::new(column.kind))
-                .collect(),
+            columns: columns.iter().map(|column| values(column.kind)).collect(),
             rows: 0,
         })
     }
@@ -120,23 +118,44 @@ impl Sheet for Groups {
     }
 }
 
-impl<V> Cells<V> {
-    fn new() -> Cells<V> {
-        Cells {
-            values: Vec::new(),
-            levels: Vec::new(),
-        }
+fn values(kind: Kind) -> Box<dyn Values> {
+    match kind {
+        Kind::Text => cells::<ByteArrayType>(|cell| match cell {
+            Cell::Text(text) => Some(text.as_bytes().to_vec().into()),
+            _ => None,
+        }),
+        Kind::Int | Kind::Time => cells::<Int64Type>(|cell| match cell {
+            Cell::Int(number) => Some(*number),
+            Cell::Time(at) => Some(at.as_microsecond()),
+            _ => None,
+        }),
+        Kind::Float => cells::<DoubleType>(|cell| match cell {
+            Cell::Float(number) => Some(*number),
+            _ => None,
+        }),
+        Kind::Bool => cells::<BoolType>(|cell| match cell {
+            Cell::Bool(is_so) => Some(*is_so),
+            _ => None,
+        }),
     }
+}
 
-    fn push(&mut self, value: Option<V>) {
+fn cells<D: DataType>(value: fn(&Cell<'_>) -> Option<D::T>) -> Box<dyn Values> {
+    Box::new(Cells::<D> {
+        values: Vec::new(),
+        levels: Vec::new(),
+        value,
+    })
+}
+
+impl<D: DataType> Values for Cells<D> {
+    fn push(&mut self, cell: &Cell<'_>) {
+        let value = (self.value)(cell);
         self.levels.push(i16::from(value.is_some()));
         self.values.extend(value);
     }
 
-    fn write<D: DataType<T = V>>(
-        &mut self,
-        group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
-    ) -> Result<()> {
+    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>) -> Result<()> {
         let mut column = group.next_column()?.context("the file has fewer columns")?;
         column
             .typed::<D>()
@@ -145,44 +164,5 @@ impl<V> Cells<V> {
         self.values.clear();
         self.levels.clear();
         Ok(())
-    }
-}
-
-impl Values {
-    fn new(kind: Kind) -> Values {
-        match kind {
-            Kind::Text => Values::Text(Cells::new()),
-            Kind::Int | Kind::Time => Values::Int(Cells::new()),
-            Kind::Float => Values::Float(Cells::new()),
-            Kind::Bool => Values::Bool(Cells::new()),
-        }
-    }
-
-    /// Adds a cell; one of another type is empty.
-    fn push(&mut self, cell: &Cell<'_>) {
-        match (self, cell) {
-            (Values::Text(cells), Cell::Text(text)) => {
-                cells.push(text.as_deref().map(|text| text.as_bytes().to_vec().into()));
-            }
-            (Values::Int(cells), Cell::Int(number)) => cells.push(*number),
-            (Values::Int(cells), Cell::Time(at)) => {
-                cells.push(at.map(jiff::Timestamp::as_microsecond));
-            }
-            (Values::Float(cells), Cell::Float(number)) => cells.push(*number),
-            (Values::Bool(cells), Cell::Bool(is_so)) => cells.push(*is_so),
-            (Values::Text(cells), _) => cells.push(None),
-            (Values::Int(cells), _) => cells.push(None),
-            (Values::Float(cells), _) => cells.push(None),
-            (Values::Bool(cells), _) => cells.push(None),
-        }
-    }
-
-    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>) -> Result<()> {
-        match self {
-            Values::Text(cells) => cells.write::<ByteArrayType>(group),
-            Values::Int(cells) => cells.write::<Int64Type>(group),
-            Values::Float(cells) => cells.write::<DoubleType>(group),
-            Values::Bool(cells) => cells.write::<BoolType>(group),
-        }
     }
 }
