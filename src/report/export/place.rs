@@ -68,7 +68,10 @@ const NO_PART: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(super) struct Sheets<'a> {
     format: Format,
     parts: &'a [Part],
-    kept: Kept<'a>,
+    /// Standard output, until its sheet is begun.
+    out: Option<&'a mut dyn Write>,
+    /// What each table is kept in, and its path; none: it is written to standard output.
+    kept: BTreeMap<Table, (Kept, PathBuf)>,
     /// The folder around it. It goes after what is kept.
     _around: Option<Around>,
     /// By table and folder.
@@ -79,16 +82,12 @@ pub(super) struct Sheets<'a> {
     turn: u64,
 }
 
-/// What the sheets are kept in until all are complete.
-enum Kept<'a> {
-    /// Standard output, until its sheet is begun.
-    Out(Option<&'a mut dyn Write>),
+/// What a table is kept in until all are complete.
+enum Kept {
     /// A file.
-    File(NewFile, &'a Path),
-    /// Files of a folder, which exists.
-    Files(BTreeMap<Table, (NewFile, PathBuf)>),
-    /// Folders of a folder, which exists.
-    Folders(BTreeMap<Table, (NewFolder, PathBuf)>),
+    File(NewFile),
+    /// A folder of files.
+    Folder(NewFolder),
 }
 
 /// A sheet that is being written.
@@ -101,36 +100,59 @@ struct Open<'a> {
 impl<'a> Sheets<'a> {
     /// Begins what is to be exported.
     pub(super) fn begin(export: &Export<'a>, out: &'a mut dyn Write) -> Result<Sheets<'a>> {
-        let (kept, around, parts): (Kept<'a>, _, &'a [Part]) = match export.place {
+        let mut sheets = Sheets {
+            format: export.format,
+            parts: &[],
+            out: Some(out),
+            kept: BTreeMap::new(),
+            _around: None,
+            open: BTreeMap::new(),
+            files: BTreeMap::new(),
+            turn: 0,
+        };
+        match export.place {
             Place::Out if export.tables.len() > 1 => {
                 bail!("several tables need a folder: `-o FOLDER`")
             }
-            Place::Out => (Kept::Out(Some(out)), None, &[]),
+            Place::Out => {}
             Place::Path {
                 path,
                 existing,
                 parts,
             } => {
-                let (kept, around) = Kept::begin(export, path, existing, parts)?;
-                (kept, around, parts)
+                sheets.parts = parts;
+                sheets.create(export, path, existing)?;
             }
-        };
-        let mut sheets = Sheets {
-            format: export.format,
-            parts,
-            kept,
-            _around: around,
-            open: BTreeMap::new(),
-            files: BTreeMap::new(),
-            turn: 0,
-        };
-        if parts.is_empty() {
+        }
+        if sheets.parts.is_empty() {
             // A table without rows has its columns.
             for table in export.tables {
                 sheets.open((*table, PathBuf::new()))?;
             }
         }
         Ok(sheets)
+    }
+
+    /// Creates what the tables are kept in: a file, or a folder with a file or a folder for each.
+    fn create(&mut self, export: &Export<'_>, path: &Path, existing: Existing) -> Result<()> {
+        let is_file = export.tables.len() == 1 && self.parts.is_empty();
+        if !is_file {
+            self._around = Some(at(Around::make(path), path)?);
+        }
+        for table in export.tables {
+            let (name, end) = (table.name(), export.format.name());
+            let path = match self.parts {
+                [] if is_file => path.to_path_buf(),
+                [] => path.join(format!("{name}.{end}")),
+                _ => path.join(name),
+            };
+            let kept = match self.parts {
+                [] => NewFile::create(&path, existing).map(Kept::File),
+                _ => NewFolder::create(&path, existing, is_part).map(Kept::Folder),
+            };
+            self.kept.insert(*table, (at(kept, &path)?, path));
+        }
+        Ok(())
     }
 
     /// Writes a row of a table: of this agent and time.
@@ -156,7 +178,7 @@ impl<'a> Sheets<'a> {
         }
         if let Some(open) = self.open.get_mut(&key) {
             open.used = used;
-            let path = self.kept.path(table);
+            let path = self.kept.get(&table).map(|(_, path)| path);
             open.sheet.row(cells).map_err(|why| of_file(why, path))?;
         }
         self.bound()
@@ -175,7 +197,7 @@ impl<'a> Sheets<'a> {
         let nth = self.files.entry(key.clone()).or_default();
         let name = key.1.join(format!("{nth}.{}", self.format.name()));
         *nth += 1;
-        let target = self.kept.target(key.0, &name)?;
+        let target = self.target(key.0, &name)?;
         let sheet = self.format.begin(key.0, target)?;
         let open = Open {
             sheet,
@@ -202,95 +224,33 @@ impl<'a> Sheets<'a> {
     /// Ends all sheets, and moves files and folders to their places.
     pub(super) fn finish(mut self) -> Result<()> {
         for ((table, _), open) in std::mem::take(&mut self.open) {
-            let path = self.kept.path(table);
+            let path = self.kept.get(&table).map(|(_, path)| path);
             open.sheet.finish().map_err(|why| of_file(why, path))?;
         }
-        self.kept.finish()
-    }
-}
-
-impl<'a> Kept<'a> {
-    fn begin(
-        export: &Export<'_>,
-        path: &'a Path,
-        existing: Existing,
-        parts: &[Part],
-    ) -> Result<(Kept<'a>, Option<Around>)> {
-        let end = export.format.name();
-        if let ([_], []) = (export.tables, parts) {
-            let file = at(NewFile::create(path, existing), path)?;
-            return Ok((Kept::File(file, path), None));
+        for (kept, path) in self.kept.into_values() {
+            let done = match kept {
+                Kept::File(file) => file.finish(),
+                Kept::Folder(folder) => folder.finish(),
+            };
+            at(done, &path)?;
         }
-        let around = at(Around::make(path), path)?;
-        let tables = export.tables.iter().copied();
-        if parts.is_empty() {
-            let mut files = BTreeMap::new();
-            for table in tables {
-                let path = path.join(format!("{}.{end}", table.name()));
-                let file = at(NewFile::create(&path, existing), &path)?;
-                files.insert(table, (file, path));
-            }
-            return Ok((Kept::Files(files), Some(around)));
-        }
-        let mut folders = BTreeMap::new();
-        for table in tables {
-            let path = path.join(table.name());
-            let folder = at(NewFolder::create(&path, existing, is_part), &path)?;
-            folders.insert(table, (folder, path));
-        }
-        Ok((Kept::Folders(folders), Some(around)))
+        Ok(())
     }
 
     /// What a file of a table is written to.
     fn target(&mut self, table: Table, name: &Path) -> Result<Target<'a>> {
-        match self {
-            Kept::Out(out) => match out.take() {
-                Some(out) => Ok(Target::Out(out)),
-                None => bail!("standard output has one table"),
-            },
-            Kept::File(file, path) => Ok(Target::File(at(file.file(), path)?)),
-            Kept::Files(files) => match files.get(&table) {
-                Some((file, path)) => Ok(Target::File(at(file.file(), path)?)),
-                None => bail!("no file for {}", table.name()),
-            },
-            Kept::Folders(folders) => match folders.get(&table) {
-                Some((folder, path)) => Ok(Target::File(at(folder.file(name), path)?)),
-                None => bail!("no folder for {}", table.name()),
-            },
-        }
-    }
-
-    /// Where a table is put; `None`: standard output.
-    fn path(&self, table: Table) -> Option<&Path> {
-        match self {
-            Kept::Out(_) => None,
-            Kept::File(_, path) => Some(path),
-            Kept::Files(files) => files.get(&table).map(|(_, path)| path.as_path()),
-            Kept::Folders(folders) => folders.get(&table).map(|(_, path)| path.as_path()),
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        match self {
-            Kept::Out(_) => {}
-            Kept::File(file, path) => at(file.finish(), path)?,
-            Kept::Files(files) => {
-                for (file, path) in files.into_values() {
-                    at(file.finish(), &path)?;
-                }
-            }
-            Kept::Folders(folders) => {
-                for (folder, path) in folders.into_values() {
-                    at(folder.finish(), &path)?;
-                }
-            }
-        }
-        Ok(())
+        let (file, path) = match (self.kept.get(&table), self.out.take()) {
+            (Some((Kept::File(file), path)), _) => (file.file(), path),
+            (Some((Kept::Folder(folder), path)), _) => (folder.file(name), path),
+            (None, Some(out)) => return Ok(Target::Out(out)),
+            (None, None) => bail!("standard output has one table"),
+        };
+        Ok(Target::File(at(file, path)?))
     }
 }
 
 /// Why a file cannot be written, with its path.
-fn of_file(why: Error, path: Option<&Path>) -> Error {
+fn of_file(why: Error, path: Option<&PathBuf>) -> Error {
     match path {
         Some(path) => why.context(cannot_write(path)),
         None => why,
