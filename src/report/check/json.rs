@@ -22,10 +22,8 @@ part! { PassedPart<'a>(of: &'a OfSession) {
     by: f64 = rounded(of.passed.by()),
     since: Option<Timestamp> = of.passed.since,
     // If items are bounded: how many are beyond, and the largest of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<usize> = of.item.as_ref().map(|_| of.passed.items),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item: Option<ItemPart<'a>> = of.item.as_ref().map(|(line, label)| ItemPart::new(*line, label)),
+    items?: usize = of.item.as_ref().map(|_| of.passed.items),
+    item?: ItemPart<'a> = of.item.as_ref().map(|(line, label)| ItemPart::new(*line, label)),
 }}
 
 part! { ItemPart<'a>(line: u64, label: &'a str) {

@@ -18,8 +18,7 @@ part! { Body<'a>(diff: &'a Diff) {
     tools: Vec<RowPart<'a>> = diff.tools.iter().map(RowPart::new).collect(),
     servers: Vec<RowPart<'a>> = diff.servers.iter().map(RowPart::new).collect(),
     items: Vec<RowPart<'a>> = diff.items.iter().map(RowPart::new).collect(),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<LeftOut> = diff.left_out,
+    left_out?: LeftOut = diff.left_out,
 }}
 
 part! { SidePart<'a>(side: &'a Side) {
@@ -59,8 +58,7 @@ part! { ChangePart(before: &Side, after: &Side) {
 
 part! { RowPart<'a>(row: &'a Row) {
     name: &'a str = &row.part.name,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<&'a str> = row.part.server.as_deref(),
+    server?: &'a str = row.part.server.as_deref(),
     changed: &'static str = row.changed().name(),
     before: Option<AmountPart> = row.before.map(AmountPart::new),
     after: Option<AmountPart> = row.after.map(AmountPart::new),

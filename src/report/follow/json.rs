@@ -45,8 +45,7 @@ part! { State<'a>(name: String, names_title: Option<Cow<'a, str>>, of: SessionPa
     session: String = name,
     #[serde(flatten)]
     part: SessionPart<'a> = of,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<Cow<'a, str>> = names_title,
+    title?: Cow<'a, str> = names_title,
 }}
 
 /// A session that is gone.

@@ -16,13 +16,10 @@ use std::collections::BTreeMap;
 
 part! { List<'a>(all: &'a Sessions) {
     sessions: Listed<'a> = Listed(all),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> =
+    totals?: BTreeMap<&'static str, BTreeMap<&'static str, u64>> =
         all.totals.as_ref().map(sums),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    totals_lack: Option<BTreeMap<&'static str, LackPart>> = all.totals.as_ref().map(lack),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<GroupsPart<'a>> = all
+    totals_lack?: BTreeMap<&'static str, LackPart> = all.totals.as_ref().map(lack),
+    groups?: GroupsPart<'a> = all
         .groups
         .as_ref()
         .map(|(by, groups)| GroupsPart::new(by, groups)),
@@ -41,16 +38,14 @@ impl Serialize for Listed<'_> {
 part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
     by: &'static str = division.by.name(),
     // By which clock days and weeks begin.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    zone: Option<&'a str> = division.clock(),
+    zone?: &'a str = division.clock(),
     of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
 }}
 
 part! { GroupPart<'a>(group: &'a Group) {
     // What is not known has no name.
     name: Option<&'a str> = Some(&*group.name).filter(|name| !name.is_empty()),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    folder: Option<&'a str> = group.folder.as_deref(),
+    folder?: &'a str = group.folder.as_deref(),
     #[serde(flatten)]
     usage: UsagePart = UsagePart::new(&group.spending),
 }}
@@ -180,11 +175,9 @@ part! { SessionPart<'a>(
     headroom: Option<u64> = gauge.headroom(),
     // What else than the size can compact it next.
     next: Vec<NextPart> = triggers::other(gauge, times.2).iter().map(NextPart::new).collect(),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache: Option<CachePart> = gauge
+    cache?: CachePart = gauge
         .prompt_cache()
         .map(|cache| CachePart::new(&cache, &gauge.next_prompt(), times.2)),
     // With totals: of all responses in its log, those that a fork repeats too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<SessionUsagePart> = used.map(SessionUsagePart::new),
+    usage?: SessionUsagePart = used.map(SessionUsagePart::new),
 }}

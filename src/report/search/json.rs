@@ -55,8 +55,7 @@ part! { HitPart<'a>(hit: &Hit<'a>, names: Names<'a>) {
     entered: Option<usize> = hit.item.entered(),
     lines: Vec<LinePart<'a>> = hit.lines.lines.iter().map(LinePart::new).collect(),
     // Lines that match and are not among them, since there are too many.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more: Option<u64> = Some(hit.lines.more).filter(|more| *more > 0),
+    more?: u64 = Some(hit.lines.more).filter(|more| *more > 0),
 }}
 
 part! { LinePart<'a>(of: &'a Line) {

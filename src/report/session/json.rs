@@ -45,15 +45,13 @@ part! { Report<'a>(
     context: ContextPart = ContextPart::of(&report.gauge),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, report.gauge.limits().clone()),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache: Option<CachePart> = report
+    cache?: CachePart = report
         .gauge
         .prompt_cache()
         .map(|cache| CachePart::new(&cache, &report.gauge.next_prompt(), report.clock.now)),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cold_returns: Vec<ColdPart> = cold_returns(session).iter().map(ColdPart::new).collect(),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client: Option<ClientPart<'a>> = session
+    client?: ClientPart<'a> = session
         .said()
         .and_then(|said| said.breakdown.as_ref())
         .map(ClientPart::new),
@@ -72,8 +70,7 @@ part! { Report<'a>(
         .into_iter()
         .map(WhatIfPart::new)
         .collect(),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<LeftOut> = report.left_out,
+    left_out?: LeftOut = report.left_out,
 }}
 
 // What the agent's client estimates to fill the context.
@@ -107,19 +104,15 @@ part! { SessionPart<'a>(report: &'a SessionReport<'a>, session: &'a Session) {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     lost_fields: &'a BTreeMap<&'static str, u64> = &session.lost_fields,
     unreadable: u64 = session.unreadable,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    damaged: Option<u64> = Some(session.damaged).filter(|n| *n > 0),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreadable_usage: Option<u64> = Some(session.unreadable_usage).filter(|n| *n > 0),
+    damaged?: u64 = Some(session.damaged).filter(|n| *n > 0),
+    unreadable_usage?: u64 = Some(session.unreadable_usage).filter(|n| *n > 0),
     // Prompts that held less than the log, again and again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    short_prompts: Option<usize> = session.short_prompts(),
+    short_prompts?: usize = session.short_prompts(),
     title: Option<&'a str> = session.meta.title.as_deref(),
     parent: Option<&'a str> = session.meta.parent.as_deref().or(report.facts.parent.as_deref()),
     version: Option<&'a str> = session.meta.version.as_deref(),
     // The newest version that was compared with known counts, if this one is newer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proven: Option<&'a str> = report.gauge.newer_than_proven(),
+    proven?: &'a str = report.gauge.newer_than_proven(),
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()
@@ -147,17 +140,13 @@ part! { ContextPart(own: Option<u64>, estimator: Estimator, context: &Context, l
     source: &'static str = context.basis.name(),
     percent: f64 = percent(context.used, limits.window),
     // The agent's own number, while it applies to this context.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<u64> = own,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own_count: Option<u64> = context.own.map(|own| own.tokens),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    earlier_reasoning: Option<u64> = context
+    said?: u64 = own,
+    own_count?: u64 = context.own.map(|own| own.tokens),
+    earlier_reasoning?: u64 = context
         .own
         .map(|own| own.earlier_reasoning)
         .filter(|tokens| *tokens > 0),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimator: Option<&'static str> = Some(estimator)
+    estimator?: &'static str = Some(estimator)
         .filter(|estimator| *estimator != Estimator::default())
         .map(Estimator::name),
 }}
@@ -262,8 +251,7 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     cause: &'a str = reset.cause.name(),
     cause_source: &'static str = reset.cause_source.name(),
     before: u64 = reset.before,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own_count: Option<u64> = reset.counted.map(|counted| counted.at),
+    own_count?: u64 = reset.counted.map(|counted| counted.at),
     after: Option<u64> = reset.after,
     source: Source = reset.before_source,
     after_source: Source = reset.after_source,
@@ -345,8 +333,7 @@ part! { MessagePart<'a>(
     left: Option<usize> = item.left().map(|left| left.request),
     left_because: Option<&'static str> = item.left().map(|left| left.why.name()),
     carried: u64 = carried.tokens(ix, tokens),
-    #[serde(skip_serializing_if = "Option::is_none")]
-    carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
+    carried_usd?: f64 = carried.usd(ix, tokens).map(dollars),
     preview: &'a str = item.preview(),
 }}
 
@@ -371,8 +358,7 @@ part! { CallPart<'a>(request: &RequestRef<'a>) {
     predicted_low: Option<u64> = request.predicted().map(|p| p.low),
     predicted_high: Option<u64> = request.predicted().map(|p| p.high),
     // The agent's own estimate, if its log has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<u64> = request.agent_estimate(),
+    said?: u64 = request.agent_estimate(),
 }}
 
 part! { ToolPart(tool: Tool) {
@@ -380,13 +366,11 @@ part! { ToolPart(tool: Tool) {
     results: usize = tool.results,
     tokens: u64 = tool.tokens,
     in_context: u64 = tool.in_context,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<u64> = Some(tool.schema).filter(|tokens| *tokens > 0),
+    schema?: u64 = Some(tool.schema).filter(|tokens| *tokens > 0),
     largest: u64 = tool.largest.1,
     largest_id: usize = tool.largest.0,
     carried: u64 = tool.carried,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    carried_usd: Option<f64> = tool.carried_usd.map(dollars),
+    carried_usd?: f64 = tool.carried_usd.map(dollars),
     share: f64 = (tool.share * 1e3).round() / 1e3,
 }}
 
