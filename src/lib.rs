@@ -86,7 +86,7 @@
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.
-//! - The output formats: [`report::FORMATS`]; of reports to hand on, [`report::handout::FORMATS`]; of tables, [`report::export::Format`]. What is left out where texts must not
+//! - The output formats: [`report::OutputFormat`]; of tables, [`report::export::Format`]. What is left out where texts must not
 //!   leave the machine: [`report::redact`]. Files that the user asks for: [`files::output`].
 //! - Texts that match a pattern: [`ingest::search`]; the search on the screens: [`tui::app::search`]. The stream of changes for other programs: [`report::follow`].
 //! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.

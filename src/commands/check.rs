@@ -1,14 +1,15 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Shared, named_format};
+use super::options::{Estimate, Logs, Plain, Shared, format_name, one_of};
 use super::since::Since;
 use super::{Call, Run, locale};
 use anyhow::Result;
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 use model::bounds::{Bounds, Moment};
 use model::threshold::{Threshold, Tokens};
-use report::check::{self, Form, Verdict, Which};
+use report::OutputFormat;
+use report::check::{self, FORMATS, Verdict, Which};
 use report::session::Asked;
 use std::path::PathBuf;
 
@@ -61,23 +62,11 @@ pub struct Check {
     #[command(flatten)]
     pub estimate: Estimate,
     /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
+    pub format: &'static OutputFormat,
     /// How to write it.
     #[command(flatten)]
     pub plain: Plain,
-}
-
-/// The output formats of a check.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub enum Format {
-    /// For people: a line for each bound that was passed.
-    #[default]
-    Text,
-    /// For programs: one JSON document on one line.
-    Json,
-    /// Annotations of a GitHub workflow.
-    Github,
 }
 
 impl Run for Check {
@@ -113,12 +102,8 @@ impl Check {
                     .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
             )
         };
-        let form = match self.format {
-            Format::Github if !self.plain.json => Form::Annotations,
-            Format::Json => Form::Report(self.plain.style(named_format("json"), call)),
-            _ => Form::Report(self.plain.style(named_format("text"), call)),
-        };
-        check::run(&context, &self.bounds(), which, form, call.out, call.err)
+        let style = self.plain.style(self.format, call);
+        check::run(&context, &self.bounds(), which, style, call.out, call.err)
     }
 
     fn bounds(&self) -> Bounds {

@@ -2,11 +2,12 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, named_format};
+use super::options::{Estimate, Logs, Plain, Redact, Shared, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
-use report::diff::{self, Form, Moment};
+use clap::Args;
+use report::OutputFormat;
+use report::diff::{self, FORMATS, Moment};
 use report::session::Asked;
 use std::path::{Path, PathBuf};
 
@@ -39,23 +40,11 @@ pub struct Diff {
     #[command(flatten)]
     pub redact: Redact,
     /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
+    pub format: &'static OutputFormat,
     /// How to write it.
     #[command(flatten)]
     pub plain: Plain,
-}
-
-/// The output formats of a comparison.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs: one JSON document on one line.
-    Json,
-    /// For pull requests and notes.
-    Markdown,
 }
 
 impl Run for Diff {
@@ -80,13 +69,8 @@ impl Run for Diff {
             moment(&self.before, &paths[0], self.from),
             moment(after, &paths[1], self.to),
         ];
-        let style = |name| self.plain.style(named_format(name), call);
-        let form = match self.format {
-            Format::Markdown if !self.plain.json => Form::Markdown,
-            Format::Json => Form::Report(style("json")),
-            _ => Form::Report(style("text")),
-        };
-        diff::run(&context, moments, self.items, form, call.out)
+        let style = self.plain.style(self.format, call);
+        diff::run(&context, moments, self.items, style, call.out)
     }
 }
 

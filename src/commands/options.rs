@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use model::estimators::Estimator;
-use report::{Charset, FORMATS, OutputFormat, Style};
+use report::{Charset, FORMATS, JSON, OutputFormat, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
@@ -124,14 +124,8 @@ pub(super) fn with_help<T: EnumMessage + Into<&'static str>>(value: T) -> Possib
     PossibleValue::new(value.into()).help(about.map(|about| about.trim_end_matches('.')))
 }
 
-fn format_name(format: &OutputFormat) -> PossibleValue {
+pub(super) fn format_name(format: &OutputFormat) -> PossibleValue {
     PossibleValue::new(format.name).help(format.help)
-}
-
-/// The format of this name; the default if there is none.
-pub(super) fn named_format(name: &str) -> &'static OutputFormat {
-    let named = FORMATS.iter().find(|format| format.name == name);
-    named.unwrap_or(&FORMATS[0])
 }
 
 impl Print {
@@ -161,7 +155,7 @@ impl Plain {
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
     pub(super) fn style(&self, format: &'static OutputFormat, call: &Call<'_>) -> Style {
         let format = if self.json {
-            named_format("json")
+            &JSON
         } else {
             format
         };

@@ -2,16 +2,13 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, file_of, named_format, one_of};
+use super::options::{Estimate, Logs, Plain, Redact, Shared, file_of, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
-use clap::builder::PossibleValue;
 use files::output::{Existing, is_same};
-use report::handout;
-use report::session::{self, Asked};
-use report::{FORMATS, OutputFormat, to_file};
-use std::io::Write;
+use report::session::{self, Asked, FORMATS};
+use report::{JSON, OutputFormat, to_file};
 use std::path::{Path, PathBuf};
 
 /// `ctxgauge report`.
@@ -41,8 +38,8 @@ pub struct Report {
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
     /// Output format. Default: by the end of the name of FILE, else text.
-    #[arg(long, value_parser = one_of(Form::all(), Form::with_help))]
-    pub format: Option<Form>,
+    #[arg(long, value_parser = one_of(&FORMATS, format_name))]
+    pub format: Option<&'static OutputFormat>,
     /// Write to this file. Default, and `-`: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -54,44 +51,6 @@ pub struct Report {
     pub plain: Plain,
 }
 
-/// An output format of the report.
-#[derive(Debug, Clone, Copy)]
-pub enum Form {
-    /// One that all reports have.
-    Usual(&'static OutputFormat),
-    /// One to hand on.
-    ToHandOn(&'static handout::Format),
-}
-
-impl Form {
-    fn all() -> impl Iterator<Item = Form> {
-        let usual = FORMATS.iter().map(Form::Usual);
-        usual.chain(handout::FORMATS.iter().map(Form::ToHandOn))
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Form::Usual(format) => format.name,
-            Form::ToHandOn(format) => format.name,
-        }
-    }
-
-    fn with_help(self) -> PossibleValue {
-        PossibleValue::new(self.name()).help(match self {
-            Form::Usual(format) => format.help,
-            Form::ToHandOn(format) => format.help,
-        })
-    }
-
-    /// The end of the names of its files.
-    fn end(self) -> &'static str {
-        match self {
-            Form::Usual(format) => format.name,
-            Form::ToHandOn(format) => format.end,
-        }
-    }
-}
-
 impl Run for Report {
     fn add_options(&mut self, before: &mut Shared) {
         self.logs.add(&mut before.logs);
@@ -100,9 +59,9 @@ impl Run for Report {
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
-        let form = self.form();
-        if self.follow && matches!(form, Form::ToHandOn(_)) {
-            let name = form.name();
+        let format = self.format();
+        if self.follow && format.to_hand_on {
+            let name = format.name;
             bail!(Exit::WrongUsage(format!(
                 "--follow prints text or json: {name} is of one moment"
             )));
@@ -112,8 +71,7 @@ impl Run for Report {
             Some(_) => setup.context(&self.logs.only, &self.estimate)?,
             None => setup.context_of(&[], &self.logs, &self.estimate)?,
         };
-        let is_to_hand_on = matches!(form, Form::ToHandOn(_));
-        let without_texts = self.redact.redact || (is_to_hand_on && !self.texts);
+        let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;
         if !self.follow {
             call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
@@ -124,18 +82,12 @@ impl Run for Report {
             here: &setup.user.working_folder(),
             window: None,
         };
-        let mut style = self.plain.style(self.usual(form), call);
+        let mut style = self.plain.style(format, call);
         if self.follow {
             return session::follow(&context, &asked, style, call.out, call.err);
         }
-        let write = |style, out: &mut dyn Write| match form {
-            Form::Usual(_) => session::run(&context, &asked, style, out),
-            Form::ToHandOn(format) => {
-                session::hand_on(&context, &asked, (format, self.plain.charset()), out)
-            }
-        };
         let Some(path) = file_of(self.output.as_deref()) else {
-            return write(style, call.out);
+            return session::run(&context, &asked, style, call.out);
         };
         if self.path.as_ref().is_some_and(|log| is_same(log, path)) {
             bail!(Exit::WrongUsage(
@@ -144,28 +96,20 @@ impl Run for Report {
         }
         style.columns = None;
         to_file(path, Existing::replaced_if(self.force), |out| {
-            write(style, out)
+            session::run(&context, &asked, style, out)
         })
     }
 }
 
 impl Report {
-    /// The format that is asked for.
-    fn form(&self) -> Form {
+    /// The format: the named one, or that of the file.
+    fn format(&self) -> &'static OutputFormat {
+        if self.plain.json {
+            return &JSON;
+        }
         let path = self.output.as_deref();
         let end = path.and_then(Path::extension).and_then(|end| end.to_str());
-        let by_name = || Form::all().find(|form| Some(form.end()) == end);
-        let named = self.format.filter(|_| !self.plain.json);
-        let json = self.plain.json.then(|| Form::Usual(named_format("json")));
-        let form = json.or(named).or_else(by_name);
-        form.unwrap_or(Form::Usual(&FORMATS[0]))
-    }
-
-    /// The format of all reports that is used where it matters.
-    fn usual(&self, form: Form) -> &'static OutputFormat {
-        match form {
-            Form::Usual(format) => format,
-            Form::ToHandOn(_) => &FORMATS[0],
-        }
+        let by_name = || FORMATS.iter().find(|format| Some(format.end) == end);
+        self.format.or_else(by_name).unwrap_or(&FORMATS[0])
     }
 }

@@ -9,7 +9,7 @@ use super::json::document;
 use super::redact::Reader;
 use super::session::{Asked, find, unreadable};
 use super::whole::Whole;
-use super::{Output, Page, ReportContext, Style, print_problems};
+use super::{JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, print_problems};
 use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
@@ -32,14 +32,21 @@ pub enum Which<'a> {
     One(Asked<'a>),
 }
 
-/// How the result is written.
-#[derive(Debug, Clone, Copy)]
-pub enum Form {
-    /// As all reports are.
-    Report(Style),
-    /// As annotations of a workflow on GitHub.
-    Annotations,
-}
+/// The formats of a check, the default first.
+pub static FORMATS: [OutputFormat; 3] = [
+    OutputFormat {
+        help: "For people: a line for each bound that was passed",
+        ..TEXT
+    },
+    JSON,
+    OutputFormat {
+        name: "github",
+        help: "Annotations of a GitHub workflow",
+        write: |output, _, out| output.github(out),
+        ascii: |c, out| out.push(c),
+        ..JSON
+    },
+];
 
 /// What a check found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +92,10 @@ impl Output for Check {
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.bounds/1", json::Body::new(self))
     }
+
+    fn github(&self, out: &mut dyn Write) -> Result<()> {
+        github::write(out, self)
+    }
 }
 
 /// Checks sessions. What could not be read is printed on `err`.
@@ -96,7 +107,7 @@ pub fn run(
     context: &ReportContext,
     bounds: &Bounds,
     which: Which<'_>,
-    form: Form,
+    style: Style,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Verdict> {
@@ -143,11 +154,7 @@ pub fn run(
             }
         }
     }
-    let printed = match form {
-        Form::Report(style) => style.print(&check, out),
-        Form::Annotations => github::write(out, &check),
-    };
-    let printed = printed.and_then(|()| Ok(out.flush()?));
+    let printed = style.print(&check, out).and_then(|()| Ok(out.flush()?));
     if !check.passed.is_empty() {
         // Also if nobody reads which.
         return Ok(Verdict::Passed);

@@ -7,10 +7,11 @@ mod side;
 mod text;
 mod words;
 
+use super::handout::MARKDOWN;
 use super::json::document;
 use super::redact::LeftOut;
 use super::session::Asked;
-use super::{Output, Page, ReportContext, Style};
+use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT};
 use anyhow::Result;
 pub use parts::{Amount, Part, Row};
 pub use side::Side;
@@ -26,14 +27,16 @@ pub struct Moment<'a> {
     pub request: Option<usize>,
 }
 
-/// How the result is written.
-#[derive(Debug, Clone, Copy)]
-pub enum Form {
-    /// As all reports are.
-    Report(Style),
-    /// As Markdown.
-    Markdown,
-}
+/// The formats of a comparison, the default first.
+pub static FORMATS: [OutputFormat; 3] = [
+    TEXT,
+    JSON,
+    OutputFormat {
+        help: "For pull requests and notes",
+        ascii: |c, out| out.push(c),
+        ..MARKDOWN
+    },
+];
 
 /// What is compared first: what the first line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +133,10 @@ impl Output for Diff {
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.diff/1", json::Body::new(self))
     }
+
+    fn markdown(&self, _: Charset, out: &mut dyn Write) -> Result<()> {
+        Ok(markdown::write(out, self)?)
+    }
 }
 
 fn is_of_moment(before: &Side, after: &Side) -> bool {
@@ -145,14 +152,11 @@ pub fn run(
     context: &ReportContext,
     [before, after]: [Moment<'_>; 2],
     most_items: usize,
-    form: Form,
+    style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
     let before = Side::read(context, before)?;
     let after = Side::read(context, after)?;
     let diff = Diff::of(before, after, most_items, context.left_out());
-    match form {
-        Form::Report(style) => style.print(&diff, out),
-        Form::Markdown => Ok(markdown::write(out, &diff)?),
-    }
+    style.print(&diff, out)
 }

@@ -1,74 +1,43 @@
-//! Reports to hand on: files for people who were not there. Their content is put together once, without a format; each
-//! entry of [`FORMATS`] writes all of it. A new format is an entry there, and a file with a function of [`Handout`].
+//! Reports to hand on: files for people who were not there. Their content is put together once, without a format; a file
+//! for each format writes all of it.
 //!
 //! Text of a log is a [`Piece`] of its own. A format makes it inert, so that it cannot become markup.
 
 mod chart;
-mod html;
-mod markdown;
+pub(crate) mod html;
+pub(crate) mod markdown;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use chart::{Chart, Gauge, Steps, Trigger};
 
-use super::Charset;
-use anyhow::Result;
+use super::OutputFormat;
 use derive_more::From;
 use model::Role;
 use render::NONE;
-use render::ascii::in_ascii;
 use render::text::inert;
 use std::borrow::Cow;
-use std::io::Write;
 
-/// A way to write a [`Handout`].
-#[derive(Debug)]
-pub struct Format {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// What it is for, on the command line.
-    pub help: &'static str,
-    /// The end of the names of its files.
-    pub end: &'static str,
-    write: fn(&Handout, Charset, &mut dyn Write) -> Result<()>,
-    /// Appends the ASCII text that replaces a character.
-    ascii: fn(char, &mut String),
-}
+/// One page.
+pub const HTML: OutputFormat = OutputFormat {
+    name: "html",
+    help: "To hand on: one page that needs nothing else, for browsers and paper",
+    end: "html",
+    write: |output, _, out| output.html(out),
+    ascii: html::ascii,
+    ..MARKDOWN
+};
 
-/// All formats.
-pub static FORMATS: [Format; 2] = [
-    Format {
-        name: "html",
-        help: "To hand on: one page that needs nothing else, for browsers and paper",
-        end: "html",
-        write: |handout, _, out| html::write(handout, out),
-        ascii: html::ascii,
-    },
-    Format {
-        name: "markdown",
-        help: "To hand on: for issues, pull requests and notes",
-        end: "md",
-        write: markdown::write,
-        ascii: super::text::ascii,
-    },
-];
-
-impl Format {
-    /// Writes a handout.
-    ///
-    /// # Errors
-    ///
-    /// If `out` cannot be written to.
-    pub fn print(&self, handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
-        if charset == Charset::Unicode {
-            return (self.write)(handout, charset, out);
-        }
-        let mut text = Vec::new();
-        (self.write)(handout, charset, &mut text)?;
-        let plain = in_ascii(&String::from_utf8_lossy(&text), self.ascii);
-        Ok(out.write_all(plain.as_bytes())?)
-    }
-}
+/// Markdown.
+pub const MARKDOWN: OutputFormat = OutputFormat {
+    name: "markdown",
+    help: "To hand on: for issues, pull requests and notes",
+    end: "md",
+    for_people: false,
+    to_hand_on: true,
+    write: |output, style, out| output.markdown(style.charset, out),
+    ascii: super::text::ascii,
+};
 
 /// What is handed on.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
-//! A command collects what it shows, an [`Output`]; each entry of [`FORMATS`] writes all of them. A new format is an entry
-//! there, and a function of [`Output`].
+//! A command collects what it shows, an [`Output`]; an [`OutputFormat`] writes any of them. A new format is such a
+//! constant, a function of [`Output`], and an entry in the lists of the commands that have it.
 
 pub mod agents;
 pub mod audit;
@@ -52,7 +52,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a command shows, in each output format.
+/// What a command shows, in each output format that the command has.
 pub trait Output {
     /// Writes it for people. Log text is made safe to print before.
     ///
@@ -67,40 +67,68 @@ pub trait Output {
     ///
     /// If `out` cannot be written to.
     fn json(&self, out: &mut dyn Write) -> Result<()>;
+
+    /// Writes it as Markdown.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written to, or its command has no such format; so are those below.
+    fn markdown(&self, _: Charset, _: &mut dyn Write) -> Result<()> {
+        bail!("it is not written as Markdown")
+    }
+
+    #[allow(missing_docs, clippy::missing_errors_doc)]
+    fn html(&self, _: &mut dyn Write) -> Result<()> {
+        bail!("it is not written as HTML")
+    }
+
+    #[allow(missing_docs, clippy::missing_errors_doc)]
+    fn github(&self, _: &mut dyn Write) -> Result<()> {
+        bail!("it is not written as annotations")
+    }
 }
 
 /// A way to write an [`Output`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct OutputFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it is for, on the command line.
     pub help: &'static str,
-    /// Whether people read it.
+    /// The end of the names of its files.
+    pub end: &'static str,
+    /// Whether people read it on a terminal.
     pub for_people: bool,
-    /// Writes it to lines of so many columns; `None`: of any length.
-    write: fn(&dyn Output, Option<usize>, &mut dyn Write) -> Result<()>,
+    /// Whether it is for people who were not there: made of all of a log, and without its texts unless they are asked for.
+    pub to_hand_on: bool,
+    write: fn(&dyn Output, &Style, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
     ascii: fn(char, &mut String),
 }
 
-/// All output formats, the default first.
-pub static FORMATS: [OutputFormat; 2] = [
-    OutputFormat {
-        name: "text",
-        help: "For people",
-        for_people: true,
-        write: text::write,
-        ascii: text::ascii,
-    },
-    OutputFormat {
-        name: "json",
-        help: "For programs: one JSON document on one line",
-        for_people: false,
-        write: |output, _, out| output.json(out),
-        ascii: json::ascii,
-    },
-];
+const TEXT: OutputFormat = OutputFormat {
+    name: "text",
+    help: "For people",
+    end: "text",
+    for_people: true,
+    to_hand_on: false,
+    write: |output, style, out| text::write(output, style.columns, out),
+    ascii: text::ascii,
+};
+
+/// For programs.
+pub const JSON: OutputFormat = OutputFormat {
+    name: "json",
+    help: "For programs: one JSON document on one line",
+    end: "json",
+    for_people: false,
+    write: |output, _, out| output.json(out),
+    ascii: json::ascii,
+    ..TEXT
+};
+
+/// The formats that all outputs have, the default first.
+pub static FORMATS: [OutputFormat; 2] = [TEXT, JSON];
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy)]
@@ -121,10 +149,10 @@ impl Style {
     /// If `out` cannot be written to.
     pub fn print(&self, output: &dyn Output, out: &mut dyn Write) -> Result<()> {
         if self.charset == Charset::Unicode {
-            return (self.format.write)(output, self.columns, out);
+            return (self.format.write)(output, self, out);
         }
         let mut text = Vec::new();
-        (self.format.write)(output, self.columns, &mut text)?;
+        (self.format.write)(output, self, &mut text)?;
         let plain = self
             .in_charset(&String::from_utf8_lossy(&text))
             .into_owned();

@@ -7,11 +7,11 @@ pub mod parts;
 pub(crate) mod text;
 mod words;
 
-use super::handout::Format;
+use super::handout::{HTML, MARKDOWN, html, markdown};
 use super::json::document;
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
-use super::{Charset, Output, Page, ReportContext, Style, audit};
+use super::{Charset, JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, audit};
 use anyhow::{Context, Result, bail};
 pub use find::Asked;
 pub(crate) use find::find_one;
@@ -19,18 +19,15 @@ use find::{find, find_in_log, find_session, wait_for_one};
 use handout::Checked;
 use ingest::discover::roots::SearchRoot;
 use ingest::index::earlier;
-use ingest::lanes::Sessions;
 use ingest::log::LogFile;
 use ingest::reader::{read_once, read_whole};
 use ingest::store::pipe::{self, Piped, STDIN};
 use ingest::{self, Delivery, Options};
-use model::event::{Lane, Measure};
 use model::fleet::{FileFacts, FileId, Fleet, Update};
 use model::forecast::{Forecast, NoForecast};
 use model::gauge::Gauge;
 use model::session::{Coverage, Session};
 use model::triggers::{self, Next};
-use model::window::Rules;
 use render::clock::Clock;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -61,6 +58,7 @@ pub struct Report<'a> {
     pub others: usize,
     /// What was left out, if that was asked for.
     pub left_out: Option<LeftOut>,
+    checked: Checked,
 }
 
 impl<'a> Report<'a> {
@@ -78,6 +76,7 @@ impl<'a> Report<'a> {
             clock,
             others: 0,
             left_out: context.left_out(),
+            checked: Checked::default(),
         }
     }
 }
@@ -89,6 +88,14 @@ impl Output for Report<'_> {
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
         document(out, "ctxgauge.report/1", json::session(self))
+    }
+
+    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
+        markdown::write(&handout::handout(self), charset, out)
+    }
+
+    fn html(&self, out: &mut dyn Write) -> Result<()> {
+        html::write(&handout::handout(self), out)
     }
 }
 
@@ -107,6 +114,9 @@ impl Output for Change<'_> {
     }
 }
 
+/// The formats of a report on a session, the default first.
+pub static FORMATS: [OutputFormat; 4] = [TEXT, JSON, HTML, MARKDOWN];
+
 /// Reports on the session that is asked for.
 ///
 /// # Errors
@@ -117,52 +127,6 @@ pub fn run(
     asked: &Asked<'_>,
     style: Style,
     out: &mut dyn Write,
-) -> Result<()> {
-    read(context, asked, read_once, |report, _| {
-        style.print(report, out)
-    })
-}
-
-/// Writes a report on the session that is asked for, to be handed on.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn hand_on(
-    context: &ReportContext,
-    asked: &Asked<'_>,
-    (format, charset): (&Format, Charset),
-    out: &mut dyn Write,
-) -> Result<()> {
-    read(context, asked, read_whole, |report, of| {
-        let checked = match of.lane {
-            None => Checked::Piped,
-            Some(lane) => match audit::of_session(context, of.log, lane) {
-                Ok(Some(found)) => Checked::Audited(found),
-                Ok(None) | Err(_) => Checked::Unread,
-            },
-        };
-        let handout = handout::handout(report, &checked);
-        format.print(&handout, charset, out)
-    })
-}
-
-/// What a report was read from.
-struct Origin<'a> {
-    log: &'a LogFile,
-    /// The conversation there; `None`: it came through a pipe, and cannot be read again.
-    lane: Option<Lane>,
-}
-
-/// How a log is read.
-type Read = fn(&LogFile, &dyn Measure, &Arc<Rules>) -> io::Result<Sessions>;
-
-/// Reads the session that is asked for, and shows it.
-fn read(
-    context: &ReportContext,
-    asked: &Asked<'_>,
-    read: Read,
-    show: impl FnOnce(&Report<'_>, Origin<'_>) -> Result<()>,
 ) -> Result<()> {
     let reader = Reader::counting(context);
     let piped = piped(context, asked)?;
@@ -177,10 +141,15 @@ fn read(
         (log, asked.session.map(str::to_owned), sessions)
     } else {
         let (log, wanted) = find(context, asked)?;
-        let sessions = context
-            .patience
-            .read(&log, || read(&log, &reader, &context.rules))
-            .with_context(|| unreadable(&log))?;
+        let read = || {
+            if style.format.to_hand_on {
+                read_whole(&log, &reader, &context.rules)
+            } else {
+                read_once(&log, &reader, &context.rules)
+            }
+        };
+        let sessions = context.patience.read(&log, read);
+        let sessions = sessions.with_context(|| unreadable(&log))?;
         (log, wanted, sessions)
     };
     let mut whole = Whole::new(context);
@@ -203,12 +172,13 @@ fn read(
     if log.format.holds_several {
         report.others = others;
     }
-    let origin = Origin {
-        log: &log,
-        lane: (!is_piped).then_some(key.lane),
-    };
-    show(&report, origin)?;
-    // What it showed of a model is not kept under a pseudonym.
+    if style.format.to_hand_on && !is_piped {
+        report.checked = match audit::of_session(context, &log, key.lane) {
+            Ok(Some(found)) => Checked::Audited(found),
+            Ok(None) | Err(_) => Checked::Unread,
+        };
+    }
+    style.print(&report, out)?;
     if let Some(folder) = context
         .cache
         .as_ref()

@@ -5,8 +5,9 @@ use crate::commands::setup;
 use anyhow::Result;
 use files::output::Existing;
 use report::export::{self, Export, Place, Sizes, Table};
+use report::handout::{HTML, MARKDOWN};
 use report::session::{self, Asked};
-use report::{Charset, ReportContext, handout, to_file};
+use report::{Charset, OutputFormat, ReportContext, Style, to_file};
 use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
@@ -37,12 +38,12 @@ impl Writer {
         let mut context = self.0.context();
         context.roots.clear();
         let name = match request.kind {
-            HandOut::Html => self.write(context, request, "html")?,
-            HandOut::Markdown => self.write(context, request, "markdown")?,
+            HandOut::Html => self.write(context, request, &HTML)?,
+            HandOut::Markdown => self.write(context, request, &MARKDOWN)?,
             HandOut::Items => self.write_items(context, request)?,
             HandOut::Copy => {
                 let mut text = Vec::new();
-                self.report(&mut context, request, format("markdown"), &mut text)?;
+                self.report(&mut context, request, &MARKDOWN, &mut text)?;
                 let text = String::from_utf8_lossy(&text).into_owned();
                 return Ok(HandedOut::Copy(text));
             }
@@ -59,9 +60,8 @@ impl Writer {
         &self,
         mut context: ReportContext,
         request: &HandOutRequest,
-        name: &str,
+        format: &'static OutputFormat,
     ) -> Result<String> {
-        let format = format(name);
         let name = free(request, format.end);
         to_file(Path::new(&name), Existing::Keep, |out| {
             self.report(&mut context, request, format, out)
@@ -73,7 +73,7 @@ impl Writer {
         &self,
         context: &mut ReportContext,
         request: &HandOutRequest,
-        format: &handout::Format,
+        format: &'static OutputFormat,
         out: &mut dyn Write,
     ) -> Result<()> {
         context.redactor = Some(setup::redactor(&context.rules, &context.formats)?);
@@ -83,7 +83,12 @@ impl Writer {
             here: &self.0.user.working_folder(),
             window: request.window,
         };
-        session::hand_on(context, &asked, (format, Charset::Unicode), out)
+        let style = Style {
+            format,
+            charset: Charset::Unicode,
+            columns: None,
+        };
+        session::run(context, &asked, style, out)
     }
 
     fn write_items(&self, mut context: ReportContext, request: &HandOutRequest) -> Result<String> {
@@ -103,13 +108,6 @@ impl Writer {
         export::run(&context, &export, &mut io::sink(), &mut io::sink())?;
         Ok(name)
     }
-}
-
-/// A format of reports by its name, or the first one.
-fn format(name: &str) -> &'static handout::Format {
-    let mut formats = handout::FORMATS.iter();
-    let found = formats.find(|format| format.name == name);
-    found.unwrap_or(&handout::FORMATS[0])
 }
 
 /// A name that nothing in the working directory has. It has nothing of the log but the agent and a day.

@@ -17,7 +17,7 @@ const STYLE: &str = include_str!("style.css");
 /// A table with more columns is a list in a narrow window.
 const MOST_COLUMNS: usize = 4;
 
-pub(super) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(handout: &Handout, out: &mut dyn Write) -> Result<()> {
     let title = handout.title.plain();
     let page = html! {
         (DOCTYPE)

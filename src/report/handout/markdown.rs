@@ -27,7 +27,7 @@ enum Within {
 
 /// Writes a handout. For [`Charset::Ascii`] only texts of a log are in ASCII then: what stands for their characters is part of
 /// a code span.
-pub(super) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(handout: &Handout, charset: Charset, out: &mut dyn Write) -> Result<()> {
     let within = Within::Text(charset);
     writeln!(out, "# {}\n", line(&handout.title, within))?;
     for (name, fact) in &handout.facts {

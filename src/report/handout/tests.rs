@@ -1,8 +1,11 @@
 //! No text of a log is markup in any format.
 
 use super::*;
+use crate::{Charset, Output, Page, Style};
+use anyhow::Result;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
+use std::io::{self, Write};
 
 /// A handout with this text in each place that can have text of a log.
 fn with(text: &str) -> Handout {
@@ -33,10 +36,33 @@ fn with(text: &str) -> Handout {
     }
 }
 
+impl Output for Handout {
+    fn text(&self, _: &mut Page<'_>) -> io::Result<()> {
+        unreachable!()
+    }
+
+    fn json(&self, _: &mut dyn Write) -> Result<()> {
+        unreachable!()
+    }
+
+    fn markdown(&self, charset: Charset, out: &mut dyn Write) -> Result<()> {
+        markdown::write(self, charset, out)
+    }
+
+    fn html(&self, out: &mut dyn Write) -> Result<()> {
+        html::write(self, out)
+    }
+}
+
 fn written(format: &str, charset: Charset, text: &str) -> String {
-    let format = FORMATS.iter().find(|it| it.name == format).unwrap();
+    static FORMATS: [OutputFormat; 2] = [HTML, MARKDOWN];
     let mut out = Vec::new();
-    format.print(&with(text), charset, &mut out).unwrap();
+    let style = Style {
+        format: FORMATS.iter().find(|it| it.name == format).unwrap(),
+        charset,
+        columns: None,
+    };
+    style.print(&with(text), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -20,17 +20,19 @@ use render::own_count::own_count;
 use render::text::{capitalised, inert, short_model};
 
 /// What the audit of the session has found.
+#[derive(Default)]
 pub(super) enum Checked {
     /// This.
     Audited(OfSession),
     /// Nothing: the log came through a pipe, and cannot be read again.
+    #[default]
     Piped,
     /// Nothing: it could not be read again.
     Unread,
 }
 
 /// Puts the report of a session together.
-pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> Handout {
+pub(super) fn handout(report: &Report<'_>) -> Handout {
     let session = report.session;
     let (context, limits) = (session.context(), session.limits());
     let (largest, done) = (largest(session), compactions(session));
@@ -42,7 +44,7 @@ pub(super) fn handout(report: &Report<'_>, checked: &Checked) -> Handout {
         tables::tools(session),
         tables::compactions(session, &done),
         tables::what_if(session),
-        Some(accuracy::section(session, checked)),
+        Some(accuracy::section(session, &report.checked)),
         Some(tables::sources(session, &limits)),
         not_counted(session),
         Some(left_out(report)),

@@ -16,7 +16,7 @@ use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
 use ctxgauge::report::search::{self, Colours};
 use ctxgauge::report::session::Asked;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, handout};
+use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style, session};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
@@ -82,7 +82,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
             };
             let mut out = Vec::new();
             // A log without a session has no report.
-            let _ = report::session::run(&context, &Asked::at(path), style, &mut out);
+            let _ = session::run(&context, &Asked::at(path), style, &mut out);
             let _ = report::records::run(&context, path, 50, style, &mut out);
             if let Some(wrong) = wrong_in_report(&out, format.name) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
@@ -91,13 +91,17 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
                 visible.insert((log.format.id, format.name));
             }
         }
-        for format in &handout::FORMATS {
+        for format in session::FORMATS.iter().filter(|format| format.to_hand_on) {
             if visible.contains(&(log.format.id, format.name)) {
                 continue;
             }
+            let style = Style {
+                format,
+                charset: Charset::Unicode,
+                columns: None,
+            };
             let mut out = Vec::new();
-            let form = (format, Charset::Unicode);
-            let _ = report::session::hand_on(&context, &Asked::at(path), form, &mut out);
+            let _ = session::run(&context, &Asked::at(path), style, &mut out);
             if let Some(wrong) = wrong_in_text(&out) {
                 panic!("{} of {path:?} holds {wrong}", format.name);
             }
@@ -107,11 +111,7 @@ fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
         }
     }
     let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
-    let names = || {
-        let usual = FORMATS.iter().map(|format| format.name);
-        usual.chain(handout::FORMATS.iter().map(|format| format.name))
-    };
-    let formats = |id| names().map(move |name| (id, name));
+    let formats = |id| session::FORMATS.iter().map(move |it| (id, it.name));
     let both = agents.into_iter().flat_map(formats);
     let lacking: Vec<_> = both.filter(|one| !visible.contains(one)).collect();
     assert!(
