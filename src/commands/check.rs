@@ -1,9 +1,9 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Shared, format_name, one_of};
+use super::options::{Plain, Reading, Shared, format_name, one_of};
 use super::since::Since;
-use super::{Call, Run, locale};
+use super::{Call, Run};
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use model::bounds::{Bounds, Moment};
@@ -55,12 +55,9 @@ pub struct Check {
     /// Compare the largest context and all items that there were, not what is in the context now.
     #[arg(long)]
     pub ever: bool,
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
@@ -71,8 +68,7 @@ pub struct Check {
 
 impl Run for Check {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
         self.plain.add(before);
     }
 
@@ -87,7 +83,7 @@ impl Run for Check {
 impl Check {
     fn check(&self, call: &mut Call<'_>) -> Result<Verdict> {
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        let context = setup.context_of(&self.paths, &self.reading)?;
         let here = setup.user.working_folder();
         let which = if self.paths.is_empty() || self.session.is_some() {
             Which::One(Asked {
@@ -97,10 +93,7 @@ impl Check {
                 window: None,
             })
         } else {
-            Which::All(
-                self.since
-                    .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
-            )
+            Which::All(self.since.map(|since| since.moment(&context.clock())))
         };
         let style = self.plain.style(self.format, call);
         check::run(&context, &self.bounds(), which, style, call.out, call.err)

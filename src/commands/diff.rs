@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, format_name, one_of};
+use super::options::{Plain, Reading, Redact, Shared, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -30,12 +30,9 @@ pub struct Diff {
     /// How many items to name of those that are new, gone, larger and smaller; JSON has all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub items: usize,
-    /// Which logs to search.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -49,8 +46,7 @@ pub struct Diff {
 
 impl Run for Diff {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
         self.plain.add(before);
     }
 
@@ -61,7 +57,7 @@ impl Run for Diff {
             bail!(Exit::WrongUsage(why.to_owned()));
         }
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
+        let mut context = setup.context_of(&[], &self.reading)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
         let paths = [self.before.as_str(), after].map(PathBuf::from);

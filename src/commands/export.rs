@@ -2,9 +2,9 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Redact, Shared, file_of, one_of, with_help};
+use super::options::{Reading, Redact, Shared, file_of, one_of, with_help};
 use super::since::Since;
-use super::{Call, Run, locale};
+use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
 use files::output::Existing;
@@ -47,12 +47,9 @@ pub struct Export {
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
 }
 
 fn named(name: &str) -> Option<Format> {
@@ -62,8 +59,7 @@ fn named(name: &str) -> Option<Format> {
 
 impl Run for Export {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -78,7 +74,7 @@ impl Run for Export {
         }
         let format = self.format()?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        let mut context = setup.context_of(&self.paths, &self.reading)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         let file = file_of(self.output.as_deref());
         if file.is_none() && !self.partition.is_empty() {
@@ -107,9 +103,7 @@ impl Run for Export {
             } else {
                 Sizes::Counted
             },
-            since: self
-                .since
-                .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
+            since: self.since.map(|since| since.moment(&context.clock())),
         };
         export::run(&context, &export, call.out, call.err)
     }

@@ -1,6 +1,6 @@
 //! `ctxgauge follow`.
 
-use super::options::{Estimate, Logs, Redact, Shared, check_paths};
+use super::options::{Reading, Redact, Shared, check_paths};
 use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -33,12 +33,9 @@ pub struct Follow {
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// Accepted as everywhere: the output has no other format.
     #[arg(long, hide = true)]
     pub json: bool,
@@ -46,14 +43,13 @@ pub struct Follow {
 
 impl Run for Follow {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         check_paths(&self.paths)?;
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.logs, &self.estimate)?;
+        let context = setup.context_of(&self.paths, &self.reading)?;
         context.rules.earlier.count_at_once();
         let texts = if self.texts {
             Texts::All

@@ -3,11 +3,11 @@
 use super::ended::Printed;
 use super::options::{All, Shared, one_of, with_help};
 use super::since::Since;
-use super::{Call, Run, locale};
+use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use render::clock::Clock;
 use report::ls::{self, By, Sort, Sums, Wanted};
 use strum::IntoEnumIterator;
 
@@ -52,19 +52,18 @@ impl Run for Ls {
         let mut context = call.setup()?.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::AtTheEnd, charset)?;
-        let zone = if self.utc {
-            TimeZone::UTC
-        } else {
-            locale::zone(&call.user.env)
-        };
-        let wanted = self.wanted((context.now)(), zone);
+        let mut clock = context.clock();
+        if self.utc {
+            clock.zone = TimeZone::UTC;
+        }
+        let wanted = self.wanted(clock);
         let style = call.style(&self.all.print);
         ls::run(&context, style, &wanted, call.out, call.err)
     }
 }
 
 impl Ls {
-    fn wanted(&self, now: Timestamp, zone: TimeZone) -> Wanted {
+    fn wanted(&self, clock: Clock) -> Wanted {
         let needs_totals = matches!(self.sort, Sort::Usage | Sort::Cost);
         Wanted {
             sums: if self.totals || needs_totals {
@@ -73,8 +72,8 @@ impl Ls {
                 Sums::None
             },
             by: self.by,
-            since: self.since.map(|since| since.moment(now, &zone)),
-            zone: Some(zone),
+            since: self.since.map(|since| since.moment(&clock)),
+            zone: Some(clock.zone),
             project: self.project.clone(),
             model: self.model.clone(),
             limit: self.limit,

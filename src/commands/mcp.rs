@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`.
 
-use super::options::{Estimate, Logs, Shared};
+use super::options::{Reading, Shared};
 use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
@@ -20,23 +20,19 @@ pub struct Mcp {
     /// Says whose server this is where the program has another name: `setup` writes it, and finds the server again by it.
     #[arg(long, hide = true)]
     pub ctxgauge: bool,
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
 }
 
 impl Run for Mcp {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.logs, &self.estimate)?;
+        let mut context = setup.context_of(&[], &self.reading)?;
         // Nothing is written.
         context.cache = None;
         if call.terminals.stdin {

@@ -1,6 +1,5 @@
 //! The monitor: its options, and the screens with the threads that feed them.
 
-mod as_read;
 mod hand_on;
 mod logs;
 mod search;
@@ -50,9 +49,9 @@ impl Monitor {
             .first()
             .map(|path| format!("'{}'", path.display()));
         let options = [
-            ("--root", !self.shared.logs.root.is_empty()),
-            ("--agent", self.shared.logs.only.agent.is_some()),
-            ("--estimator", self.shared.estimate.estimator.is_some()),
+            ("--root", !self.shared.reading.logs.root.is_empty()),
+            ("--agent", self.shared.reading.logs.only.agent.is_some()),
+            ("--estimator", self.shared.reading.estimator.is_some()),
             ("--ascii", self.shared.ascii),
             ("--theme", self.theme.is_some()),
             ("--fresh", self.shared.fresh),
@@ -105,8 +104,7 @@ impl Plan<'_> {
             .as_ref()
             .and_then(|f| f.loaded().theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
-        let mut context =
-            setup.context_of(&paths, &options.shared.logs, &options.shared.estimate)?;
+        let mut context = setup.context_of(&paths, &options.shared.reading)?;
         context.rules.earlier.count_at_once();
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
@@ -144,7 +142,7 @@ impl Plan<'_> {
             .collect();
         let rules = Arc::clone(&self.context.rules);
         let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
-        let note = estimator_note(self.options.shared.estimate.estimator.unwrap_or_default());
+        let note = estimator_note(self.options.shared.reading.estimator.unwrap_or_default());
         let demo = Demo::new(Arc::clone(&rules), note.clone(), sender);
         let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
             demo.play()?;

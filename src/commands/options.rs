@@ -29,9 +29,12 @@ pub struct Only {
     pub agent: Option<String>,
 }
 
-/// How to estimate.
+/// What to read, and how to estimate.
 #[derive(Debug, Default, PartialEq, Args)]
-pub struct Estimate {
+pub struct Reading {
+    /// Which logs.
+    #[command(flatten)]
+    pub logs: Logs,
     /// Estimate context size with this estimator; `ctxgauge audit` compares them. Default: calibrated.
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<Estimator>,
@@ -40,12 +43,9 @@ pub struct Estimate {
 /// The options of the monitor that commands have as well, and that may come before a command.
 #[derive(Debug, Default, PartialEq, Args)]
 pub struct Shared {
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// Use ASCII characters only.
     #[arg(long)]
     pub ascii: bool,
@@ -69,9 +69,10 @@ impl Logs {
     }
 }
 
-impl Estimate {
+impl Reading {
     /// Takes the options given before the command; those after it win.
-    pub(super) fn add(&mut self, before: &mut Estimate) {
+    pub(super) fn add(&mut self, before: &mut Reading) {
+        self.logs.add(&mut before.logs);
         self.estimator = self.estimator.or(before.estimator.take());
     }
 }
@@ -154,11 +155,7 @@ impl Plain {
 
     /// The style that was asked for. A report for people has the characters of their locale and fits their terminal.
     pub(super) fn style(&self, format: &'static OutputFormat, call: &Call<'_>) -> Style {
-        let format = if self.json {
-            &JSON
-        } else {
-            format
-        };
+        let format = if self.json { &JSON } else { format };
         let is_ascii = self.ascii || (format.for_people && locale::is_ascii(&call.user.env));
         Style {
             format,
@@ -193,12 +190,9 @@ pub struct All {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Which logs to read.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// How to write it.
     #[command(flatten)]
     pub print: Print,
@@ -207,8 +201,7 @@ pub struct All {
 impl All {
     /// Takes the options given before the command.
     pub(super) fn add(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
         self.print.add(before);
     }
 }

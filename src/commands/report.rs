@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Estimate, Logs, Plain, Redact, Shared, file_of, format_name, one_of};
+use super::options::{Plain, Reading, Redact, Shared, file_of, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -24,12 +24,9 @@ pub struct Report {
     /// Without PATH, any of this machine.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Which logs to search, and whose log it is.
+    /// What to read, and how.
     #[command(flatten)]
-    pub logs: Logs,
-    /// How to estimate.
-    #[command(flatten)]
-    pub estimate: Estimate,
+    pub reading: Reading,
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -53,8 +50,7 @@ pub struct Report {
 
 impl Run for Report {
     fn add_options(&mut self, before: &mut Shared) {
-        self.logs.add(&mut before.logs);
-        self.estimate.add(&mut before.estimate);
+        self.reading.add(&mut before.reading);
         self.plain.add(before);
     }
 
@@ -68,8 +64,8 @@ impl Run for Report {
         }
         let setup = call.setup()?;
         let mut context = match &self.path {
-            Some(_) => setup.context(&self.logs.only, &self.estimate)?,
-            None => setup.context_of(&[], &self.logs, &self.estimate)?,
+            Some(_) => setup.context(&self.reading.logs.only, self.reading.estimator)?,
+            None => setup.context_of(&[], &self.reading)?,
         };
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;

@@ -93,9 +93,7 @@ impl Search {
         };
         let wanted = search::Search {
             matcher: &matcher,
-            since: self
-                .since
-                .map(|since| since.moment((context.now)(), &locale::zone(&call.user.env))),
+            since: self.since.map(|since| since.moment(&context.clock())),
             project: self.project.as_deref(),
             role: self.role,
             tool: self.tool.as_deref(),

@@ -1,8 +1,8 @@
 //! A moment on the command line: a time ago, or a date.
 
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use render::clock::Clock;
 use std::str::FromStr;
 
 /// Since when.
@@ -17,12 +17,12 @@ pub enum Since {
 }
 
 impl Since {
-    /// The moment, on a clock of this time zone.
-    pub fn moment(self, now: Timestamp, zone: &TimeZone) -> Timestamp {
+    /// The moment, on this clock.
+    pub fn moment(self, clock: &Clock) -> Timestamp {
         match self {
-            Since::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+            Since::Ago(ago) => clock.now.checked_sub(ago).unwrap_or(Timestamp::MIN),
             Since::At(at) => at,
-            Since::Local(time) => zone.to_timestamp(time).unwrap_or(Timestamp::MIN),
+            Since::Local(time) => clock.zone.to_timestamp(time).unwrap_or(Timestamp::MIN),
         }
     }
 }
@@ -51,11 +51,14 @@ impl FromStr for Since {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::tz::TimeZone;
 
     #[test]
     fn times_ago_and_dates_are_moments() {
-        let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
-        let zone = TimeZone::posix("CET-1").unwrap();
+        let mut clock = Clock {
+            now: "2026-11-20T12:00:00Z".parse().unwrap(),
+            zone: TimeZone::posix("CET-1").unwrap(),
+        };
         for (text, moment) in [
             ("90m", "2026-11-20T10:30:00Z"),
             ("2h", "2026-11-20T10:00:00Z"),
@@ -68,7 +71,7 @@ mod tests {
             ("2026-11-01T06:30:00+01:00", "2026-11-01T05:30:00Z"),
         ] {
             let since: Since = text.parse().unwrap();
-            assert_eq!(since.moment(now, &zone).to_string(), moment, "{text}");
+            assert_eq!(since.moment(&clock).to_string(), moment, "{text}");
         }
         for wrong in [
             "",
@@ -85,6 +88,7 @@ mod tests {
         }
         // A time before all times is the first of them.
         let since: Since = "19000w".parse().unwrap();
-        assert!(since.moment(Timestamp::MIN, &zone) == Timestamp::MIN);
+        clock.now = Timestamp::MIN;
+        assert!(since.moment(&clock) == Timestamp::MIN);
     }
 }

@@ -174,7 +174,7 @@ pub(super) fn configuration(loaded: Result<Setup>, user: &User) -> Result<(Setup
 
 /// The context in which logs are found and read: all of this machine.
 pub(super) fn context(setup: &Setup) -> Result<ReportContext> {
-    setup.context_of(&[], &Default::default(), &Default::default())
+    setup.context_of(&[], &Default::default())
 }
 
 /// Prints a status line, and what is wrong.

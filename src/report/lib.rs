@@ -203,6 +203,22 @@ impl ReportContext {
         }
     }
 
+    /// Another one for the same logs, that of a task beside this one: it keeps nothing, and leaves nothing out.
+    pub fn beside(&self) -> ReportContext {
+        ReportContext {
+            formats: self.formats.clone(),
+            roots: self.roots.clone(),
+            rules: Arc::clone(&self.rules),
+            user: self.user.clone(),
+            zone: self.zone.clone(),
+            cache: None,
+            patience: Patience::default(),
+            progress: Progress::default(),
+            redactor: None,
+            ..*self
+        }
+    }
+
     /// A file or folder that the user names. Which agent's settings are those of a log is seen by its whole path.
     pub fn given(&self, path: PathBuf) -> SearchRoot {
         let path = self.user.whole(path);

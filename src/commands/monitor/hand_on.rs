@@ -1,6 +1,5 @@
 //! Makes reports and tables of a session for the screens, in a thread of its own.
 
-use super::as_read::AsRead;
 use crate::commands::setup;
 use anyhow::Result;
 use files::output::Existing;
@@ -10,6 +9,7 @@ use report::session::{self, Asked};
 use report::{Charset, OutputFormat, ReportContext, Style, to_file};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use tui::app::{HandOut, HandOutRequest, HandedOut};
 
@@ -18,7 +18,7 @@ const MOST_NAMES: usize = 999;
 
 /// Writes files, which are made as the screens read logs.
 #[derive(Clone)]
-pub(super) struct Writer(pub(super) AsRead);
+pub(super) struct Writer(pub(super) Arc<ReportContext>);
 
 impl Writer {
     /// Makes it in a thread, and gives what came of it to `done`.
@@ -35,7 +35,7 @@ impl Writer {
     }
 
     fn make_now(&self, request: &HandOutRequest) -> Result<HandedOut> {
-        let mut context = self.0.context();
+        let mut context = self.0.beside();
         context.roots.clear();
         let name = match request.kind {
             HandOut::Html => self.write(context, request, &HTML)?,

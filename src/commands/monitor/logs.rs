@@ -1,6 +1,5 @@
 //! The logs of the screens: those that are found and followed, or the demo.
 
-use super::as_read::AsRead;
 use super::hand_on::Writer;
 use super::search;
 use ingest::search::Matcher;
@@ -105,7 +104,7 @@ impl Logs for Demo {
 /// Logs that are read and followed.
 pub(super) struct Followed {
     handle: Handle,
-    as_read: AsRead,
+    context: Arc<ReportContext>,
     /// What is shown if there are no logs.
     demo: Demo,
 }
@@ -118,7 +117,7 @@ impl Followed {
         demo: Demo,
         or_demo: bool,
     ) -> io::Result<Followed> {
-        let as_read = AsRead::of(&context);
+        let beside = Arc::new(context.beside());
         let options = ingest::Options {
             formats: context.formats,
             roots: context.roots,
@@ -145,7 +144,7 @@ impl Followed {
         })?;
         Ok(Followed {
             handle,
-            as_read,
+            context: beside,
             demo,
         })
     }
@@ -165,11 +164,11 @@ impl Logs for Followed {
     }
 
     fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>) {
-        Writer(self.as_read.clone()).make(request, done);
+        Writer(Arc::clone(&self.context)).make(request, done);
     }
 
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder) {
-        search::start(&self.as_read, request, matcher, finder);
+        search::start(self.context.beside(), request, matcher, finder);
     }
 
     fn is_invented(&self, file: FileId) -> bool {

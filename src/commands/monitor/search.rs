@@ -1,12 +1,12 @@
 //! Searches the texts of sessions for the screens, in a thread of its own.
 
-use super::as_read::AsRead;
 use ingest::demo;
 use ingest::log::LogFile;
 use ingest::search::{Line, Matcher};
 use model::fleet::{FileId, SessionKey};
 use render::NONE;
 use render::item::{label, request};
+use report::ReportContext;
 use report::search::{Hit, Search, Taker, in_logs, logs};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -26,19 +26,24 @@ const AFTER: usize = 1_200;
 const LABEL: usize = 40;
 
 /// Searches in a thread, until the finder's screens do not wait any more.
-pub(super) fn start(as_read: &AsRead, wanted: &SearchRequest, matcher: Matcher, finder: Finder) {
-    let (as_read, sessions) = (as_read.clone(), Arc::clone(&wanted.sessions));
+pub(super) fn start(
+    context: ReportContext,
+    wanted: &SearchRequest,
+    matcher: Matcher,
+    finder: Finder,
+) {
+    let sessions = Arc::clone(&wanted.sessions);
     let is_filtered = !wanted.filter.is_empty();
     let search = move || {
         // It breaks if the screens do not wait any more.
-        let _ = search(&as_read, &sessions, is_filtered, &matcher, &finder);
+        let _ = search(&context, &sessions, is_filtered, &matcher, &finder);
     };
     // If no thread can be started, the finder is dropped, which ends the search.
     drop(thread::Builder::new().name("search".into()).spawn(search));
 }
 
 fn search(
-    as_read: &AsRead,
+    context: &ReportContext,
     sessions: &Arc<HashSet<SessionKey>>,
     is_filtered: bool,
     matcher: &Matcher,
@@ -54,8 +59,7 @@ fn search(
         finder.say(SearchNews::Unread(lanes, INVENTED.to_owned()))?;
     }
     if !left.is_empty() {
-        let context = as_read.context();
-        let mut logs = logs(&context, None).files;
+        let mut logs = logs(context, None).files;
         logs.retain(|log| left.contains_key(&log.facts.file));
         let search = Search {
             matcher,
@@ -72,7 +76,7 @@ fn search(
             left: &mut left,
         };
         in_logs(
-            &context,
+            context,
             &search,
             &logs,
             &|| finder.is_wanted(),
