@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn follower(made: &Made) -> Follower {
-        let counter = Counter::for_estimator(Default::default());
+        let counter = Counter::new();
         Follower::new(made.log(), Arc::default(), Arc::new(counter))
     }
 

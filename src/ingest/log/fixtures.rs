@@ -15,7 +15,6 @@ use crate::{source, store};
 use format::database::MAGIC;
 use format::{Format, StoreKind};
 use model::context::Context;
-use model::estimators::Estimator;
 use model::event::{ByLength, Lane};
 use model::forecast::forecast;
 use model::gauge::Gauge;
@@ -50,7 +49,7 @@ static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
 static RULES: LazyLock<Arc<Rules>> =
     LazyLock::new(|| Arc::new(toml::from_str(assets::MODELS).expect("the table")));
 
-static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::for_estimator(Estimator::default()));
+static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::new());
 
 /// What a log is like at one moment.
 enum Moment<'b> {

@@ -1,6 +1,6 @@
 //! What the worker keeps from run to run.
 
-use super::known::{State, Summarised};
+use super::state::{State, Summarised};
 use super::whole::Shown;
 use super::{Worker, is_live};
 use crate::index::{Index, Kept, LogKey, Part, earlier, restore};

@@ -4,7 +4,7 @@ use crate::index::{LogKey, value};
 use crate::lanes::{Sessions, Summaries, main_of, summaries_of};
 use crate::log::{LogFile, Reading};
 use crate::source::Stamp;
-use crate::worker::known::{State, Summarised};
+use crate::worker::state::{State, Summarised};
 use model::event::{Measure, Meta};
 use model::fleet::{FileId, Update};
 use model::session::Coverage;

@@ -1,0 +1,78 @@
+//! What the worker holds of the sessions of a log.
+
+use crate::index::{Beside, stamps_beside};
+use crate::log::{Cursor, LogFile};
+
+/// What is held of the sessions of a file.
+pub(crate) enum State {
+    /// Nothing, or what was read before reading failed.
+    Found,
+    /// What lists show.
+    Summarised(Summarised),
+    /// All of them, and where to read on.
+    Followed(Box<dyn Cursor>),
+    /// It cannot be read as it is: it is read again when it has changed.
+    Refused,
+}
+
+/// A log of which only summaries are held: they cannot grow, it is read again when it does.
+pub(crate) struct Summarised {
+    /// [The part](model::window::Overrides::fold_hash) of the settings that the summaries depend on.
+    pub(super) settings: u64,
+    beside: Vec<Beside>,
+    /// Whether its last record may be incomplete.
+    is_incomplete: bool,
+    /// Whether a file beside it has changed already.
+    has_news: bool,
+}
+
+impl Summarised {
+    /// The log as it is now.
+    pub(super) fn of(log: &LogFile, settings: u64) -> Summarised {
+        Summarised {
+            settings,
+            beside: stamps_beside(log),
+            is_incomplete: false,
+            has_news: false,
+        }
+    }
+
+    /// The log whose sessions were read as far as this cursor.
+    pub(super) fn instead_of(cursor: &dyn Cursor, log: &LogFile, settings: u64) -> Summarised {
+        let now = Summarised::of(log, settings);
+        // Asked afterwards: what changed in between has changed for one of them.
+        Summarised {
+            is_incomplete: cursor.is_incomplete(),
+            has_news: cursor.has_news_beside(),
+            ..now
+        }
+    }
+}
+
+impl State {
+    /// Whether the last record may be incomplete.
+    pub(super) fn is_incomplete(&self) -> bool {
+        match self {
+            State::Found | State::Refused => false,
+            State::Summarised(it) => it.is_incomplete,
+            State::Followed(cursor) => cursor.is_incomplete(),
+        }
+    }
+
+    /// Whether there is something to read though the log has not changed.
+    pub(super) fn has_news(&self) -> bool {
+        match self {
+            State::Found | State::Refused => true,
+            State::Summarised(it) => it.has_news || it.beside.iter().any(Beside::has_changed),
+            State::Followed(cursor) => cursor.has_news_beside(),
+        }
+    }
+
+    /// The settings that the summaries depend on, if only these are held.
+    pub(super) fn summarised_by(&self) -> Option<u64> {
+        match self {
+            State::Summarised(it) => Some(it.settings),
+            _ => None,
+        }
+    }
+}
