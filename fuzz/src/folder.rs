@@ -12,6 +12,7 @@ use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::ByLength;
+use ctxgauge::report::audit::{self, Worst};
 use ctxgauge::report::ls::{Sums, Wanted};
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
@@ -242,8 +243,12 @@ fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
     let given = [SearchRoot::Given(folder.to_owned())];
     for (n, roots) in [&given[..], roots].into_iter().enumerate() {
         let (all, style) = (context(roots, None), style(n));
+        let worst = Worst {
+            most: 3,
+            ..Worst::default()
+        };
         let _ = report::ls::run(&all, style, &wanted(Sums::Totals), &mut out, &mut err);
-        let _ = report::audit::run(&all, style, 3, &mut out, &mut err);
+        let _ = audit::run(&all, style, worst, &mut out, &mut err);
     }
     let paths: Vec<PathBuf> = logs.iter().map(Log::path).collect();
     for (n, path) in paths

@@ -1,6 +1,6 @@
 //! `ctxgauge agents` and `ctxgauge agents check`.
 
-use super::options::{Logs, Only, Print, Reading, Shared};
+use super::options::{Logs, Only, Print, Shared};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -55,11 +55,11 @@ impl Run for Agents {
     fn add_options(&mut self, before: &mut Shared) {
         match &mut self.command {
             Some(AgentsCommand::Check(check)) => {
-                check.only.add(&mut before.reading.logs.only);
+                check.only.add(&mut before.logs.only);
                 check.print.add(before);
             }
             None => {
-                self.logs.add(&mut before.reading.logs);
+                self.logs.add(&mut before.logs);
                 self.print.add(before);
             }
         }
@@ -69,14 +69,11 @@ impl Run for Agents {
         if let Some(AgentsCommand::Check(check)) = &self.command {
             return check.run(call);
         }
-        let mut reading = Reading {
-            logs: self.logs.clone(),
-            estimator: None,
-        };
-        let only = &mut reading.logs.only;
+        let mut logs = self.logs.clone();
+        let only = &mut logs.only;
         only.agent = self.name.clone().or(only.agent.take());
         let setup = call.setup()?;
-        let context = setup.context_of(&[], &reading)?;
+        let context = setup.context_of(&[], &logs)?;
         agents::run(&context, call.style(&self.print), call.out)
     }
 }
@@ -89,7 +86,7 @@ impl Check {
             bail!("{:#}", mapping.error);
         }
         call.name_problems(&setup)?;
-        let mut context = setup.context(&self.only, None)?;
+        let mut context = setup.context(&self.only)?;
         if let Some(path) = &self.mapping {
             let format = setup.named_mapping(path)?;
             (context.forced, context.formats) = (Some(format), vec![format]);

@@ -5,7 +5,8 @@ use super::options::{All, Shared};
 use super::{Call, Run};
 use anyhow::Result;
 use clap::Args;
-use report::audit;
+use model::estimators::Estimator;
+use report::audit::{self, Worst};
 
 /// `ctxgauge audit`.
 #[derive(Debug, Args)]
@@ -13,6 +14,9 @@ pub struct Audit {
     /// List the N requests that the estimator predicted worst, with the items in between.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub worst: usize,
+    /// List what this estimator predicted worst, and judge it. Default: calibrated.
+    #[arg(long, value_name = "NAME")]
+    pub estimator: Option<Estimator>,
     /// Which sessions.
     #[command(flatten)]
     pub all: All,
@@ -28,6 +32,10 @@ impl Run for Audit {
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::AtTheEnd, charset)?;
         let style = call.style(&self.all.print);
-        audit::run(&context, style, self.worst, call.out, call.err)
+        let worst = Worst {
+            by: self.estimator.unwrap_or_default(),
+            most: self.worst,
+        };
+        audit::run(&context, style, worst, call.out, call.err)
     }
 }

@@ -1,7 +1,7 @@
 //! `ctxgauge check`.
 
 use super::exit::Exit;
-use super::options::{Plain, Reading, Shared, format_name, one_of};
+use super::options::{Logs, Plain, Shared, format_name, one_of};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::Result;
@@ -57,7 +57,7 @@ pub struct Check {
     pub ever: bool,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
@@ -68,7 +68,7 @@ pub struct Check {
 
 impl Run for Check {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
         self.plain.add(before);
     }
 
@@ -83,7 +83,7 @@ impl Run for Check {
 impl Check {
     fn check(&self, call: &mut Call<'_>) -> Result<Verdict> {
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.reading)?;
+        let context = setup.context_of(&self.paths, &self.logs)?;
         let here = setup.user.working_folder();
         let which = if self.paths.is_empty() || self.session.is_some() {
             Which::One(Asked {

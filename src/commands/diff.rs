@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Plain, Reading, Redact, Shared, format_name, one_of};
+use super::options::{Logs, Plain, Redact, Shared, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -32,7 +32,7 @@ pub struct Diff {
     pub items: usize,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -46,7 +46,7 @@ pub struct Diff {
 
 impl Run for Diff {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
         self.plain.add(before);
     }
 
@@ -57,7 +57,7 @@ impl Run for Diff {
             bail!(Exit::WrongUsage(why.to_owned()));
         }
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.reading)?;
+        let mut context = setup.context_of(&[], &self.logs)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         call.long_work(&mut context, Printed::AtTheEnd, self.plain.charset())?;
         let paths = [self.before.as_str(), after].map(PathBuf::from);

@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Reading, Redact, Shared, file_of, one_of, with_help};
+use super::options::{Logs, Redact, Shared, file_of, one_of, with_help};
 use super::since::Since;
 use super::{Call, Run};
 use anyhow::{Result, bail};
@@ -49,7 +49,7 @@ pub struct Export {
     pub redact: Redact,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
 }
 
 fn named(name: &str) -> Option<Format> {
@@ -59,7 +59,7 @@ fn named(name: &str) -> Option<Format> {
 
 impl Run for Export {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
@@ -74,7 +74,7 @@ impl Run for Export {
         }
         let format = self.format()?;
         let setup = call.setup()?;
-        let mut context = setup.context_of(&self.paths, &self.reading)?;
+        let mut context = setup.context_of(&self.paths, &self.logs)?;
         setup.leave_out(self.redact.redact, &mut context)?;
         let file = file_of(self.output.as_deref());
         if file.is_none() && !self.partition.is_empty() {

@@ -1,6 +1,6 @@
 //! `ctxgauge follow`.
 
-use super::options::{Reading, Redact, Shared, check_paths};
+use super::options::{Logs, Redact, Shared, check_paths};
 use super::{Call, Run};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -35,7 +35,7 @@ pub struct Follow {
     pub redact: Redact,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// Accepted as everywhere: the output has no other format.
     #[arg(long, hide = true)]
     pub json: bool,
@@ -43,13 +43,13 @@ pub struct Follow {
 
 impl Run for Follow {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         check_paths(&self.paths)?;
         let setup = call.setup()?;
-        let context = setup.context_of(&self.paths, &self.reading)?;
+        let context = setup.context_of(&self.paths, &self.logs)?;
         context.rules.earlier.count_at_once();
         let texts = if self.texts {
             Texts::All

@@ -1,6 +1,6 @@
 //! `ctxgauge mcp`.
 
-use super::options::{Reading, Shared};
+use super::options::{Logs, Shared};
 use super::{Call, Run};
 use ::mcp::Texts;
 use anyhow::Result;
@@ -22,17 +22,17 @@ pub struct Mcp {
     pub ctxgauge: bool,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
 }
 
 impl Run for Mcp {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
     }
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let setup = call.setup()?;
-        let mut context = setup.context_of(&[], &self.reading)?;
+        let mut context = setup.context_of(&[], &self.logs)?;
         // Nothing is written.
         context.cache = None;
         if call.terminals.stdin {

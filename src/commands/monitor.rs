@@ -12,7 +12,6 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use ingest::store::pipe::{self, STDIN};
 use logs::{Demo, Followed};
-use model::estimators::Estimator;
 use report::{Charset, ReportContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,9 +48,8 @@ impl Monitor {
             .first()
             .map(|path| format!("'{}'", path.display()));
         let options = [
-            ("--root", !self.shared.reading.logs.root.is_empty()),
-            ("--agent", self.shared.reading.logs.only.agent.is_some()),
-            ("--estimator", self.shared.reading.estimator.is_some()),
+            ("--root", !self.shared.logs.root.is_empty()),
+            ("--agent", self.shared.logs.only.agent.is_some()),
             ("--ascii", self.shared.ascii),
             ("--theme", self.theme.is_some()),
             ("--fresh", self.shared.fresh),
@@ -104,7 +102,7 @@ impl Plan<'_> {
             .as_ref()
             .and_then(|f| f.loaded().theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
-        let mut context = setup.context_of(&paths, &options.shared.reading)?;
+        let mut context = setup.context_of(&paths, &options.shared.logs)?;
         context.rules.earlier.count_at_once();
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
@@ -142,8 +140,7 @@ impl Plan<'_> {
             .collect();
         let rules = Arc::clone(&self.context.rules);
         let (sender, updates) = tokio::sync::mpsc::channel(WAITING_UPDATES);
-        let note = estimator_note(self.options.shared.reading.estimator.unwrap_or_default());
-        let demo = Demo::new(Arc::clone(&rules), note.clone(), sender);
+        let demo = Demo::new(Arc::clone(&rules), sender);
         let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
             demo.play()?;
             (demo.banner(""), Box::new(demo))
@@ -155,7 +152,7 @@ impl Plan<'_> {
             };
             let or_demo = self.options.paths.is_empty();
             let followed = Followed::start(self.context, piped, demo, or_demo)?;
-            (note, Box::new(followed))
+            (String::new(), Box::new(followed))
         };
         Ok(Start {
             rules,
@@ -182,15 +179,6 @@ fn named_log(paths: &[PathBuf]) -> Option<PathBuf> {
     match paths {
         [path] if path.is_file() => Some(path.clone()),
         _ => None,
-    }
-}
-
-/// Names the estimator and its rule; empty for the default estimator.
-fn estimator_note(estimator: Estimator) -> String {
-    if estimator == Estimator::default() {
-        String::new()
-    } else {
-        format!("by {estimator}: {}", estimator.rule())
     }
 }
 

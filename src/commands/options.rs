@@ -4,7 +4,6 @@ use super::{Call, locale};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use model::estimators::Estimator;
 use report::{Charset, FORMATS, JSON, OutputFormat, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
@@ -29,23 +28,12 @@ pub struct Only {
     pub agent: Option<String>,
 }
 
-/// What to read, and how to estimate.
-#[derive(Debug, Default, PartialEq, Args)]
-pub struct Reading {
-    /// Which logs.
-    #[command(flatten)]
-    pub logs: Logs,
-    /// Estimate context size with this estimator; `ctxgauge audit` compares them. Default: calibrated.
-    #[arg(long, value_name = "NAME")]
-    pub estimator: Option<Estimator>,
-}
-
 /// The options of the monitor that commands have as well, and that may come before a command.
 #[derive(Debug, Default, PartialEq, Args)]
 pub struct Shared {
-    /// What to read, and how.
+    /// Which logs.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// Use ASCII characters only.
     #[arg(long)]
     pub ascii: bool,
@@ -66,14 +54,6 @@ impl Logs {
     pub(super) fn add(&mut self, before: &mut Logs) {
         self.root.append(&mut before.root);
         self.only.add(&mut before.only);
-    }
-}
-
-impl Reading {
-    /// Takes the options given before the command; those after it win.
-    pub(super) fn add(&mut self, before: &mut Reading) {
-        self.logs.add(&mut before.logs);
-        self.estimator = self.estimator.or(before.estimator.take());
     }
 }
 
@@ -190,9 +170,9 @@ pub struct All {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// What to read, and how.
+    /// Which logs.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// How to write it.
     #[command(flatten)]
     pub print: Print,
@@ -201,7 +181,7 @@ pub struct All {
 impl All {
     /// Takes the options given before the command.
     pub(super) fn add(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
         self.print.add(before);
     }
 }

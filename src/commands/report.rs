@@ -2,7 +2,7 @@
 
 use super::ended::Printed;
 use super::exit::Exit;
-use super::options::{Plain, Reading, Redact, Shared, file_of, format_name, one_of};
+use super::options::{Logs, Plain, Redact, Shared, file_of, format_name, one_of};
 use super::{Call, Run};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -26,7 +26,7 @@ pub struct Report {
     pub session: Option<String>,
     /// What to read, and how.
     #[command(flatten)]
-    pub reading: Reading,
+    pub logs: Logs,
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
@@ -50,7 +50,7 @@ pub struct Report {
 
 impl Run for Report {
     fn add_options(&mut self, before: &mut Shared) {
-        self.reading.add(&mut before.reading);
+        self.logs.add(&mut before.logs);
         self.plain.add(before);
     }
 
@@ -64,8 +64,8 @@ impl Run for Report {
         }
         let setup = call.setup()?;
         let mut context = match &self.path {
-            Some(_) => setup.context(&self.reading.logs.only, self.reading.estimator)?,
-            None => setup.context_of(&[], &self.reading)?,
+            Some(_) => setup.context(&self.logs.only)?,
+            None => setup.context_of(&[], &self.logs)?,
         };
         let without_texts = self.redact.redact || (format.to_hand_on && !self.texts);
         setup.leave_out(without_texts, &mut context)?;

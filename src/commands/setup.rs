@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::locale;
-use super::options::{All, Only, Reading};
+use super::options::{All, Logs, Only};
 use crate::config::{self, Config, Loaded, UserFile, Variable};
 use crate::nearest::nearest;
 use agents::custom::Mapping;
@@ -11,7 +11,6 @@ use files::paths::User;
 use format::Format;
 use ingest::discover::roots::{SearchRoot, usual};
 use ingest::index::earlier;
-use model::estimators::Estimator;
 use model::window::Rules;
 use report::ReportContext;
 use report::patience::Patience;
@@ -157,14 +156,9 @@ impl Setup {
     }
 
     /// The context of a report on one file.
-    pub(super) fn context(
-        &self,
-        only: &Only,
-        estimator: Option<Estimator>,
-    ) -> Result<ReportContext> {
+    pub(super) fn context(&self, only: &Only) -> Result<ReportContext> {
         let all = self.formats.clone();
         let mut rules = self.rules()?;
-        rules.estimator = estimator.unwrap_or_default();
         let named = only.agent.as_deref().map(|name| self.named_agent(name));
         let wrong = |error: anyhow::Error| Exit::WrongUsage(error.to_string());
         let forced = named.transpose().map_err(wrong)?;
@@ -190,11 +184,11 @@ impl Setup {
 
     /// The context of a report on all logs below the given paths or, without paths, in the agents' own folders and the
     /// folders that options and configuration add.
-    pub(super) fn context_of(&self, paths: &[PathBuf], reading: &Reading) -> Result<ReportContext> {
-        let mut context = self.context(&reading.logs.only, reading.estimator)?;
+    pub(super) fn context_of(&self, paths: &[PathBuf], logs: &Logs) -> Result<ReportContext> {
+        let mut context = self.context(&logs.only)?;
         if paths.is_empty() {
             context.roots = usual(&context.formats, &self.user);
-            let more = self.config.roots.iter().chain(&reading.logs.root);
+            let more = self.config.roots.iter().chain(&logs.root);
             let given = more.map(|path| SearchRoot::Given(self.user.whole(path.clone())));
             context.roots.extend(given);
         } else {
@@ -219,7 +213,7 @@ impl Setup {
 
     /// The context of a command on many sessions.
     pub(super) fn context_of_all(&self, all: &All) -> Result<ReportContext> {
-        self.context_of(&all.paths, &all.reading)
+        self.context_of(&all.paths, &all.logs)
     }
 
     /// The mapping at this path, or the one of this name in the configuration's folder.

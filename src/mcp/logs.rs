@@ -72,7 +72,7 @@ impl Logs {
         let scanner = Scanner::new(context.roots.clone(), context.formats.clone(), env);
         Logs {
             scanner,
-            counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
+            counter: Arc::new(Counter::new()),
             settings: SettingsReader::new(context.user.clone()),
             followed: Vec::new(),
             glances: HashMap::new(),

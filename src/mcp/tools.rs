@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn the_definitions_cost_little_context() {
         let tools = serde_json::to_string(&definitions(Texts::Off)).unwrap();
-        let counter = Counter::for_estimator(Default::default());
+        let counter = Counter::new();
         let cost = counter.count(&tools).unwrap();
         assert!(cost <= PRICE, "{cost}: {tools}");
     }

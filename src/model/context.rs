@@ -10,7 +10,6 @@ use super::past::{Inputs, Unlogged};
 use super::pictures::Media;
 use super::state::State;
 use super::{Role, Source};
-use crate::estimator::Estimator;
 use crate::history::{Coverage, ItemIx, ItemRef, RequestIx};
 use crate::window::Limits;
 use serde::{Deserialize, Serialize};
@@ -168,20 +167,15 @@ impl State {
         }
     }
 
-    /// How full a context is, by the estimator that the user chose.
+    /// How full a context is, and what the agent itself counts.
     pub(super) fn context_of(&self, content: &Content) -> Context {
-        let calibrated = self.calibrated(content);
-        let context = match self.rules().estimator {
-            Estimator::Calibrated => calibrated,
-            other => self.context_by(other, content, &calibrated),
-        };
         Context {
             own: self.own_count_of(content),
-            ..context
+            ..self.calibrated(content)
         }
     }
 
-    /// How full a context is, by the session's own calibration.
+    /// How full a context is.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
         let mut tally = self
             .folded()

@@ -8,13 +8,16 @@ use super::history::{ItemIx, RequestIx};
 use super::session::Session;
 
 mod decisions;
+mod estimator;
 mod held;
+mod measure;
 mod prediction;
+mod rfc029;
 #[cfg(test)]
 mod tests;
 
-pub use super::estimator::{ESTIMATORS, Estimator};
 pub use decisions::Decision;
+pub use estimator::{ESTIMATORS, Estimator};
 use held::Held;
 pub use prediction::Prediction;
 

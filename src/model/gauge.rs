@@ -2,7 +2,6 @@
 //! settings are no part of the summary, so that a change of them needs no log. What a session takes from settings while it is
 //! folded is: see [`Summary::settings`].
 
-use super::estimator::Estimator;
 use super::event::Meta;
 use super::forecast::{Forecast, NoForecast, is_idle};
 use super::limits::{Sizes, Terms, facts_after_switch};
@@ -97,11 +96,6 @@ impl Gauge {
         version::is_newer(version, proven).then_some(proven)
     }
 
-    /// How its sizes are estimated.
-    pub fn estimator(&self) -> Estimator {
-        self.rules.estimator
-    }
-
     /// What the agent's client said of it.
     pub fn said(&self) -> Option<&Said> {
         self.overrides.said.as_ref()
@@ -143,7 +137,7 @@ impl Gauge {
             set_window: self.window,
             overrides: &self.overrides,
         };
-        sizes.limits(facts, &terms, || self.used)
+        sizes.limits(facts, &terms, || self.context.used)
     }
 
     /// When it will compact.
@@ -185,7 +179,7 @@ impl Gauge {
 #[cfg(test)]
 mod tests {
     use crate::forecast::forecast;
-    use crate::properties::{any_estimator, entry, events, session};
+    use crate::properties::{entry, events, session};
     use crate::testing::Log;
     use crate::window::Said;
     use crate::{Kind, Role};
@@ -218,11 +212,10 @@ mod tests {
         #[test]
         fn a_gauge_shows_what_its_session_does(
             events in events(),
-            estimator in any_estimator(),
             window in prop::option::of(1u64..400_000),
             model in prop_oneof![Just("alpha"), Just("beta"), Just("unheard-of")],
         ) {
-            let mut session = session(estimator);
+            let mut session = session();
             for event in events {
                 session.apply(entry(event));
                 let summary = session.summary();

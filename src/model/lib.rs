@@ -20,7 +20,6 @@
 pub mod agent_estimate;
 pub mod alerts;
 pub mod bounds;
-mod by_estimator;
 mod cache_clock;
 pub mod calibration;
 mod calibrations;
@@ -33,7 +32,6 @@ pub mod compaction;
 mod content;
 pub mod context;
 pub mod earlier;
-mod estimator;
 pub mod estimators;
 pub mod event;
 mod expected;

@@ -48,9 +48,9 @@ spread_floor = 20.0
 source = "test"
 "#;
 
-pub(super) fn session(estimator: Estimator) -> Session {
+pub(super) fn session() -> Session {
     let rules: Rules = toml::from_str(RULES).unwrap();
-    Session::new("test", Arc::new(Rules { estimator, ..rules }))
+    Session::new("test", Arc::new(rules))
 }
 
 fn item() -> impl Strategy<Value = NewItem> {
@@ -322,10 +322,7 @@ fn holds(session: &mut Session) {
         assert_eq!(context.known, 0, "nothing is known without an anchor");
         return;
     };
-    let output = anchor
-        .output()
-        .filter(|_| session.rules().estimator.takes_outputs());
-    let reported = anchor.prompt() + output.unwrap_or(0);
+    let reported = anchor.prompt() + anchor.output().unwrap_or(0);
     assert!(
         context.known <= reported,
         "known is never above the anchor, {reported}: {context:#?}"
@@ -338,9 +335,7 @@ fn holds(session: &mut Session) {
         .items()
         .iter()
         .any(|item| item.left().is_some_and(|left| Some(left.request) > ix));
-    if !session.rules().estimator.builds_on_report() {
-        assert_eq!(context.known, 0, "without a report nothing is known");
-    } else if !left_since {
+    if !left_since {
         assert_eq!(context.known, reported, "known is the anchor");
     }
 }
@@ -349,19 +344,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_sums_hold_for_any_input(events in events(), estimator in any_estimator()) {
-        for estimator in [Estimator::Calibrated, estimator] {
-            let mut session = session(estimator);
-            for event in &events {
-                session.apply(entry(event.clone()));
-                holds(&mut session);
-            }
+    fn the_sums_hold_for_any_input(events in events()) {
+        let mut session = session();
+        for event in events {
+            session.apply(entry(event));
+            holds(&mut session);
         }
     }
 
     #[test]
     fn what_an_estimator_sees_of_a_prompt_is_what_the_prompt_held(events in events()) {
-        let mut session = session(Estimator::Calibrated);
+        let mut session = session();
         for event in events {
             session.apply(entry(event));
         }
@@ -375,7 +368,7 @@ proptest! {
 
     #[test]
     fn costs_add_up_for_any_input_at_any_moment(events in events(), part in 0.0..1.1_f64) {
-        let mut session = session(Estimator::Calibrated);
+        let mut session = session();
         for event in events {
             session.apply(entry(event));
         }
@@ -413,7 +406,7 @@ proptest! {
         events in events(),
         sizes in prop::collection::vec(0_u64..1 << 60, 1..9),
     ) {
-        let mut session = session(Estimator::Calibrated);
+        let mut session = session();
         for event in events {
             session.apply(entry(event));
         }
@@ -442,7 +435,7 @@ proptest! {
 
     #[test]
     fn a_forecast_is_in_order_for_any_input(events in events(), trigger in any::<u64>()) {
-        let mut session = session(Estimator::Calibrated);
+        let mut session = session();
         session.meta.trigger = Some(trigger);
         for event in events {
             session.apply(Entry {
@@ -462,10 +455,6 @@ proptest! {
             assert!(band.p90.is_finite());
         }
     }
-}
-
-pub(super) fn any_estimator() -> impl Strategy<Value = Estimator> {
-    prop::sample::select(Estimator::ALL.to_vec())
 }
 
 pub(super) fn entry(event: Event) -> Entry {

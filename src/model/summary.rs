@@ -97,8 +97,6 @@ pub struct Summary {
     pub(crate) sizes: Sizes,
     /// The same for each of its earlier models, which the client may change back to.
     pub(crate) earlier_models: Vec<(Box<str>, Sizes)>,
-    /// The size of the context by the session's own calibration.
-    pub(crate) used: u64,
     /// What the provider leaves out of each prompt, though the agent counts it.
     pub(crate) left_out: u64,
     /// When the newest request was answered.
@@ -209,7 +207,6 @@ impl Session {
             model: self.model_shared().cloned(),
             sizes: Sizes::now(self),
             earlier_models: Sizes::of_earlier_models(self),
-            used: self.calibrated_context().used,
             left_out: self.facts().left_out,
             answered_at: newest.and_then(|request| request.at()).or(self.updated_at),
             pace: pace(self),

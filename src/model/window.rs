@@ -36,7 +36,6 @@ pub use unread::Unread;
 
 use super::calibration::Tokenizer;
 use super::earlier::Earlier;
-use crate::estimator::Estimator;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -78,9 +77,6 @@ pub struct Rules {
     /// Rows of the user's table that are not used, since their numbers cannot be true: where, and why.
     #[serde(skip)]
     pub refused: Vec<String>,
-    /// The estimator of context sizes: the user's choice, not part of the table.
-    #[serde(skip)]
-    pub estimator: Estimator,
     /// The user's windows and policies.
     #[serde(skip)]
     pub custom: Custom,

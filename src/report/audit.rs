@@ -77,6 +77,15 @@ impl Output for Audit {
     }
 }
 
+/// Which of the worst predictions are listed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Worst {
+    /// Those of this estimator, which is judged too.
+    pub by: Estimator,
+    /// At most so many.
+    pub most: usize,
+}
+
 /// Replays all logs and compares the estimators. Lists the `worst` requests that the selected estimator predicted
 /// worst. Prints on `err` which logs could not be read.
 ///
@@ -86,7 +95,7 @@ impl Output for Audit {
 pub fn run(
     context: &ReportContext,
     style: Style,
-    worst: usize,
+    worst: Worst,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
@@ -100,10 +109,8 @@ pub fn run(
             "no log found to replay; name files or folders. `ctxgauge agents` lists the folders that are searched"
         );
     }
-    let estimator = context.rules.estimator;
     let mut results = Results {
-        estimator,
-        most_misses: worst,
+        wanted: worst,
         ..Results::default()
     };
     let earlier = Earlier::of_all_times(Facts::default());
@@ -111,8 +118,7 @@ pub fn run(
     let counter = Counter::with_cl100k();
     let mut unread = Vec::new();
     let reading = context.progress.begin(&found.files);
-    let replay =
-        |log: &LogFile| reading.log(log, || replay_one(log, &counter, &rules, estimator, worst));
+    let replay = |log: &LogFile| reading.log(log, || replay_one(log, &counter, &rules, worst));
     in_order(&found.files, AHEAD, replay, |log, replayed| {
         match replayed {
             Ok(sessions) => results.add(log, sessions),
@@ -150,10 +156,9 @@ pub(crate) fn of_session(
 ) -> io::Result<Option<OfSession>> {
     let rules = unbiased(&context.rules);
     let counter = Counter::with_cl100k();
-    let estimator = context.rules.estimator;
     let sessions = context
         .patience
-        .read(log, || replay_one(log, &counter, &rules, estimator, 0))?;
+        .read(log, || replay_one(log, &counter, &rules, Worst::default()))?;
     let session = sessions.into_iter().find(|session| session.lane == lane);
     Ok(session.map(|session| {
         let mut tally = Tally::default();
@@ -198,17 +203,11 @@ struct Replayed {
 
 type Outcome = io::Result<Vec<Replayed>>;
 
-fn replay_one(
-    log: &LogFile,
-    counter: &Counter,
-    rules: &Arc<Rules>,
-    estimator: Estimator,
-    worst: usize,
-) -> Outcome {
+fn replay_one(log: &LogFile, counter: &Counter, rules: &Arc<Rules>, wanted: Worst) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
     let replayed = sessions.iter().map(|(lane, session)| {
         let trial = estimators::trial(session);
-        let worst = Miss::worst(log, session, &trial.predictions, estimator, worst);
+        let worst = Miss::worst(log, session, &trial.predictions, wanted);
         let name = |request: RequestIx| {
             let request = &session.requests().at(request);
             let model = request.model().map_or("unknown", |id| id);
@@ -245,8 +244,7 @@ type Group = (&'static str, String, bool);
 /// The results so far.
 #[derive(Default)]
 struct Results {
-    estimator: Estimator,
-    most_misses: usize,
+    wanted: Worst,
     /// Every request counts once: forks and resumed sessions repeat the log that they continue.
     seen: HashSet<(&'static str, Key)>,
     /// Every decision counts once too: by its request, and whether it is about the compaction after that.
@@ -295,7 +293,7 @@ impl Results {
         }
         self.worst
             .sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
-        self.worst.truncate(self.most_misses);
+        self.worst.truncate(self.wanted.most);
     }
 
     fn into_audit(mut self, logs: usize, first: FirstErrors) -> Audit {
@@ -317,7 +315,7 @@ impl Results {
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             caches: self.caches,
             first,
-            estimator: self.estimator,
+            estimator: self.wanted.by,
             worst: self.worst,
         }
     }

@@ -64,7 +64,7 @@ pub fn run(
         formats: context.formats,
         roots: context.roots,
         user: context.user,
-        counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
+        counter: Arc::new(Counter::new()),
         rules: context.rules,
         cache: context.cache,
     };

@@ -322,7 +322,7 @@ pub struct Reader {
 impl Reader {
     /// Counts tokens, for the estimator of these rules.
     pub(crate) fn counting(context: &ReportContext) -> Reader {
-        let counter = Counter::for_estimator(context.rules.estimator);
+        let counter = Counter::new();
         Reader::new(context, Box::new(counter))
     }
 

@@ -246,7 +246,7 @@ pub fn follow(
         roots: vec![SearchRoot::of(&log)],
         user: context.user.clone(),
         rules: Arc::clone(&context.rules),
-        counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
+        counter: Arc::new(Counter::new()),
         // It is opened at once.
         cache: None,
     };
@@ -307,7 +307,7 @@ fn follow_pipe(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let counter = Counter::for_estimator(context.rules.estimator);
+    let counter = Counter::new();
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut facts = None;
     let mut printed = Ok(());

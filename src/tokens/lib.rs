@@ -13,7 +13,6 @@ mod split;
 mod table;
 mod words;
 
-use model::estimators::Estimator;
 use model::event::{ByLength, Measure, Size};
 use split::{Pattern, Split};
 use std::collections::HashMap;
@@ -116,15 +115,6 @@ impl Counter {
         Counter {
             cl100k: Some(Vocabulary::new(Pattern::Cl100k)),
             ..Counter::default()
-        }
-    }
-
-    /// A counter of the tokens that this estimator needs.
-    pub fn for_estimator(estimator: Estimator) -> Counter {
-        if estimator.counts_cl100k() {
-            Counter::with_cl100k()
-        } else {
-            Counter::new()
         }
     }
 

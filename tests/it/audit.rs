@@ -344,42 +344,6 @@ fn decisions_are_counted_beside_the_errors() {
 }
 
 #[test]
-fn a_report_by_another_estimator() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = write(folder.path(), "log.jsonl", &made_up("5e55", 10));
-    let context = |name: &str| {
-        let out = run(&["report", "--json", "--estimator", name], &[&log]);
-        serde_json::from_str::<Value>(&out).unwrap()["context"].clone()
-    };
-    let last = context("last-total");
-    assert_eq!(last["estimated"], 0);
-    assert_eq!(last["source"], "exact");
-    assert_eq!(last["estimator"], "last-total");
-    assert!(context("calibrated").get("estimator").is_none());
-    for name in ["delta", "calibrated"] {
-        let other = context(name);
-        assert_eq!(other["known"], last["known"]);
-        assert!(other["used"].as_u64() > last["used"].as_u64());
-        assert_eq!(other["source"], "delta");
-    }
-    assert_eq!(context("chars4")["known"], 0);
-    assert_eq!(context("chars4")["source"], "estimated");
-    let before = run(&["--estimator", "chars4", "report"], &[&log]);
-    let after = run(&["report", "--estimator", "chars4"], &[&log]);
-    assert!(before.contains("by chars4"), "{before}");
-    assert_eq!(before, after, "flags may stand before the command");
-    let home = tempfile::tempdir().unwrap();
-    let output = ctxgauge(home.path())
-        .args(["ls", "--estimator", "o300k"])
-        .output();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        !output.status.success() && err.contains("o200k-tools"),
-        "{err}"
-    );
-}
-
-#[test]
 fn history_from_before_the_log_is_gone_after_a_compaction_wherever_it_is_shown() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".claude/projects/-home-dev-shop");
@@ -403,24 +367,6 @@ fn history_from_before_the_log_is_gone_after_a_compaction_wherever_it_is_shown()
     );
     let mut monitor = Monitor::open(home.path(), &[], (120, 40));
     monitor.wait_for_text("24.1k");
-}
-
-#[test]
-fn tools_on_offer_count_though_none_is_called() {
-    let log = "tests/fixtures/request-log/tools-on-offer-are-not-called/log.jsonl";
-    let log = manifest_folder().join(log);
-    let used = |name: &str| {
-        let out = run(&["report", "--json", "--estimator", name], &[&log]);
-        let report: Value = serde_json::from_str(&out).unwrap();
-        let tools = report["roles"]["container"]["tokens"].as_u64().unwrap();
-        (report["context"]["used"].as_u64().unwrap(), tools)
-    };
-    let ((o200k, _), (with_tools, container)) = (used("o200k"), used("o200k-tools"));
-    let (_, plain) = used("o200k");
-    // A tenth of the definitions, which are no message; 16, and 8 for each of the three.
-    let tenth = container - (plain - 4);
-    assert!(tenth > 8, "{tenth}");
-    assert_eq!(with_tools, o200k - 4 + tenth + 16 + 3 * 8);
 }
 
 #[test]

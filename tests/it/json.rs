@@ -97,7 +97,7 @@ fn reports_of_sessions_have_the_documented_keys() {
             reports.push(json_report(path));
         }
     });
-    // Known only while a session is active, only with another estimator, and only from settings or hooks.
+    // Known only while a session is active, and only from settings or hooks.
     let rare = [
         ".client",
         "client",
@@ -107,7 +107,6 @@ fn reports_of_sessions_have_the_documented_keys() {
         "compaction.unlogged[]",
         "compaction.minutes_left",
         "compaction.trigger_setting",
-        "context.estimator",
         "context.window_setting",
         "session.proven",
         "session.damaged",
@@ -128,7 +127,6 @@ fn other_reports_have_the_documented_keys() {
     let log = log.to_str().unwrap();
     let rare = [
         "sessions[].context.said",
-        "sessions[].context.estimator",
         "sessions[].context.window_setting",
         "sessions[].context.own_count",
         "sessions[].context.earlier_reasoning",

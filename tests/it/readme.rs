@@ -152,7 +152,7 @@ fn the_prices_of_the_server_are_of_its_definitions() {
     use ctxgauge::mcp::{Texts, definitions};
     use ctxgauge::tokens::Counter;
     let definitions = serde_json::to_string(&definitions(Texts::Off)).unwrap();
-    let tokens = Counter::for_estimator(Default::default()).count(&definitions);
+    let tokens = Counter::new().count(&definitions);
     let prices = documentation("assets/docs/mcp.md", "prices");
     assert!(
         prices.contains(&format!("have {} tokens", tokens.unwrap())),

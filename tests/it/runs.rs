@@ -329,15 +329,6 @@ fn a_newcomer_without_logs_sees_the_demo() {
 }
 
 #[test]
-fn the_screen_says_when_another_estimator_tells() {
-    let (home, ..) = home_with_a_session();
-    let mut monitor = Monitor::open(home.path(), &["--estimator", "last-total"], (120, 40));
-    monitor.wait_for("the rule", |s| {
-        s.contains("by last-total") && s.contains("shop")
-    });
-}
-
-#[test]
 fn the_demo_makes_way_for_the_first_log() {
     let (other, log, _) = home_with_a_session();
     let home = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ pub struct Show {
 
 impl Run for Show {
     fn add_options(&mut self, before: &mut Shared) {
-        self.root.append(&mut before.reading.logs.root);
+        self.root.append(&mut before.logs.root);
         self.print.add(before);
     }
 

@@ -25,8 +25,6 @@ pub(super) struct Demo {
     logs: Arc<[demo::Log]>,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
-    /// The text of the banner without a demo.
-    note: String,
     sender: Sender<Delivery>,
     /// Whether a log was found, which ends the demo.
     found: Arc<AtomicBool>,
@@ -34,12 +32,11 @@ pub(super) struct Demo {
 
 impl Demo {
     /// A demo that is not played yet.
-    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Delivery>) -> Demo {
+    pub(super) fn new(rules: Arc<Rules>, sender: Sender<Delivery>) -> Demo {
         Demo {
             logs: demo::logs(agents::by_id),
-            counter: Arc::new(Counter::for_estimator(rules.estimator)),
+            counter: Arc::new(Counter::new()),
             rules,
-            note,
             sender,
             found: Arc::default(),
         }
@@ -47,7 +44,7 @@ impl Demo {
 
     /// Plays it until a log is found; then removes its sessions and ends.
     pub(super) fn play(&self) -> io::Result<()> {
-        let (found, note) = (Arc::clone(&self.found), self.note.clone());
+        let found = Arc::clone(&self.found);
         let sink = to_screens(self.sender.clone());
         let mut files = BTreeSet::new();
         let until_found = move |delivery| {
@@ -55,7 +52,7 @@ impl Demo {
                 for file in std::mem::take(&mut files) {
                     sink(Update::Vanished(file).into())?;
                 }
-                sink(Delivery::Banner(note.clone()))?;
+                sink(Delivery::Banner(String::new()))?;
                 return ControlFlow::Break(());
             }
             if let Delivery::Fleet(Update::Found(facts)) = &delivery {
@@ -69,8 +66,7 @@ impl Demo {
 
     /// The text of the banner of the demo, after `why`.
     pub(super) fn banner(&self, why: &str) -> String {
-        let separator = if self.note.is_empty() { "" } else { " · " };
-        format!("{why}this is a demo{separator}{}", self.note)
+        format!("{why}this is a demo")
     }
 }
 

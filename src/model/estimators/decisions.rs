@@ -3,9 +3,9 @@
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
 //! goes on unchanged: an estimator that would have compacted decides again at the next request.
 
+use super::estimator::{ESTIMATORS, Estimator};
 use super::held::{At, Held};
 use super::prediction::Prediction;
-use crate::estimator::{ESTIMATORS, Estimator};
 use crate::history::{PastReset, RequestIx};
 use crate::own_count::Counts;
 use crate::session::Session;

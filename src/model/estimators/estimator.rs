@@ -1,4 +1,4 @@
-//! The ways to estimate the size of a prompt, by name. How each counts is in [`super::estimators`].
+//! The ways to estimate the size of a prompt, by name. How each counts is in `held`.
 
 use std::str::FromStr;
 use strum::{Display, EnumProperty, IntoStaticStr};
@@ -109,24 +109,6 @@ impl Estimator {
     /// Whose rule it is.
     pub fn from(self) -> &'static str {
         self.get_str("from").unwrap_or_default()
-    }
-
-    /// Whether it builds on the last usage report. With the others no part of a context is known.
-    pub const fn builds_on_report(self) -> bool {
-        matches!(
-            self,
-            Estimator::LastTotal | Estimator::Rfc029 | Estimator::Delta | Estimator::Calibrated
-        )
-    }
-
-    /// Whether it takes outputs from reports. RFC 029 counts each response as a new message.
-    pub const fn takes_outputs(self) -> bool {
-        !matches!(self, Estimator::Rfc029)
-    }
-
-    /// Whether it counts by cl100k, see [`super::event::Measure`].
-    pub const fn counts_cl100k(self) -> bool {
-        matches!(self, Estimator::Cl100k | Estimator::Rfc029)
     }
 }
 

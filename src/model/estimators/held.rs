@@ -1,9 +1,9 @@
 //! What each prompt of a session held, and what each estimator would have expected of it.
 
+use super::estimator::{ESTIMATORS, Estimator};
+use super::measure::{Measured, schema_framing};
 use super::prediction::Prediction;
-use crate::by_estimator::{Measured, capped, has_reported_output, reported_output, schema_framing};
 use crate::context::Basis;
-use crate::estimator::{ESTIMATORS, Estimator};
 use crate::history::{ItemRef, RequestIx};
 use crate::session::Session;
 use crate::{Gone, Kind};
@@ -51,7 +51,7 @@ impl Held {
             let model = session.requests().get(entered);
             let model = model.and_then(|request| Some(&**request.model()?));
             let mut sums = Measured::of(&item, before.as_ref(), model.or(session.model()));
-            if outputs.contains_key(&ix) || has_reported_output(session, &item) {
+            if outputs.contains_key(&ix) || reported_output(session, &item).is_some() {
                 sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
             if item.kind() == Kind::ToolCall
@@ -233,6 +233,16 @@ impl Held {
     }
 }
 
+/// The request whose reported output an item is part of.
+fn reported_output(session: &Session, item: &ItemRef<'_>) -> Option<RequestIx> {
+    let request = session.ledger().request_of(item.output_of()?)?;
+    session.requests().at(request).output().map(|_| request)
+}
+
+fn capped(tokens: i128) -> u64 {
+    u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
+}
+
 /// The totals of the reports before each request, since the last reset.
 fn totals(session: &Session) -> Vec<u64> {
     let mut resets = session.resets().iter().peekable();
@@ -311,7 +321,7 @@ mod tests {
     proptest! {
         #[test]
         fn before_a_reset_is_what_was_in_the_context(events in events()) {
-            let mut session = session(Estimator::Calibrated);
+            let mut session = session();
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
                 let here = session.in_context().map(|(ix, ..)| u64::from(session.items().at(ix).size().chars));

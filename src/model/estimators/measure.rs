@@ -14,34 +14,34 @@ const JSON_OF_A_MESSAGE: i128 = 37;
 
 /// What the rules measure of a prompt.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-pub(crate) struct Measured {
-    pub(crate) chars: i128,
+pub(super) struct Measured {
+    pub(super) chars: i128,
     /// Characters of the messages' JSON.
-    pub(crate) json: i128,
+    pub(super) json: i128,
     /// Characters of tool results.
-    pub(crate) results: i128,
+    pub(super) results: i128,
     /// o200k tokens with framing.
-    pub(crate) o200k: i128,
+    pub(super) o200k: i128,
     /// cl100k tokens with framing.
-    pub(crate) cl100k: i128,
+    pub(super) cl100k: i128,
     /// Images and documents, by formula.
-    pub(crate) fixed: i128,
+    pub(super) fixed: i128,
     /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
     /// they are not.
-    pub(crate) schemas: i128,
+    pub(super) schemas: i128,
     /// Definitions of tools.
-    pub(crate) tools: i128,
+    pub(super) tools: i128,
     /// Reported outputs.
-    pub(crate) outputs: i128,
-    /// What [`crate::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
-    pub(crate) fresh: i128,
+    pub(super) outputs: i128,
+    /// What [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    pub(super) fresh: i128,
     /// The size by RFC 029.
-    pub(crate) rfc029: ByRfc029,
+    pub(super) rfc029: ByRfc029,
 }
 
 impl Measured {
     /// Measures all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
-    pub(crate) fn of(
+    pub(super) fn of(
         item: &ItemRef<'_>,
         before: Option<&ItemRef<'_>>,
         model: Option<&str>,
@@ -86,7 +86,7 @@ impl Measured {
 
     /// The same with a reported output of this many tokens in place of its text. 0: another item of the
     /// same output already counts for all of it.
-    pub(crate) fn reported(self, output: u64) -> Measured {
+    pub(super) fn reported(self, output: u64) -> Measured {
         let outputs = i128::from(output);
         Measured {
             outputs,
@@ -95,14 +95,14 @@ impl Measured {
         }
     }
 
-    /// The size by [`crate::estimator::Estimator::O200kTools`], without the framing of schemas.
-    pub(crate) fn with_schemas(&self) -> i128 {
+    /// The size by [`super::Estimator::O200kTools`], without the framing of schemas.
+    pub(super) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }
 }
 
 /// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
 /// the fewest that can have been on offer.
-pub(crate) fn schema_framing(offered: i128, called: i128) -> i128 {
+pub(super) fn schema_framing(offered: i128, called: i128) -> i128 {
     PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }

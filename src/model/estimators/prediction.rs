@@ -1,7 +1,7 @@
 //! What each estimator would have predicted before a report.
 
+use super::estimator::{ESTIMATORS, Estimator};
 use crate::context::Basis;
-use crate::estimator::{ESTIMATORS, Estimator};
 use crate::history::RequestIx;
 
 /// What each estimator expected of one request's prompt, and what was reported.

@@ -21,9 +21,9 @@ const MOST_PER_IMAGE: i128 = 1_700;
 
 /// What the rule measures of a prompt.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-pub(crate) struct ByRfc029 {
+pub(super) struct ByRfc029 {
     /// The messages.
-    pub(crate) messages: i128,
+    pub(super) messages: i128,
     /// The system prompt.
     prompt: i128,
     /// The definitions of tools.
@@ -32,7 +32,7 @@ pub(crate) struct ByRfc029 {
 
 impl ByRfc029 {
     /// The size of an item, after `before`, for a model.
-    pub(crate) fn of(
+    pub(super) fn of(
         item: &ItemRef<'_>,
         before: Option<&ItemRef<'_>>,
         model: Option<&str>,
@@ -76,7 +76,7 @@ impl ByRfc029 {
     }
 
     /// Everything in a prompt.
-    pub(crate) fn all(&self) -> i128 {
+    pub(super) fn all(&self) -> i128 {
         let framing = match self.schemas {
             0 => 0,
             _ => PER_SCHEMAS,

@@ -95,7 +95,7 @@ pub trait Measure {
     /// The size of a text.
     fn text(&self, text: &str) -> Size;
 
-    /// The cl100k tokens of a tool call's id; 0 unless the chosen estimator counts them.
+    /// The cl100k tokens of a tool call's id; 0 unless they are counted.
     fn call_id(&self, _id: &str) -> u16 {
         0
     }

@@ -1,10 +1,9 @@
 use super::*;
-use crate::estimators::Estimator;
 use crate::event::{
     Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
 };
 use crate::forecast::{Forecast, NoForecast, forecast, forecast_at};
-use crate::properties::{any_estimator, events, session};
+use crate::properties::{events, session};
 use crate::session::Session;
 use crate::testing::Log;
 use crate::{Gone, Kind, Role};
@@ -128,33 +127,30 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_moment_is_the_session_as_it_was_then(events in events(), estimator in any_estimator()) {
+    fn a_moment_is_the_session_as_it_was_then(events in events()) {
         let repeated = repeats_a_request(&events);
-        let entries = entries(events);
-        for estimator in [Estimator::Calibrated, estimator] {
-            let Lived { session, told } = Lived::of(session(estimator), &entries);
-            let timeline = Timeline::of(&session);
-            ends_as_it_is(&session, &timeline);
-            for moment in &timeline.moments {
-                let replayed = session.snapshot_at(moment);
-                sums_hold(&replayed);
-                let told = &told[&moment.record];
-                let left = forecast_at(&session, &replayed);
-                let (replayed, live) = (then(replayed), then(told.state.clone()));
-                if !repeated {
-                    prop_assert_eq!(replayed, live);
-                    prop_assert_eq!(&left, &told.forecast);
-                } else if estimator == Estimator::Calibrated {
-                    prop_assert_eq!(replayed.context.used, live.context.used);
-                    prop_assert_eq!(replayed.items, live.items);
-                }
+        let Lived { session, told } = Lived::of(session(), &entries(events));
+        let timeline = Timeline::of(&session);
+        ends_as_it_is(&session, &timeline);
+        for moment in &timeline.moments {
+            let replayed = session.snapshot_at(moment);
+            sums_hold(&replayed);
+            let told = &told[&moment.record];
+            let left = forecast_at(&session, &replayed);
+            let (replayed, live) = (then(replayed), then(told.state.clone()));
+            if repeated {
+                prop_assert_eq!(replayed.context.used, live.context.used);
+                prop_assert_eq!(replayed.items, live.items);
+            } else {
+                prop_assert_eq!(replayed, live);
+                prop_assert_eq!(&left, &told.forecast);
             }
         }
     }
 
     #[test]
     fn a_timeline_only_grows(events in events()) {
-        let Lived { session, told } = Lived::of(session(Estimator::Calibrated), &entries(events));
+        let Lived { session, told } = Lived::of(session(), &entries(events));
         let whole = Timeline::of(&session);
         for told in told.values() {
             let so_far = &told.timeline.moments;
@@ -164,7 +160,7 @@ proptest! {
 
     #[test]
     fn steps_lead_there_and_back(events in events(), from in any::<prop::sample::Index>()) {
-        let Lived { session, .. } = Lived::of(session(Estimator::Calibrated), &entries(events));
+        let Lived { session, .. } = Lived::of(session(), &entries(events));
         let timeline = Timeline::of(&session);
         prop_assume!(!timeline.is_empty());
         let from = from.index(timeline.len());
@@ -199,7 +195,7 @@ proptest! {
             Event::Meta(_) => false,
             _ => true,
         };
-        let mut session = session(Estimator::Calibrated);
+        let mut session = session();
         let events = events.into_iter().filter(told).collect();
         entries(events).into_iter().for_each(|entry| session.apply(entry));
         let timeline = Timeline::of(&session);
@@ -209,7 +205,7 @@ proptest! {
 
     #[test]
     fn an_item_was_held_by_as_many_requests_as_held_it(events in events()) {
-        let Lived { session, .. } = Lived::of(session(Estimator::Calibrated), &entries(events));
+        let Lived { session, .. } = Lived::of(session(), &entries(events));
         for item in session.items() {
             for so_far in 0..=session.requests().len() {
                 let held = (0..so_far).filter(|request| item.presence().held_by(*request)).count();
@@ -221,7 +217,7 @@ proptest! {
 
 /// A session in which the agent says what it makes of its context: each event is a record.
 fn says(events: Vec<Event>) -> (Session, Timeline) {
-    let mut session = session(Estimator::Calibrated);
+    let mut session = session();
     for (line, event) in (1..).zip(events) {
         session.apply(Entry {
             lane: Lane::Main,
@@ -314,7 +310,7 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
             },
         ]
     };
-    let mut session = session(Estimator::Calibrated);
+    let mut session = session();
     let records = [
         notice(1),
         vec![usage(2, 950, Source::Agent)],

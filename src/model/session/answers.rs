@@ -5,7 +5,6 @@ use super::Session;
 use crate::Gone;
 use crate::content::{Content, ContextSums};
 use crate::context::Context;
-use crate::estimator::Estimator;
 use crate::growth::{Growth, RunningGrowth};
 use crate::history::{Coverage, PastReset};
 use crate::limits::{Sizes, facts_after_switch};
@@ -14,7 +13,7 @@ use crate::sums::RunningSums;
 use crate::window::{Base, CountRule, Limits};
 
 impl Session {
-    /// How full the context is now, by the estimator that the user chose.
+    /// How full the context is now.
     pub fn context(&self) -> Context {
         let by_sums = self.context_by_sums();
         by_sums.unwrap_or_else(|| self.context_of(&self.content()))
@@ -43,7 +42,7 @@ impl Session {
             || rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 
-    /// How full the context is now, by the session's own calibration.
+    /// How full the context is now, without what the agent itself counts.
     pub(crate) fn calibrated_context(&self) -> Context {
         match self.sums() {
             Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
@@ -51,11 +50,8 @@ impl Session {
         }
     }
 
-    /// [`Session::context`] from running sums; `None`: there are none, or none by this estimator.
+    /// [`Session::context`] from running sums; `None`: there are none.
     fn context_by_sums(&self) -> Option<Context> {
-        if self.estimator() != Estimator::Calibrated {
-            return None;
-        }
         let (tally, unsent) = self.sums()?;
         let own = if self.counts_from_report(&unsent.inputs) {
             self.own_count_of(&unsent)

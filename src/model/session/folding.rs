@@ -1,7 +1,6 @@
 //! Folds the items of a session whose size alone is asked for into their sum (see [`Folded`](crate::folded)).
 
 use super::Session;
-use crate::estimator::Estimator;
 use crate::folded::Folded;
 use crate::history::ItemRef;
 use crate::window::Base;
@@ -26,8 +25,7 @@ impl Session {
     /// Whether the size of the context is computed from the sums of its items.
     fn counts_by_sums(&self) -> bool {
         let by_report = |base| matches!(base, Base::Prompt | Base::Total | Base::Logged);
-        self.rules().estimator == Estimator::Calibrated
-            && self.count_rule().is_none_or(|rule| by_report(rule.base))
+        self.count_rule().is_none_or(|rule| by_report(rule.base))
     }
 
     /// Folds, if a user turn has just begun and enough has come since the last time.
@@ -116,7 +114,7 @@ mod tests {
 
     /// The session of these events, folded as they come and not.
     fn both(events: Vec<Event>) -> [Session; 2] {
-        let mut both = [(); 2].map(|()| session(Estimator::Calibrated));
+        let mut both = [(); 2].map(|()| session());
         both[0].fold();
         for session in &mut both {
             session.coverage = crate::history::Coverage::Whole;

@@ -90,7 +90,7 @@ fn write_verdict(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     if other.p95 < own.p95 {
         writeln!(
             out,
-            "`{best}` is better on these logs, at most {others} off in 19 of 20: `--estimator {best}` uses it."
+            "`{best}` is better on these logs, at most {others} off in 19 of 20."
         )
     } else {
         writeln!(

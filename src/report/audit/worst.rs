@@ -1,8 +1,9 @@
 //! The requests that were predicted worst, with the items since the report before, so that the cause can be found.
 
+use super::Worst;
 use ingest::log::LogFile;
 use jiff::Timestamp;
-use model::estimators::{Estimator, Prediction, between};
+use model::estimators::{Prediction, between};
 use model::event::Key;
 use model::session::{ItemIx, Session};
 use model::{Role, Source};
@@ -63,17 +64,17 @@ pub struct ChangedItem {
 }
 
 impl Miss {
-    /// The requests of a session that one estimator predicted worst, at most `limit`.
+    /// The requests of a session that one estimator predicted worst.
     pub(super) fn worst(
         log: &LogFile,
         session: &Session,
         predictions: &[Prediction],
-        by: Estimator,
-        limit: usize,
+        wanted: Worst,
     ) -> Vec<Miss> {
+        let Worst { by, most } = wanted;
         let mut order: Vec<&Prediction> = predictions.iter().collect();
         order.sort_by(|a, b| b.error(by).abs().total_cmp(&a.error(by).abs()));
-        order.truncate(limit);
+        order.truncate(most);
         let miss = |prediction: &Prediction| {
             let request = &session.requests().at(prediction.request);
             let (came, went) = between(session, prediction.request);

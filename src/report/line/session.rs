@@ -53,7 +53,7 @@ impl Shown {
     pub fn of_log(context: &ReportContext, log: &LogFile) -> io::Result<Shown> {
         let mut session = recent_session(context, log, &ByLength)?;
         if is_all_estimated(&session) {
-            let counter = Counter::for_estimator(context.rules.estimator);
+            let counter = Counter::new();
             session = recent_session(context, log, &counter)?;
         }
         let whose = Whose::of(Some(&session.meta));

@@ -55,7 +55,7 @@ pub(super) fn gather(
     mut take: impl FnMut(usize, io::Result<Gathered>),
 ) -> Option<(PathBuf, io::Error)> {
     let known = Known::open(context, sums);
-    let counter = Counter::for_estimator(context.rules.estimator);
+    let counter = Counter::new();
     let settings = Mutex::new(SettingsReader::new(context.user.clone()));
     // The largest come first, so that none of them is begun when all others are done.
     let mut order: Vec<usize> = (0..files.len()).collect();

@@ -44,7 +44,7 @@ pub(super) fn handout(report: &Report<'_>) -> Handout {
         tables::tools(session),
         tables::compactions(session, &done),
         tables::what_if(session),
-        Some(accuracy::section(session, &report.checked)),
+        Some(accuracy::section(&report.checked)),
         Some(tables::sources(session, &limits)),
         not_counted(session),
         Some(left_out(report)),

@@ -9,7 +9,6 @@ use model::carried::Carried;
 use model::clearing::{Clearing, clearings};
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{Context, Share};
-use model::estimators::Estimator;
 use model::event::CauseSource;
 use model::forecast::{self, Forecast, NoForecast};
 use model::gauge::Gauge;
@@ -123,11 +122,11 @@ impl ContextPart {
     /// The context of a listed session.
     pub(crate) fn of(gauge: &Gauge) -> ContextPart {
         let (context, limits) = (&gauge.context, gauge.limits());
-        ContextPart::new(gauge.agents_number, gauge.estimator(), context, limits)
+        ContextPart::new(gauge.agents_number, context, limits)
     }
 }
 
-part! { ContextPart(own: Option<u64>, estimator: Estimator, context: &Context, limits: &Limits) {
+part! { ContextPart(own: Option<u64>, context: &Context, limits: &Limits) {
     window: u64 = limits.window,
     window_source: &'static str = limits.window_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -146,9 +145,6 @@ part! { ContextPart(own: Option<u64>, estimator: Estimator, context: &Context, l
         .own
         .map(|own| own.earlier_reasoning)
         .filter(|tokens| *tokens > 0),
-    estimator?: &'static str = Some(estimator)
-        .filter(|estimator| *estimator != Estimator::default())
-        .map(Estimator::name),
 }}
 
 // What is left until the next compaction.

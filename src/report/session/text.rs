@@ -8,7 +8,6 @@ use crate::text::widest;
 use model::clearing::clearings;
 use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
-use model::estimators::Estimator;
 use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
 use model::tools::{servers, tools};
@@ -120,7 +119,6 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
 pub(crate) fn gauge_line(session: &Session, context: &Context, limits: &Limits) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),
-        _ if !session.estimator().builds_on_report() => format!("{NONE} known"),
         _ if context.known > 0 => format!("{} known", tokens(context.known)),
         _ if session.requests().is_empty() => format!("{NONE} known (no usage report)"),
         _ => format!("{NONE} known (no usage report since the last reset)"),
@@ -134,12 +132,8 @@ pub(crate) fn gauge_line(session: &Session, context: &Context, limits: &Limits) 
     };
     let (counted, end) = context.filled(limits);
     let share = or_none(percent(counted, end).map(|p| p.to_string()));
-    let by = match session.estimator() {
-        usual if usual == Estimator::default() => String::new(),
-        other => format!(" · by {}", other.name()),
-    };
     let (end, name) = (tokens(end), limits.end_name());
-    format!("{known}{estimated} · {share}% of {end} {name}{by}")
+    format!("{known}{estimated} · {share}% of {end} {name}")
 }
 
 fn write_roles(out: &mut Page<'_>, session: &Session) -> io::Result<()> {

@@ -68,7 +68,7 @@ impl Cut {
 /// The list of sessions:
 ///
 /// ```text
-///  banner      only with a demo or another estimator
+///  banner      only with a demo
 ///  header      name, counts, sort, filter
 ///  columns     their headings
 ///  list        …

@@ -80,7 +80,7 @@ pub struct Start {
     pub open: Option<PathBuf>,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
-    /// A line above everything, for a demo or another estimator; may be empty.
+    /// A line above everything, for a demo; may be empty.
     pub banner: String,
     /// The user's environment.
     pub env: Env,

@@ -11,6 +11,7 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::search::{Case, Matcher, Syntax};
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
+use ctxgauge::report::audit::{self, Worst};
 use ctxgauge::report::ls::Wanted;
 use ctxgauge::report::patience::Patience;
 use ctxgauge::report::progress::Progress;
@@ -150,7 +151,11 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
         let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
         report::ls::run(&all, style, &Wanted::default(), &mut list, &mut err).unwrap();
         // It fails in the end: databases of some agents are not read by themselves.
-        let _ = report::audit::run(&few, style, 9, &mut audit, &mut err);
+        let worst = Worst {
+            most: 9,
+            ..Worst::default()
+        };
+        let _ = audit::run(&few, style, worst, &mut audit, &mut err);
         assert!(!audit.is_empty());
         let [anywhere, fitted] = [None, Some(60)].map(|columns| {
             let mut found = Vec::new();

@@ -39,7 +39,7 @@ fn escapes_in_arguments_are_made_visible() {
         &["report", log, "--agent", HOSTILE],
         &["report", log, "--session", HOSTILE],
         &["report", log, "--format", HOSTILE],
-        &["report", log, "--estimator", HOSTILE],
+        &["audit", log, "--estimator", HOSTILE],
         &["report", log, &option],
         &["report", log, HOSTILE],
         &["--config", HOSTILE, "ls"],

@@ -10,7 +10,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
         &[
             "calibration",
             "earlier",
-            "estimator",
             "event",
             "expected",
             "file_id",
@@ -51,7 +50,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
     (
         "reading",
         &[
-            "by_estimator",
             "context",
             "growth",
             "like_earlier",

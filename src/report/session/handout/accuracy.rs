@@ -4,11 +4,10 @@ use super::Checked;
 use crate::audit::{Errors, OfSession, share, signed_share};
 use crate::handout::{Block, Column, Line, Row, Section, Table};
 use model::estimators::Estimator;
-use model::session::Session;
 use render::number::counted;
 use render::or_none;
 
-pub(super) fn section(session: &Session, checked: &Checked) -> Section {
+pub(super) fn section(checked: &Checked) -> Section {
     let section = Section::new("How good the estimates are");
     let none = |why: &'static str| Section::new("How good the estimates are").with(Line::own(why));
     let found = match checked {
@@ -18,9 +17,12 @@ pub(super) fn section(session: &Session, checked: &Checked) -> Section {
         }
         Checked::Unread => return none("Not checked: the log could not be read again."),
     };
-    let used = session.estimator();
     let requests = found.summary.requests;
-    let Some(own) = found.summary.errors(used).filter(|_| requests > 0) else {
+    let Some(own) = found
+        .summary
+        .errors(Estimator::Calibrated)
+        .filter(|_| requests > 0)
+    else {
         return none("Nothing to check: no usage report follows another one.");
     };
     let how = format!(
@@ -28,27 +30,24 @@ pub(super) fn section(session: &Session, checked: &Checked) -> Section {
         counted(requests as u64, "prompt")
     );
     let section = section
-        .with(Block::Headline(verdict(used, own, found).into()))
+        .with(Block::Headline(verdict(own, found).into()))
         .with(Line::own(how))
-        .with(estimators(used, found));
+        .with(estimators(found));
     let note = "error: the difference between prediction and report, in % of the report; p50: half of the errors are \
                 smaller, p95: 19 of 20 are. bias: the mean error; below 0 the predictions are too small.";
     forecast(found, section.with(Block::Note(note.into())))
 }
 
-fn verdict(used: Estimator, own: &Errors, found: &OfSession) -> String {
+fn verdict(own: &Errors, found: &OfSession) -> String {
     let [p50, p95] = [own.p50, own.p95].map(share);
-    let inside = if used == Estimator::default() {
-        let covered = share(found.summary.covered);
-        format!("; {covered} of the reports are inside the 90 % interval")
-    } else {
-        String::new()
-    };
-    format!("At most {p50} off in half of the prompts, at most {p95} in 19 of 20{inside}")
+    let covered = share(found.summary.covered);
+    format!(
+        "At most {p50} off in half of the prompts, at most {p95} in 19 of 20; {covered} of the reports are inside the 90 % interval"
+    )
 }
 
 /// All estimators, the best first.
-fn estimators(used: Estimator, found: &OfSession) -> Table {
+fn estimators(found: &OfSession) -> Table {
     let all = Estimator::ALL.into_iter();
     let mut all: Vec<(Estimator, &Errors)> = all
         .filter_map(|it| Some((it, found.summary.errors(it)?)))
@@ -56,7 +55,7 @@ fn estimators(used: Estimator, found: &OfSession) -> Table {
     all.sort_by(|(_, a), (_, b)| a.p95.total_cmp(&b.p95));
     let rows = all.into_iter().map(|(estimator, errors)| {
         let name = Line::own(estimator.name());
-        let name = if estimator == used {
+        let name = if estimator == Estimator::Calibrated {
             name.and(" (this report)")
         } else {
             name

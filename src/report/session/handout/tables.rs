@@ -6,6 +6,7 @@ use crate::session::words;
 use jiff::Timestamp;
 use model::compaction::{Compaction, unlogged};
 use model::context::Context;
+use model::estimators::Estimator;
 use model::event::{Cause, CauseSource};
 use model::repeats::repeats;
 use model::session::{ItemIx, PastReset, Session};
@@ -339,7 +340,6 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
         });
     let rows: Vec<Row> = rows.collect();
     let (window, trigger) = (limits.window_from(), limits.trigger_from());
-    let estimator = session.estimator();
     Section::new("How the numbers are known")
         .with(Line::own(
             "Known is what the provider reported: the prompt and the output of the last request. Estimated is what came \
@@ -347,8 +347,8 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
         ))
         .with(Line::own(format!(
             "The window is from: {window}. The trigger is from: {trigger}. Estimates are by {}: {}.",
-            estimator.name(),
-            estimator.rule()
+            Estimator::Calibrated.name(),
+            Estimator::Calibrated.rule()
         )))
         .with(Table {
             columns: vec![
