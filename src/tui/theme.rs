@@ -141,6 +141,4 @@ impl Theme {
 }
 
 #[cfg(test)]
-mod palettes;
-#[cfg(test)]
 mod tests;

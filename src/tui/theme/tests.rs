@@ -1,5 +1,7 @@
 //! What the built-in themes promise: text that can be read, roles that stay apart.
 
+mod palettes;
+
 use super::*;
 use ratatui::layout::Rect;
 use strum::IntoEnumIterator;
@@ -22,7 +24,7 @@ fn linear(colour: Color) -> Rgb {
 }
 
 /// The contrast of two colours, 1 to 21; source: WCAG 2.2.
-pub(super) fn contrast(a: Color, b: Color) -> f64 {
+fn contrast(a: Color, b: Color) -> f64 {
     let luminance = |colour| {
         let [r, g, b] = linear(colour);
         0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -1,8 +1,8 @@
 //! The themes without colours of their own on the palettes that terminals have: what must be read can be read.
 
-use super::tests::contrast;
-use super::{Theme, colour_depth};
+use super::contrast;
 use crate::paint::Tone;
+use crate::theme::{Theme, colour_depth};
 use ratatui::style::{Color, Modifier, Style};
 use strum::IntoEnumIterator;
 
