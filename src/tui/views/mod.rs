@@ -17,7 +17,7 @@ mod tabs;
 mod text;
 mod transport;
 
-use crate::app::{App, Overlay, Purpose, Screen, layout};
+use crate::app::{App, Overlay, Purpose, Screen, layout, wrapped};
 use crate::keymap::{Action, Hint, KeyPress};
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, piece, plain, quiet};
 use crate::theme::Theme;
@@ -26,7 +26,7 @@ use model::fleet::{Live, SessionKey};
 use model::gauge::Gauge;
 use model::session::Coverage;
 use ratatui::buffer::Buffer;
-use render::text::{cut, width};
+use render::text::{cut, inert, left, width};
 
 /// Draws the screen into a blank buffer of its size. Returns the areas that react to the mouse.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
@@ -70,6 +70,28 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
     let hits = canvas.hits;
     theme.finish(buffer);
     hits
+}
+
+/// The line above a list of sessions or results, if there is one.
+fn banner(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let banner = left(&format!(" {}", app.banner), usize::from(area.width));
+    canvas.write_in(area, &[piece(banner, Tone::Banner)]);
+}
+
+/// Why a list has no rows, in its place.
+fn instead(lines: Vec<Piece>, area: Area, canvas: &mut Canvas<'_>) {
+    let room = usize::from(area.width).saturating_sub(4);
+    let lines = lines.into_iter().flat_map(|line| {
+        let lines = wrapped(&inert(&line.text), room).into_iter();
+        lines.map(move |part| vec![piece(part, line.tone)])
+    });
+    canvas.write_rows(area.inset(3, 0), lines);
+}
+
+/// The line between a list and what is below it.
+fn rule(area: Area, canvas: &mut Canvas<'_>) {
+    let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
+    canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
 }
 
 fn too_small(canvas: &mut Canvas<'_>) {

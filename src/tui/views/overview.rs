@@ -15,7 +15,7 @@ use crate::app::columns::{self, Entry, LEAD_COLUMNS, PERCENT_COLUMNS, Shape};
 use crate::app::filter::SESSIONS;
 use crate::app::layout::Fold;
 use crate::app::listed::{just_compacted, sizes};
-use crate::app::{App, Column, Group, Grouping, Idle, Listed, Notice, Purpose, Severity, wrapped};
+use crate::app::{App, Column, Group, Grouping, Idle, Listed, Notice, Purpose, Severity};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -25,16 +25,10 @@ use render::{number, text};
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let layout = app.overview_layout();
-    let banner = text::left(&format!(" {}", app.banner), usize::from(canvas.width()));
-    canvas.write_in(layout.banner, &[piece(banner, Tone::Banner)]);
+    super::banner(app, layout.banner, canvas);
     header(app, layout.header, canvas);
     if app.lines().is_empty() {
-        let room = usize::from(canvas.width()).saturating_sub(4);
-        let lines = empty(app).into_iter().flat_map(|line| {
-            let lines = wrapped(&text::inert(&line.text), room).into_iter();
-            lines.map(move |part| vec![piece(part, line.tone)])
-        });
-        canvas.write_rows(layout.list.inset(3, 0), lines);
+        super::instead(empty(app), layout.list, canvas);
     } else {
         let columns = columns::fitting(canvas.width());
         headings(app, &columns, layout.columns, canvas);
@@ -246,8 +240,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
 
 /// The line below the list: the sums of the listed sessions, and the place in a list that does not fit.
 fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
-    canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
+    super::rule(area, canvas);
     let totals = app.totals();
     let narrow = Fold::of(area.width) == Fold::Narrow;
     let tokens = if narrow {

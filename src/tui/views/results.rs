@@ -12,7 +12,7 @@
 
 use crate::app::layout::Fold;
 use crate::app::search::{MOST_FOUND, SearchState};
-use crate::app::{App, FoundItem, Search, wrapped};
+use crate::app::{App, FoundItem, Search};
 use crate::keymap::{Action, Scope};
 use crate::paint::{Area, Hit, Piece, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::widgets::canvas::Canvas;
@@ -69,16 +69,10 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     };
     let layout = app.overview_layout();
-    let banner = text::left(&format!(" {}", app.banner), usize::from(canvas.width()));
-    canvas.write_in(layout.banner, &[piece(banner, Tone::Banner)]);
+    super::banner(app, layout.banner, canvas);
     header(search, layout.header, canvas);
     if search.found.is_empty() {
-        let room = usize::from(canvas.width()).saturating_sub(4);
-        let lines = empty(app, search).into_iter().flat_map(|line| {
-            let lines = wrapped(&text::inert(&line.text), room).into_iter();
-            lines.map(move |part| vec![piece(part, line.tone)])
-        });
-        canvas.write_rows(layout.list.inset(3, 0), lines);
+        super::instead(empty(app, search), layout.list, canvas);
     } else {
         let columns = Columns::of(canvas.width());
         headings(&columns, layout.columns, canvas);
@@ -193,8 +187,7 @@ fn empty(app: &App, search: &Search) -> Vec<Piece> {
 
 /// The line below the list: where was searched, what could not be, and the place in a list that does not fit.
 fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
-    let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
-    canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
+    super::rule(area, canvas);
     let (found, rows) = (
         search.found.len(),
         usize::from(app.overview_layout().list.height),
