@@ -2,7 +2,9 @@
 
 use super::App;
 use crate::keymap::Scope;
+use crate::paint::{Piece, Tone, piece, plain, quiet};
 use model::Role;
+use render::item::letter;
 use std::borrow::Cow;
 use textwrap::WordSplitter;
 
@@ -62,36 +64,32 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// What it means.
-    pub fn word(self) -> &'static str {
+    /// What it looks like where known tokens are filled with this character, and what it means.
+    pub fn shown(self, fill: char) -> (Piece, &'static str) {
         match self {
-            Sign::Role(role) => role.name(),
-            Sign::Known => "known",
-            Sign::Estimated => "estimated",
-            Sign::Error => "error margin",
-            Sign::Trigger => "compacts here",
-            Sign::Beyond => "beyond that",
-            Sign::TriggerLine => "compacts here",
-            Sign::Median => "forecast",
-            Sign::Band => "its 80% band",
-            Sign::Compaction => "compaction",
-            Sign::Marked => "marked",
-            Sign::Oversized => "oversized",
-            Sign::Repeated => "repeated",
-            Sign::Works => "works",
-            Sign::Waits => "waits for you",
-            Sign::Written => "log written lately",
+            Sign::Role(role) => (piece(letter(role).to_string(), role), role.name()),
+            Sign::Known => (piece(fill.to_string().repeat(3), Role::Tool), "known"),
+            Sign::Estimated => (piece("╱╱╱", Role::Tool), "estimated"),
+            Sign::Error => (plain("┄┄"), "error margin"),
+            Sign::Trigger => (piece("┃", Tone::Trigger), "compacts here"),
+            Sign::Beyond => (quiet("░░"), "beyond that"),
+            Sign::TriggerLine => (piece("──", Tone::Trigger), "compacts here"),
+            Sign::Median => (piece("▒▒", Tone::Forecast), "forecast"),
+            Sign::Band => (piece("░░", Tone::Forecast), "its 80% band"),
+            Sign::Compaction => (piece("▾", Tone::Compaction), "compaction"),
+            Sign::Marked => (piece("◆", Tone::Marked), "marked"),
+            Sign::Oversized => (piece("!", Tone::Oversized), "oversized"),
+            Sign::Repeated => (piece("×", Tone::Oversized), "repeated"),
+            Sign::Works => (piece("●", Tone::Live), "works"),
+            Sign::Waits => (quiet("○"), "waits for you"),
+            Sign::Written => (piece("·", Tone::Live), "log written lately"),
         }
     }
 
     /// Its columns, its word and the space around it included.
     fn columns(self) -> usize {
-        let sign = match self {
-            Sign::Known | Sign::Estimated => 3,
-            Sign::Error | Sign::Beyond | Sign::TriggerLine | Sign::Median | Sign::Band => 2,
-            _ => 1,
-        };
-        sign + 1 + self.word().len() + 2
+        let (sign, word) = self.shown(' ');
+        sign.width() + 1 + word.len() + 2
     }
 
     /// Signs in lines of at most these columns.

@@ -14,7 +14,7 @@ use model::Source;
 use model::fleet::SessionKey;
 use model::replay::Moment;
 use model::session::{ItemIx, ItemRef, Session, SizedItem};
-use render::{item, number, text};
+use render::{item, number};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -247,45 +247,32 @@ pub(super) struct Column<T: 'static> {
     cell: fn(&View<'_>, &T) -> Piece,
 }
 
-/// A column, flush right, of these columns on a narrow, a medium and a wide screen; 0: not shown.
-const fn right<T>(
-    heading: &'static str,
-    widths: [usize; 3],
-    cell: fn(&View<'_>, &T) -> Piece,
-) -> Column<T> {
-    Column {
-        heading,
-        help: "",
-        align: text::right,
-        widths,
-        is_shown: |_| true,
-        cell,
-    }
+/// Columns of a row: which side their cells are aligned to, their heading, the columns on narrow, medium and wide
+/// screens, their cells, and what the heading means; with `when`, on which views they are shown.
+macro_rules! columns {
+    ($row:ty; $(
+        $align:ident $heading:literal $widths:tt |$view:tt, $of:tt| $cell:expr $(, means $help:literal)? $(, when $shown:expr)?;
+    )*) => {
+        &[$($crate::app::tabs::Column {
+            heading: $heading,
+            help: concat!("" $(, $help)?),
+            align: render::text::$align,
+            widths: $widths,
+            is_shown: {
+                let shown: &[fn(&$crate::app::tabs::View<'_>) -> bool] = &[$($shown,)? |_| true];
+                shown[0]
+            },
+            cell: {
+                let cell: fn(&$crate::app::tabs::View<'_>, &$row) -> $crate::paint::Piece = |$view, $of| $cell;
+                cell
+            },
+        }),*]
+    };
 }
 
-/// A column, flush left, of these columns on a narrow, a medium and a wide screen; 0: not shown.
-const fn left<T>(
-    heading: &'static str,
-    widths: [usize; 3],
-    cell: fn(&View<'_>, &T) -> Piece,
-) -> Column<T> {
-    Column {
-        align: text::left,
-        ..right(heading, widths, cell)
-    }
-}
+use columns;
 
 impl<T> Column<T> {
-    /// The column, shown only under a condition.
-    const fn when(self, is_shown: fn(&View<'_>) -> bool) -> Column<T> {
-        Column { is_shown, ..self }
-    }
-
-    /// The column, explained.
-    const fn means(self, help: &'static str) -> Column<T> {
-        Column { help, ..self }
-    }
-
     fn width(&self, view: &View<'_>) -> usize {
         let [narrow, medium, wide] = self.widths;
         if (self.is_shown)(view) {

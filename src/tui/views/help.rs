@@ -1,11 +1,11 @@
 //! The signs of the screen, and the keys from the table of bindings.
 
-use crate::app::{App, HelpLine, Sign};
+use crate::app::{App, HelpLine};
 use crate::keymap::Action;
-use crate::paint::{Piece, Pieces, Tone, piece, plain, quiet, width};
+use crate::paint::{Pieces, Tone, piece, plain, width};
 use crate::widgets::canvas::Canvas;
 use model::Role;
-use render::{item, text};
+use render::text;
 
 /// The signs of the screen.
 pub(super) fn draw_signs(app: &App, canvas: &mut Canvas<'_>) {
@@ -22,14 +22,16 @@ pub(super) fn draw_keys(app: &App, canvas: &mut Canvas<'_>) {
 
 fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
     let columns = app.help_keys();
+    let fill = canvas.theme.fill(Role::Tool);
     let lines = lines.into_iter().map(|line| match line {
         HelpLine::Keys(keys, help) => {
             vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
         }
-        HelpLine::Signs(signs) => signs
-            .into_iter()
-            .flat_map(|s| [sign(s, canvas), plain(format!(" {}  ", s.word()))])
-            .collect(),
+        HelpLine::Signs(signs) => {
+            let shown = signs.into_iter().map(|sign| sign.shown(fill));
+            let pieces = shown.flat_map(|(sign, word)| [sign, plain(format!(" {word}  "))]);
+            pieces.collect()
+        }
     });
     let lines: Vec<Pieces> = lines.collect();
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
@@ -48,29 +50,4 @@ fn draw(app: &App, title: &str, lines: Vec<HelpLine>, canvas: &mut Canvas<'_>) {
     let title = format!("{title}{more}");
     let inside = canvas.open_box(&title, (columns, rows as u16));
     canvas.write_rows(inside, lines.into_iter().skip(top));
-}
-
-/// A sign as gauges and lists show it.
-fn sign(sign: Sign, canvas: &Canvas<'_>) -> Piece {
-    match sign {
-        Sign::Role(role) => piece(item::letter(role).to_string(), role),
-        Sign::Known => {
-            let fill = canvas.theme.fill(Role::Tool);
-            piece(fill.to_string().repeat(3), Role::Tool)
-        }
-        Sign::Estimated => piece("╱╱╱", Role::Tool),
-        Sign::Error => plain("┄┄"),
-        Sign::Trigger => piece("┃", Tone::Trigger),
-        Sign::Beyond => quiet("░░"),
-        Sign::TriggerLine => piece("──", Tone::Trigger),
-        Sign::Median => piece("▒▒", Tone::Forecast),
-        Sign::Band => piece("░░", Tone::Forecast),
-        Sign::Compaction => piece("▾", Tone::Compaction),
-        Sign::Marked => piece("◆", Tone::Marked),
-        Sign::Oversized => piece("!", Tone::Oversized),
-        Sign::Repeated => piece("×", Tone::Oversized),
-        Sign::Works => piece("●", Tone::Live),
-        Sign::Waits => quiet("○"),
-        Sign::Written => piece("·", Tone::Live),
-    }
 }

@@ -5,7 +5,7 @@
 //! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, right, table};
+use super::{Column, List, ListSource, Row, Target, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::children::Child;
 use render::{self, number, text};
@@ -16,38 +16,21 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 }
 
 impl Row for Child {
-    const COLUMNS: &'static [Column<Child>] = &[
-        right("CONTEXT", [8; 3], |_, agent: &Child| {
-            strong(number::tokens(agent.used))
-        })
-        .means("the size of its own context"),
-        right("REQUESTS", [10; 3], |_, agent: &Child| {
-            plain(number::short_or_none(agent.requests as u64))
-        }),
-        right("INPUT", [0, 8, 8], |_, agent: &Child| {
-            plain(number::short_or_none(agent.prompts))
-        })
-        .means("all its prompts together"),
-        right("OUTPUT", [0, 8, 8], |_, agent: &Child| {
-            plain(number::short_or_none(agent.outputs))
-        })
-        .means("what its model wrote"),
-        right("RETURNED", [0, 11, 11], |view, agent: &Child| {
+    const COLUMNS: &'static [Column<Child>] = columns! { Child;
+        right "CONTEXT" [8; 3] |_, agent| strong(number::tokens(agent.used)), means "the size of its own context";
+        right "REQUESTS" [10; 3] |_, agent| plain(number::short_or_none(agent.requests as u64));
+        right "INPUT" [0, 8, 8] |_, agent| plain(number::short_or_none(agent.prompts)), means "all its prompts together";
+        right "OUTPUT" [0, 8, 8] |_, agent| plain(number::short_or_none(agent.outputs)), means "what its model wrote";
+        right "RETURNED" [0, 11, 11] |view, agent| {
             let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
             plain(render::or_none(tokens.map(number::tokens)))
-        })
-        .means("what came back into this context"),
-        right("AGE", [0, 6, 6], |view, agent: &Child| {
+        }, means "what came back into this context";
+        right "AGE" [0, 6, 6] |view, agent| {
             let age = view.app.age(agent.key).map(number::age);
-            let tone = if view.app.is_live(agent.key) {
-                Tone::Strong
-            } else {
-                Tone::Quiet
-            };
-            piece(age.unwrap_or_default(), tone)
-        })
-        .means("time since its last record"),
-    ];
+            let is_live = view.app.is_live(agent.key);
+            piece(age.unwrap_or_default(), if is_live { Tone::Strong } else { Tone::Quiet })
+        }, means "time since its last record";
+    };
     const TEXT: &'static str = "SUB-AGENT";
 
     fn text(&self, view: &View<'_>) -> Pieces {

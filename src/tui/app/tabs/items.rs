@@ -6,7 +6,7 @@
 //! !   61.1k ══   31%    122k  T Grep          #4 +58m  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, left, right, table};
+use super::{Column, List, ListSource, Row, Target, View, columns, table};
 use crate::app::filter::ITEMS;
 use crate::app::items::{Facts, ItemFilter};
 use crate::app::layout::Fold;
@@ -101,62 +101,40 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
 }
 
 impl Row for ListedItem {
-    const COLUMNS: &'static [Column<ListedItem>] = &[
-        left("", [1; 3], |view, row: &ListedItem| row.mark(view)),
-        right("TOKENS", [7; 3], |view, row: &ListedItem| {
-            row.number(view, number::tokens(row.tokens), row.source)
-        })
-        .means("its size; the sign after it says how it is known"),
-        left("", [3; 3], |_, row: &ListedItem| {
-            quiet(format!(" {}", sign(row.source)))
-        }),
-        // In a replay: the current size of an item that was only estimated then.
-        right("NOW", [0, 9, 9], |view, row: &ListedItem| {
+    const COLUMNS: &'static [Column<ListedItem>] = columns! { ListedItem;
+        left "" [1; 3] |view, row| row.mark(view).map(|sign| sign.shown(' ').0).unwrap_or_default();
+        right "TOKENS" [7; 3] |view, row| row.number(view, number::tokens(row.tokens), row.source),
+            means "its size; the sign after it says how it is known";
+        left "" [3; 3] |_, row| quiet(format!(" {}", sign(row.source)));
+        right "NOW" [0, 9, 9] |view, row| {
             let (tokens, source) = view.session.tokens(row.ix);
             let changed = (tokens, source) != (row.tokens, row.source);
             let now = changed.then(|| format!("→{}", number::tokens(tokens)));
             quiet(now.unwrap_or_default())
-        })
-        .means("its size as it is known today")
-        .when(|view| view.app.ui.replay.is_on()),
-        right(
-            "SHARE",
-            [0, 6, 6],
-            |view, row: &ListedItem| match number::percent(row.tokens, view.page.state.limits.end())
-            {
-                None | Some(0) => quiet(""),
-                Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
-            },
-        )
-        .means("its size, in percent of the trigger or, where none is known, of the window"),
-        right("CARRIED", [0, 8, 8], |view, row: &ListedItem| {
-            row.number(view, number::short_or_none(row.carried), Tone::Quiet)
-        })
-        .means("tokens sent so far: its size times the requests whose prompts held it"),
-        right("READ COST", [11; 3], |_, row: &ListedItem| {
+        }, means "its size as it is known today", when |view| view.app.ui.replay.is_on();
+        right "SHARE" [0, 6, 6] |view, row| match number::percent(row.tokens, view.page.state.limits.end()) {
+            None | Some(0) => quiet(""),
+            Some(share) => row.number(view, format!("{share}%"), Tone::Quiet),
+        }, means "its size, in percent of the trigger or, where none is known, of the window";
+        right "CARRIED" [0, 8, 8] |view, row| row.number(view, number::short_or_none(row.carried), Tone::Quiet),
+            means "tokens sent so far: its size times the requests whose prompts held it";
+        right "READ COST" [11; 3] |_, row| {
             let usd = row.usd.filter(|_| row.carried > 0);
             quiet(render::or_none(usd.map(number::usd)))
-        })
-        .means("the least that CARRIED has cost: the list price of cache reads")
-        .when(|view| view.app.ui.size.0 >= COST_FROM),
-        left("", [3; 3], |view, row: &ListedItem| {
-            let letter = |item: ItemRef<'_>| {
-                piece(format!(" {}", letter(item.role())), row.tone(item.role()))
-            };
+        }, means "the least that CARRIED has cost: the list price of cache reads",
+            when |view| view.app.ui.size.0 >= COST_FROM;
+        left "" [3; 3] |view, row| {
+            let letter = |item: ItemRef<'_>| piece(format!(" {}", letter(item.role())), row.tone(item.role()));
             row.logged(view).map(letter).unwrap_or_default()
-        }),
-        left("TOOL", [8, 10, 18], |view, row: &ListedItem| {
+        };
+        left "TOOL" [8, 10, 18] |view, row| {
             let label = |item: ItemRef<'_>| piece(item::label(&item), row.tone(Tone::Plain));
             row.logged(view).map(label).unwrap_or_default()
-        }),
-        left("", [1; 3], |_, _| plain("")),
-        right(
-            "WHEN",
-            [0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]],
-            |view, row: &ListedItem| quiet(row.when(view)),
-        )
-        .means("#20 +1h04: entered with request 20, 1 h 4 min after the session began"),
-    ];
+        };
+        left "" [1; 3] |_, _| plain("");
+        right "WHEN" [0, WHEN_COLUMNS[0], WHEN_COLUMNS[1]] |view, row| quiet(row.when(view)),
+            means "#20 +1h04: entered with request 20, 1 h 4 min after the session began";
+    };
     const TEXT: &'static str = "WHAT";
 
     fn text(&self, view: &View<'_>) -> Pieces {
@@ -222,15 +200,9 @@ impl Row for ListedItem {
     }
 
     fn signs(rows: &[ListedItem], view: &View<'_>) -> Vec<Sign> {
-        let shown: Vec<String> = rows.iter().map(|row| row.mark(view).text).collect();
-        let signs = [
-            ("◆", Sign::Marked),
-            ("!", Sign::Oversized),
-            ("×", Sign::Repeated),
-        ];
-        let is_shown = |mark: &str| shown.iter().any(|shown| shown == mark);
-        let signs = signs.into_iter().filter(|(mark, _)| is_shown(mark));
-        signs.map(|(_, sign)| sign).collect()
+        let mut signs = vec![Sign::Marked, Sign::Oversized, Sign::Repeated];
+        signs.retain(|sign| rows.iter().any(|row| row.mark(view) == Some(*sign)));
+        signs
     }
 
     fn target(&self) -> Target {
@@ -274,17 +246,17 @@ impl ListedItem {
     }
 
     /// Marked, oversized, or a repetition.
-    fn mark(&self, view: &View<'_>) -> Piece {
+    fn mark(&self, view: &View<'_>) -> Option<Sign> {
         let item = self.logged(view);
         let window = view.page.state.limits.window;
         if item.is_some_and(|item| view.app.is_marked(view.page.key, &item)) {
-            piece("◆", Tone::Marked)
+            Some(Sign::Marked)
         } else if view.app.ui.oversized.is_reached(self.tokens, window) {
-            piece("!", Tone::Oversized)
+            Some(Sign::Oversized)
         } else if view.page.repeats.of.contains_key(&self.ix) {
-            piece("×", Tone::Oversized)
+            Some(Sign::Repeated)
         } else {
-            plain(" ")
+            None
         }
     }
 

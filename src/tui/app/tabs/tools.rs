@@ -7,7 +7,7 @@
 //!     18.0k   14%    4.0k       4       18.0k    12.2k    200k      $0.06  search of docs
 //! ```
 
-use super::{Column, List, ListSource, Row, Target, View, counted, right, table};
+use super::{Column, List, ListSource, Row, Target, View, columns, counted, table};
 use crate::app::layout::Fold;
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::tools::{Tool, server_of, servers, short_name, tools};
@@ -61,41 +61,25 @@ fn add(a: Tool, b: Tool) -> Tool {
 }
 
 impl Row for Line {
-    const COLUMNS: &'static [Column<Line>] = &[
-        right("TOKENS", [8; 3], |view, line: &Line| {
-            view.number(number::tokens(line.tool.tokens), Tone::Strong)
-        })
-        .means("its results, in the context or not"),
-        right("SHARE", [6; 3], |view, line: &Line| {
-            view.number(format!("{:.0}%", line.tool.share * 100.0), Tone::Quiet)
-        })
-        .means("of the results of all tools"),
-        right("SCHEMA", [8; 3], |view, line: &Line| {
-            view.number(number::tokens_or_none(line.tool.schema), Tone::Plain)
-        })
-        .means("its definition in the context"),
-        right("RESULTS", [8; 3], |_, line: &Line| {
-            plain(line.tool.results.to_string())
-        })
-        .means("how many"),
-        right("IN CONTEXT", [0, 12, 12], |view, line: &Line| {
-            view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain)
-        })
-        .means("the part of TOKENS that is in the context"),
-        right("LARGEST", [0, 0, 9], |view, line: &Line| {
-            view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain)
-        })
-        .means("its largest result"),
-        right("CARRIED", [0, 8, 8], |view, line: &Line| {
-            view.number(number::short_or_none(line.tool.carried), Tone::Plain)
-        })
-        .means("tokens sent so far: each result times the requests whose prompts held it"),
-        right("READ COST", [0, 0, 11], |view, line: &Line| {
+    const COLUMNS: &'static [Column<Line>] = columns! { Line;
+        right "TOKENS" [8; 3] |view, line| view.number(number::tokens(line.tool.tokens), Tone::Strong),
+            means "its results, in the context or not";
+        right "SHARE" [6; 3] |view, line| view.number(format!("{:.0}%", line.tool.share * 100.0), Tone::Quiet),
+            means "of the results of all tools";
+        right "SCHEMA" [8; 3] |view, line| view.number(number::tokens_or_none(line.tool.schema), Tone::Plain),
+            means "its definition in the context";
+        right "RESULTS" [8; 3] |_, line| plain(line.tool.results.to_string()), means "how many";
+        right "IN CONTEXT" [0, 12, 12] |view, line| view.number(number::tokens_or_none(line.tool.in_context), Tone::Plain),
+            means "the part of TOKENS that is in the context";
+        right "LARGEST" [0, 0, 9] |view, line| view.number(number::tokens_or_none(line.tool.largest.1), Tone::Plain),
+            means "its largest result";
+        right "CARRIED" [0, 8, 8] |view, line| view.number(number::short_or_none(line.tool.carried), Tone::Plain),
+            means "tokens sent so far: each result times the requests whose prompts held it";
+        right "READ COST" [0, 0, 11] |view, line| {
             let usd = line.tool.carried_usd.filter(|_| line.tool.carried > 0);
             view.number(render::or_none(usd.map(number::usd)), Tone::Quiet)
-        })
-        .means("the least that CARRIED has cost: the list price of cache reads"),
-    ];
+        }, means "the least that CARRIED has cost: the list price of cache reads";
+    };
     const TEXT: &'static str = "TOOL";
 
     fn text(&self, _: &View<'_>) -> Pieces {

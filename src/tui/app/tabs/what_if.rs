@@ -6,7 +6,7 @@
 //!      100k     5    101k    385k   21.0M ~  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
-use super::{Column, List, ListSource, Row, View, left, right, table};
+use super::{Column, List, ListSource, Row, View, columns, table};
 use crate::paint::{Pieces, Tone, piece, plain, quiet};
 use model::Source;
 use model::whatif::{WhatIf, Whose, what_if, what_if_without};
@@ -40,44 +40,29 @@ fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
 }
 
 impl Row for WhatIf {
-    const COLUMNS: &'static [Column<WhatIf>] = &[
-        right("TRIGGER", [8; 3], |_, policy: &WhatIf| {
-            plain(render::or_none(policy.trigger.map(number::short)))
-        })
-        .means("the size at which it compacts"),
-        right("TIMES", [6; 3], |view, policy: &WhatIf| {
-            view.number(policy.compactions.len().to_string(), Tone::Strong)
-        })
-        .means("its compactions"),
-        right("LARGEST", [0, 8, 8], |view, policy: &WhatIf| {
-            let tone = match policy.over {
-                Some(_) => Tone::Warn,
-                None => Tone::Text,
-            };
+    const COLUMNS: &'static [Column<WhatIf>] = columns! { WhatIf;
+        right "TRIGGER" [8; 3] |_, policy| plain(render::or_none(policy.trigger.map(number::short))),
+            means "the size at which it compacts";
+        right "TIMES" [6; 3] |view, policy| view.number(policy.compactions.len().to_string(), Tone::Strong),
+            means "its compactions";
+        right "LARGEST" [0, 8, 8] |view, policy| {
+            let tone = policy.over.map_or(Tone::Text, |_| Tone::Warn);
             view.number(number::short(policy.largest), tone)
-        })
-        .means("the largest context"),
-        right("DROPPED", [0, 8, 8], |view, policy: &WhatIf| {
-            view.number(number::short(policy.dropped()), Tone::Plain)
-        })
-        .means("what the compactions freed"),
-        right("INPUT", [0, 8, 8], |view, policy: &WhatIf| {
-            view.number(number::tokens(policy.prompts), Tone::Plain)
-        })
-        .means("all prompts together"),
-        left("", [2; 3], |_, policy: &WhatIf| {
-            quiet(match policy.whose {
-                Whose::Real => String::new(),
-                _ => format!(" {}", sign(Source::Estimated)),
-            })
-        }),
-        left("  AT REQUEST", [0, 0, 22], |_, policy: &WhatIf| {
+        }, means "the largest context";
+        right "DROPPED" [0, 8, 8] |view, policy| view.number(number::short(policy.dropped()), Tone::Plain),
+            means "what the compactions freed";
+        right "INPUT" [0, 8, 8] |view, policy| view.number(number::tokens(policy.prompts), Tone::Plain),
+            means "all prompts together";
+        left "" [2; 3] |_, policy| quiet(match policy.whose {
+            Whose::Real => String::new(),
+            _ => format!(" {}", sign(Source::Estimated)),
+        });
+        left "  AT REQUEST" [0, 0, 22] |_, policy| {
             let done = policy.compactions.iter();
             let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
             quiet(format!("  {}", at.join(", ")))
-        })
-        .means("the first request after each compaction"),
-    ];
+        }, means "the first request after each compaction";
+    };
     const TEXT: &'static str = "POLICY";
     const WORDS: &'static [(&'static str, &'static str)] = &[(
         sign(Source::Estimated),
