@@ -10,6 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 
+/// Where the value of a key came from that is not set.
+pub const DEFAULT: &str = "default";
+
 /// The configuration. Its texts are the user's: not safe to print.
 pub struct Configuration {
     /// The file; `None`: there is no folder for it.
@@ -23,31 +26,26 @@ pub struct Configuration {
 }
 
 /// What a key is set to.
+#[derive(Serialize)]
 pub struct Setting {
     /// The key.
     pub name: String,
+    /// The value; `None`: it has none.
+    pub value: Option<Value>,
     /// The value, as TOML; `None`: it has none.
     pub toml: Option<String>,
-    /// The value; `None`: it has none.
-    pub json: Option<Value>,
     /// The default, as TOML.
-    pub unset: Option<&'static str>,
+    pub default: Option<&'static str>,
     /// Where there is no default: what holds then, in words.
-    pub means: Option<&'static str>,
-    /// Where the value came from.
-    pub from: From,
-}
-
-/// Where a value came from.
-pub enum From {
-    /// It is the default.
-    Default,
-    /// This line of the file.
-    File(usize),
-    /// This variable of the environment.
-    Variable(String),
-    /// This option of the command line.
-    Option(&'static str),
+    pub unset: Option<&'static str>,
+    /// Where the value came from, in a word; the others say which: line of the file, variable, option.
+    pub from: &'static str,
+    #[allow(missing_docs)]
+    pub line: Option<usize>,
+    #[allow(missing_docs)]
+    pub variable: Option<String>,
+    #[allow(missing_docs)]
+    pub option: Option<&'static str>,
 }
 
 /// What was chosen on the screens, which comes before the file there.
@@ -56,27 +54,6 @@ pub struct OnScreen {
     pub path: String,
     /// What was chosen.
     pub what: Vec<String>,
-}
-
-impl From {
-    /// Where it came from, in a word.
-    fn name(&self) -> &'static str {
-        match self {
-            From::Default => "default",
-            From::File(_) => "file",
-            From::Variable(_) => "environment",
-            From::Option(_) => "command line",
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            From::Default => "default".to_owned(),
-            From::File(line) => format!("line {line}"),
-            From::Variable(name) => name.clone(),
-            From::Option(option) => (*option).to_owned(),
-        }
-    }
 }
 
 impl Output for Configuration {
@@ -93,17 +70,18 @@ impl Output for Configuration {
             (None, _) => {}
         }
         let rows = self.settings.iter().map(|it| {
-            let means = it.means.map(|means| format!("({means})"));
+            let means = it.unset.map(|means| format!("({means})"));
             let value = it.toml.clone().or(means).unwrap_or_default();
-            let default = match it.from {
-                From::Default => "",
-                _ => it.unset.or(it.means).unwrap_or_default(),
-            };
+            let is_set = it.from != DEFAULT;
+            let default = it.default.or(it.unset).filter(|_| is_set);
+            let line = it.line.map(|line| format!("line {line}"));
+            let from = line.as_deref().or(it.variable.as_deref());
+            let from = from.or(it.option).unwrap_or(DEFAULT);
             [
                 inert(&it.name).into_owned(),
                 inert(&value).into_owned(),
-                it.from.words(),
-                default.to_owned(),
+                from.to_owned(),
+                default.unwrap_or_default().to_owned(),
             ]
         });
         let table = Table {
@@ -136,27 +114,6 @@ impl Output for Configuration {
 part! { Body<'a>(all: &'a Configuration) {
     path: Option<&'a str> = all.path.as_deref(),
     exists: bool = all.exists,
-    keys: Vec<KeyPart<'a>> = all.settings.iter().map(KeyPart::new).collect(),
+    keys: &'a [Setting] = &all.settings,
     on_screen: &'a [String] = all.on_screen.as_ref().map_or(&[], |chosen| &chosen.what),
-}}
-
-part! { KeyPart<'a>(it: &'a Setting) {
-    name: &'a str = &it.name,
-    value: Option<&'a Value> = it.json.as_ref(),
-    toml: Option<&'a str> = it.toml.as_deref(),
-    default: Option<&'a str> = it.unset,
-    unset: Option<&'a str> = it.means,
-    from: &'static str = it.from.name(),
-    line: Option<usize> = match it.from {
-        From::File(line) => Some(line),
-        _ => None,
-    },
-    variable: Option<&'a str> = match &it.from {
-        From::Variable(name) => Some(name),
-        _ => None,
-    },
-    option: Option<&'a str> = match it.from {
-        From::Option(option) => Some(option),
-        _ => None,
-    },
 }}

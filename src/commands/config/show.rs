@@ -7,7 +7,7 @@ use crate::config::keys::Unset;
 use crate::config::values::{KeyValue, Origin, values};
 use anyhow::Result;
 use clap::Args;
-use report::configuration::{Configuration, From, OnScreen, Setting};
+use report::configuration::{Configuration, DEFAULT, OnScreen, Setting};
 use std::path::PathBuf;
 use tui::runtime::state::StateFile;
 
@@ -108,26 +108,27 @@ impl Show {
     }
 }
 
-fn setting(value: KeyValue) -> Setting {
+fn setting(key: KeyValue) -> Setting {
+    let (default, unset) = match key.unset {
+        Unset::Default(text) => (Some(text), None),
+        Unset::Means(what) => (None, Some(what)),
+        Unset::Required => (None, None),
+    };
+    let (from, line, variable, option) = match key.origin {
+        Origin::Default => (DEFAULT, None, None, None),
+        Origin::File(line) => ("file", Some(line), None, None),
+        Origin::Variable(name) => ("environment", None, Some(name), None),
+        Origin::Option(option) => ("command line", None, None, Some(option)),
+    };
     Setting {
-        name: value.name,
-        toml: value.value.as_ref().map(toml::Value::to_string),
-        json: value
-            .value
-            .map(|value| serde_json::to_value(value).unwrap_or_default()),
-        unset: match value.unset {
-            Unset::Default(text) => Some(text),
-            Unset::Means(_) | Unset::Required => None,
-        },
-        means: match value.unset {
-            Unset::Means(what) => Some(what),
-            Unset::Default(_) | Unset::Required => None,
-        },
-        from: match value.origin {
-            Origin::Default => From::Default,
-            Origin::File(line) => From::File(line),
-            Origin::Variable(name) => From::Variable(name),
-            Origin::Option(option) => From::Option(option),
-        },
+        name: key.name,
+        toml: key.value.as_ref().map(toml::Value::to_string),
+        value: key.value.and_then(|value| serde_json::to_value(value).ok()),
+        default,
+        unset,
+        from,
+        line,
+        variable,
+        option,
     }
 }
