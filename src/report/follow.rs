@@ -10,12 +10,13 @@ mod stream;
 mod tests;
 
 use super::json::line;
+use super::json::part::part;
 use super::redact::Redactor;
 use super::{ReportContext, print_problems};
 use anyhow::Result;
 use ingest::Options;
 use jiff::Timestamp;
-use json::{Count, Line, SCHEMA, Start};
+use json::{Count, Line, SCHEMA};
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
@@ -84,7 +85,7 @@ fn write(
 ) -> Result<()> {
     let mut lines = Lines { seq: 0, now };
     let mut ready = Vec::new();
-    lines.add(&mut ready, "start", Start::of(stream))?;
+    lines.add(&mut ready, "start", Start::new(stream))?;
     let Pace { heartbeat, .. } = stream.pace;
     let mut last = Instant::now();
     loop {
@@ -107,18 +108,19 @@ fn write(
     }
 }
 
-impl Start {
-    fn of(stream: &Stream) -> Start {
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Start {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            every_ms: ms(stream.pace.every),
-            heartbeat_ms: ms(stream.pace.heartbeat),
-            texts: matches!(stream.texts, Texts::All),
-            redacted: matches!(stream.texts, Texts::Redacted(_)),
-        }
-    }
+part! { Start(stream: &Stream) {
+    schema: &'static str = SCHEMA,
+    version: &'static str = env!("CARGO_PKG_VERSION"),
+    every_ms: u64 = ms(stream.pace.every),
+    heartbeat_ms: u64 = ms(stream.pace.heartbeat),
+    // Whether titles and prompts are in the lines.
+    texts: bool = matches!(stream.texts, Texts::All),
+    // Whether names are pseudonyms.
+    redacted: bool = matches!(stream.texts, Texts::Redacted(_)),
+}}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Numbers the lines.

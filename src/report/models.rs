@@ -3,6 +3,7 @@
 mod text;
 
 use super::json::document;
+use super::json::part::part;
 use super::{Output, Page, Style};
 use anyhow::{Result, bail};
 use model::calibration::Tokenizer;
@@ -15,18 +16,16 @@ use std::io::{self, Write};
 #[derive(Debug, Clone, Copy)]
 struct Models<'a>(&'a Rules);
 
-/// The schema `ctxgauge.models/1`.
-#[derive(Serialize)]
-struct Document<'a> {
-    models: &'a [ModelRow],
-    policies: &'a [Policy],
-    prices: &'a [PriceRow],
-    caches: &'a [CacheRow],
-    triggers: &'a [OtherTrigger],
-    summary: u64,
-    replace_pictures: &'a [String],
-    tokenizers: &'a BTreeMap<String, Tokenizer>,
-}
+part! { Document<'a>(rules: &'a Rules) {
+    models: &'a [ModelRow] = &rules.model,
+    policies: &'a [Policy] = &rules.policy,
+    prices: &'a [PriceRow] = &rules.price,
+    caches: &'a [CacheRow] = &rules.cache,
+    triggers: &'a [OtherTrigger] = &rules.trigger,
+    summary: u64 = rules.summary,
+    replace_pictures: &'a [String] = &rules.replace_pictures,
+    tokenizers: &'a BTreeMap<String, Tokenizer> = &rules.tokenizer,
+}}
 
 impl Output for Models<'_> {
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
@@ -34,18 +33,7 @@ impl Output for Models<'_> {
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<()> {
-        let rules = self.0;
-        let table = Document {
-            models: &rules.model,
-            policies: &rules.policy,
-            prices: &rules.price,
-            caches: &rules.cache,
-            triggers: &rules.trigger,
-            summary: rules.summary,
-            replace_pictures: &rules.replace_pictures,
-            tokenizers: &rules.tokenizer,
-        };
-        document(out, "ctxgauge.models/1", table)
+        document(out, "ctxgauge.models/1", Document::new(self.0))
     }
 }
 

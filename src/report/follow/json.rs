@@ -21,19 +21,6 @@ pub(super) struct Line<B> {
     pub(super) body: B,
 }
 
-/// The first line.
-#[derive(Serialize)]
-pub(super) struct Start {
-    pub(super) schema: &'static str,
-    pub(super) version: &'static str,
-    pub(super) every_ms: u64,
-    pub(super) heartbeat_ms: u64,
-    /// Whether titles and prompts are in the lines.
-    pub(super) texts: bool,
-    /// Whether names are pseudonyms.
-    pub(super) redacted: bool,
-}
-
 /// How many sessions the reader has.
 #[derive(Serialize)]
 pub(super) struct Count {
