@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use clients::line::Input;
 use files::Processes;
+use report::line::Shown;
 use report::line::pane::{Pane, find_pane};
-use report::line::{Shown, Trouble};
 use std::path::PathBuf;
 
 /// `ctxgauge status`.
@@ -59,15 +59,10 @@ impl Run for Status {
             writeln!(call.out)?;
             return Ok(());
         };
-        let shown = match Shown::of_log(&context, &log) {
-            Ok(shown) => shown,
-            Err(error) => {
-                let path = log.facts.path.display();
-                let sentence = format!("cannot read '{path}': {error}");
-                troubles.push(Trouble::new("log unreadable", sentence));
-                Shown::nothing(&context)
-            }
-        };
+        let shown = Shown::of_log(&context, &log).unwrap_or_else(|trouble| {
+            troubles.push(trouble);
+            Shown::nothing(&context)
+        });
         print(&shown, &Input::default(), &troubles, &look, call)
     }
 }

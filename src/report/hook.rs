@@ -152,23 +152,18 @@ impl Call<'_> {
             has_begun: false,
             known: noted.log.as_deref(),
         };
-        let log = match find(self.context, wanted) {
-            Ok(Found::Log(log)) => log,
-            Ok(Found::NotYet) => return None,
-            Err(trouble) => {
-                self.troubles.push(trouble);
-                return None;
+        let shown = match find(self.context, wanted) {
+            Ok(Found::Log(log)) => {
+                noted.log = Some(log.facts.path.to_path_buf());
+                Shown::of_log(self.context, &log).map(Some)
             }
+            Ok(Found::NotYet) => Ok(None),
+            Err(trouble) => Err(trouble),
         };
-        noted.log = Some(log.facts.path.to_path_buf());
-        match Shown::of_log(self.context, &log) {
-            Ok(shown) => Some(shown),
-            Err(error) => {
-                let sentence = format!("cannot read {}: {error}", named(&log.facts.path));
-                self.troubles.push(Trouble::new("log unreadable", sentence));
-                None
-            }
-        }
+        shown.unwrap_or_else(|trouble| {
+            self.troubles.push(trouble);
+            None
+        })
     }
 
     /// Keeps what the agent passes and its log lacks. What a status line was passed is kept likewise, and has the model.

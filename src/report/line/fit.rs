@@ -25,14 +25,6 @@ pub struct Fill {
     pub full: f64,
 }
 
-/// The colour of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colour {
-    Green,
-    Yellow,
-    Red,
-}
-
 /// A piece of a line that is shown whole or not at all.
 struct Piece {
     text: String,
@@ -54,8 +46,14 @@ pub fn lines(
 ) -> Vec<String> {
     let paint = |pieces: &[Piece]| -> String {
         let painted = pieces.iter().map(|piece| {
-            let colour = || colour(values, fill);
-            painted(&piece.text, piece.tint, colours, colour)
+            let text = &piece.text;
+            match (colours, switches(piece.tint, values, fill)) {
+                (Colours::None, _) | (_, None) => text.clone(),
+                (Colours::Ansi, Some([[on, off], _])) => {
+                    format!("\u{1b}[{on}m{text}\u{1b}[{off}m")
+                }
+                (Colours::Tmux, Some([_, [on, off]])) => format!("#[{on}]{text}#[{off}]"),
+            }
         });
         painted.collect::<String>().trim().to_owned()
     };
@@ -187,35 +185,18 @@ fn fit(pieces: &mut Vec<Piece>, columns: usize, values: &Values) {
     }
 }
 
-fn colour(values: &Values, fill: Fill) -> Colour {
+/// What begins and ends a text of this tint: as numbers of ANSI, and as words of tmux.
+fn switches(tint: Tint, values: &Values, fill: Fill) -> Option<[[&'static str; 2]; 2]> {
     let (filled, end) = values.filled();
     let share = filled as f64 / end.max(1) as f64;
-    match share {
-        share if share >= fill.full => Colour::Red,
-        share if share >= fill.high => Colour::Yellow,
-        _ => Colour::Green,
-    }
-}
-
-fn painted(text: &str, tint: Tint, colours: Colours, colour: impl Fn() -> Colour) -> String {
-    let (on, off) = match (colours, tint) {
-        (Colours::None, _) | (_, Tint::Plain) => return text.to_owned(),
-        (Colours::Ansi, Tint::Bold) => ("\u{1b}[1m", "\u{1b}[22m"),
-        (Colours::Ansi, Tint::Dim) => ("\u{1b}[2m", "\u{1b}[22m"),
-        (Colours::Ansi, Tint::ByFill) => match colour() {
-            Colour::Green => ("\u{1b}[32m", "\u{1b}[39m"),
-            Colour::Yellow => ("\u{1b}[33m", "\u{1b}[39m"),
-            Colour::Red => ("\u{1b}[31m", "\u{1b}[39m"),
-        },
-        (Colours::Tmux, Tint::Bold) => ("#[bold]", "#[nobold]"),
-        (Colours::Tmux, Tint::Dim) => ("#[dim]", "#[nodim]"),
-        (Colours::Tmux, Tint::ByFill) => match colour() {
-            Colour::Green => ("#[fg=green]", "#[fg=default]"),
-            Colour::Yellow => ("#[fg=yellow]", "#[fg=default]"),
-            Colour::Red => ("#[fg=red]", "#[fg=default]"),
-        },
-    };
-    format!("{on}{text}{off}")
+    Some(match tint {
+        Tint::Plain => return None,
+        Tint::Bold => [["1", "22"], ["bold", "nobold"]],
+        Tint::Dim => [["2", "22"], ["dim", "nodim"]],
+        Tint::ByFill if share >= fill.full => [["31", "39"], ["fg=red", "fg=default"]],
+        Tint::ByFill if share >= fill.high => [["33", "39"], ["fg=yellow", "fg=default"]],
+        Tint::ByFill => [["32", "39"], ["fg=green", "fg=default"]],
+    })
 }
 
 #[cfg(test)]

@@ -50,11 +50,17 @@ impl Shown {
     /// # Errors
     ///
     /// If it cannot be read.
-    pub fn of_log(context: &ReportContext, log: &LogFile) -> io::Result<Shown> {
-        let mut session = recent_session(context, log, &ByLength)?;
+    pub fn of_log(context: &ReportContext, log: &LogFile) -> Result<Shown, Trouble> {
+        let read = |measure: &dyn Measure| {
+            let path = super::named(&log.facts.path);
+            recent_session(context, log, measure).map_err(|error| {
+                let sentence = format!("cannot read {path}: {error}");
+                Trouble::new("log unreadable", sentence)
+            })
+        };
+        let mut session = read(&ByLength)?;
         if is_all_estimated(&session) {
-            let counter = Counter::new();
-            session = recent_session(context, log, &counter)?;
+            session = read(&Counter::new())?;
         }
         let whose = Whose::of(Some(&session.meta));
         session.set_overrides(SettingsReader::new(context.user.clone()).of(log, &whose));
@@ -113,22 +119,18 @@ pub fn passed(context: &ReportContext, input: &Input) -> (Shown, Vec<Trouble>) {
         has_begun: input.size.is_some(),
         known: log_path.as_deref(),
     };
-    let found = find(context, wanted);
-    let mut shown = None;
-    match found {
+    let shown = match find(context, wanted) {
         Ok(Found::Log(log)) => {
             log_path = Some(log.facts.path.to_path_buf());
-            match Shown::of_log(context, &log) {
-                Ok(read) => shown = Some(read),
-                Err(error) => troubles.push(Trouble::new(
-                    "log unreadable",
-                    format!("cannot read {}: {error}", super::named(&log.facts.path)),
-                )),
-            }
+            Shown::of_log(context, &log).map(Some)
         }
-        Ok(Found::NotYet) => {}
-        Err(trouble) => troubles.push(trouble),
-    }
+        Ok(Found::NotYet) => Ok(None),
+        Err(trouble) => Err(trouble),
+    };
+    let shown = shown.unwrap_or_else(|trouble| {
+        troubles.push(trouble);
+        None
+    });
     let mut shown = shown.unwrap_or_else(|| without_log(context, input));
     let now = (context.now)();
     let keep = input.to_keep().map(|keep| keep.said(now, known.as_ref()));
