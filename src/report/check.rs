@@ -9,7 +9,9 @@ use super::json::document;
 use super::redact::Reader;
 use super::session::{Asked, find, unreadable};
 use super::whole::Whole;
-use super::{JSON, Output, OutputFormat, Page, ReportContext, Style, TEXT, print_problems};
+use super::{
+    JSON, NO_SESSIONS, Output, OutputFormat, Page, ReportContext, Style, TEXT, print_problems,
+};
 use anyhow::{Context, Result, bail};
 use ingest::log::LogFile;
 use ingest::reader::read_once;
@@ -150,7 +152,7 @@ pub fn run(
             check.unreadable = problems.len();
             print_problems(&problems, err)?;
             if found.files.is_empty() && problems.is_empty() && since.is_none() {
-                bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
+                bail!(NO_SESSIONS);
             }
         }
     }

@@ -22,7 +22,7 @@ use super::in_order::in_order;
 use super::ls::{PriceList, Responses, projects};
 use super::redact::{LeftOut, Reader};
 use super::whole::Whole;
-use super::{ReportContext, print_problems};
+use super::{NO_SESSIONS, ReportContext, print_problems};
 use anyhow::{Result, bail};
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
@@ -144,7 +144,7 @@ pub fn run(
         key(a).cmp(&key(b))
     });
     if logs.is_empty() && problems.is_empty() && export.since.is_none() {
-        bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
+        bail!(NO_SESSIONS);
     }
     export.place.check_is_no_log(&logs)?;
     // First: a signal that comes before a log is read says of how many, too.

@@ -282,6 +282,10 @@ impl ReportContext {
     }
 }
 
+/// What is said where there is nothing to report on.
+const NO_SESSIONS: &str =
+    "no sessions found; `ctxgauge agents` lists the folders that are searched";
+
 /// Prints each path that could not be read, and why, on a line.
 ///
 /// # Errors

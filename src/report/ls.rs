@@ -21,7 +21,7 @@ pub(crate) use wanted::is_part;
 pub use wanted::{By, Division, Sort, Wanted};
 
 use super::json::document;
-use super::{Output, Page, ReportContext, Style, print_problems};
+use super::{NO_SESSIONS, Output, Page, ReportContext, Style, print_problems};
 use anyhow::Result;
 use gather::{Gathered, gather};
 use ingest::discover::registry::Registries;
@@ -234,10 +234,7 @@ pub fn run(
         print_problems(&[(path, what)], err)?;
     }
     if fleet.is_empty() && problems.is_empty() {
-        writeln!(
-            err,
-            "no sessions found; `ctxgauge agents` lists the folders that are searched"
-        )?;
+        writeln!(err, "{NO_SESSIONS}")?;
     }
     let groups = totals.as_ref().zip(wanted.division());
     let groups = groups.map(|(totals, by)| {

@@ -6,7 +6,7 @@ mod text;
 use super::in_order::in_order;
 use super::ls::is_part;
 use super::whole::Whole;
-use super::{ReportContext, Style, print_problems};
+use super::{NO_SESSIONS, ReportContext, Style, print_problems};
 use anyhow::{Error, Result, bail};
 use ingest::discover::Found;
 use ingest::log::LogFile;
@@ -222,7 +222,7 @@ pub fn run(
 ) -> Result<Verdict> {
     let found = logs(context, search.since);
     if found.files.is_empty() && found.problems.is_empty() && search.since.is_none() {
-        bail!("no sessions found; `ctxgauge agents` lists the folders that are searched");
+        bail!(NO_SESSIONS);
     }
     let mut printer = Printer {
         writer: if style.format.for_people {

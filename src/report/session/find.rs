@@ -1,9 +1,9 @@
 //! Finds the session that a report is on.
 
-use crate::ReportContext;
 use crate::here::meant_by;
 use crate::ls::{self, Wanted};
 use crate::patience::BUSY;
+use crate::{NO_SESSIONS, ReportContext};
 use anyhow::{Context, Result, bail};
 use ingest::lanes::Sessions;
 use ingest::log::LogFile;
@@ -127,9 +127,7 @@ fn newest_of(context: &ReportContext, fleet: &Fleet, here: &[PathBuf]) -> Result
     let folders = meant_by(here, context.user.folders.home.as_deref());
     match folders.into_iter().find_map(|folder| newest_in(&folder)) {
         Some(key) => Ok(key),
-        None if fleet.is_empty() => {
-            bail!("no sessions found; `ctxgauge agents` lists the folders that are searched")
-        }
+        None if fleet.is_empty() => bail!(NO_SESSIONS),
         None => bail!(
             "no session worked in this folder; `ctxgauge ls` lists all, and `ctxgauge report --session ID` or \
              `ctxgauge report PATH` reports on one"
