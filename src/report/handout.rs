@@ -111,18 +111,19 @@ pub(crate) enum Holds {
 }
 
 impl Column {
-    pub(crate) const fn numbers(heading: &'static str) -> Column {
-        Column {
-            heading,
-            holds: Holds::Numbers,
-        }
-    }
-
-    pub(crate) const fn words(heading: &'static str) -> Column {
-        Column {
-            heading,
-            holds: Holds::Words,
-        }
+    /// Columns by their headings, divided by bars; those of numbers have a `#` before them.
+    pub(crate) fn all(headings: &'static str) -> Vec<Column> {
+        let column = |heading: &'static str| match heading.strip_prefix('#') {
+            Some(heading) => Column {
+                heading,
+                holds: Holds::Numbers,
+            },
+            None => Column {
+                heading,
+                holds: Holds::Words,
+            },
+        };
+        headings.split(" | ").map(column).collect()
     }
 }
 

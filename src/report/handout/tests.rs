@@ -11,7 +11,7 @@ use std::io::{self, Write};
 fn with(text: &str) -> Handout {
     let log = || Line::own("before ").and_log(text).and(" after");
     let table = |columns: usize| Table {
-        columns: (0..columns).map(|_| Column::words("name")).collect(),
+        columns: (0..columns).flat_map(|_| Column::all("name")).collect(),
         rows: (0..3)
             .map(|_| Row {
                 cells: (0..columns).map(|_| log()).collect(),

@@ -10,11 +10,11 @@ use model::compaction::{Compaction, compactions, unlogged};
 use model::context::{self, Context};
 use model::repeats::repeats;
 use model::session::{Coverage, ItemIx, Session};
-use model::tools::{servers, tools};
+use model::tools::{Tool, servers, tools};
 use model::window::Limits;
 use model::{Gone, Role, Source};
 use render::item::{label, preview, sign};
-use render::number::{counted, error, percent, tokens, tokens_or_none, usd};
+use render::number::{counted, error, percent, tokens, tokens_or_none};
 use render::own_count::own_count;
 use render::recurring::recurring;
 use render::text::{inert, left};
@@ -202,33 +202,17 @@ fn write_tools(out: &mut Page<'_>, session: &Session) -> io::Result<()> {
     if tools.is_empty() {
         return Ok(());
     }
-    let rows = tools.iter().map(|tool| {
-        [
-            inert(&tool.name).into_owned(),
-            tool.results.to_string(),
-            tokens(tool.tokens),
-            format!("{:.0}%", tool.share * 100.0),
-            tokens_or_none(tool.in_context),
-            tokens_or_none(tool.schema),
-            tokens(tool.largest.1),
-            tokens(tool.carried),
-            or_none(tool.carried_usd.map(usd)),
-        ]
-    });
+    let row = |tool: &Tool| words::tool(inert(&tool.name).into_owned(), tool);
     let table = Table {
         columns: TOOL_COLUMNS,
-        rows: rows.collect(),
+        rows: tools.iter().map(row).collect(),
         indent: 2,
     };
     writeln!(out)?;
     table.write(out)?;
-    for server in servers {
-        let (name, tools) = (inert(&server.name), counted(server.tools as u64, "tool"));
-        let [schema, now] = [server.schema, server.in_context].map(tokens);
-        writeln!(
-            out,
-            "  MCP server {name}: {tools}, {schema} of definitions and {now} of results in the context"
-        )?;
+    for server in &servers {
+        let name = inert(&server.name);
+        writeln!(out, "  MCP server {name}{}", words::server(server))?;
     }
     Ok(())
 }

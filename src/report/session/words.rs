@@ -7,11 +7,12 @@ use model::context::Context;
 use model::forecast::NoForecast;
 use model::prompt_cache::cold_returns;
 use model::session::Session;
+use model::tools::{Server, Tool};
 use model::whatif::{WhatIf, Whose, what_if};
 use model::window::Limits;
 use render::clock::Clock;
-use render::number::{counted, tokens, usd};
-use render::{triggers, unknown};
+use render::number::{counted, tokens, tokens_or_none, usd};
+use render::{or_none, triggers, unknown};
 
 /// The window and the trigger, each with its source, and the headroom.
 pub(super) fn limits(context: &Context, limits: &Limits) -> String {
@@ -82,6 +83,28 @@ pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
         Err(NoForecast::NoTrigger) => None,
         Err(why) => Some(format!("no forecast: {}", why.name())),
     }
+}
+
+/// The row of a tool in its table, which begins with this name.
+pub(super) fn tool(name: String, tool: &Tool) -> [String; 9] {
+    [
+        name,
+        tool.results.to_string(),
+        tokens(tool.tokens),
+        format!("{:.0}%", tool.share * 100.0),
+        tokens_or_none(tool.in_context),
+        tokens_or_none(tool.schema),
+        tokens(tool.largest.1),
+        tokens(tool.carried),
+        or_none(tool.carried_usd.map(usd)),
+    ]
+}
+
+/// What a server costs, after its name.
+pub(super) fn server(server: &Server) -> String {
+    let tools = counted(server.tools as u64, "tool");
+    let [schema, now] = [server.schema, server.in_context].map(tokens);
+    format!(": {tools}, {schema} of definitions and {now} of results in the context")
 }
 
 /// The policies side by side, each with its names: those with the same outcome share a row. Empty: none would have

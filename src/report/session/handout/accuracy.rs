@@ -71,14 +71,7 @@ fn estimators(found: &OfSession) -> Table {
         ])
     });
     Table {
-        columns: vec![
-            Column::words("estimator"),
-            Column::words("rule"),
-            Column::numbers("p50"),
-            Column::numbers("p95"),
-            Column::numbers("worst"),
-            Column::numbers("bias"),
-        ],
+        columns: Column::all("estimator | rule | #p50 | #p95 | #worst | #bias"),
         rows: rows.collect(),
     }
 }

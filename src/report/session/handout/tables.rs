@@ -14,7 +14,7 @@ use model::tools;
 use model::window::Limits;
 use model::{Role, Source};
 use render::item::{label, preview, sign};
-use render::number::{counted, tokens, tokens_or_none, usd};
+use render::number::{counted, tokens, tokens_or_none};
 use render::recurring::recurring;
 use render::{NONE, or_none};
 
@@ -45,13 +45,7 @@ pub(super) fn roles(context: &Context) -> Section {
         }
     });
     Section::new("Who fills it").with(Table {
-        columns: vec![
-            Column::words("role"),
-            Column::numbers("tokens"),
-            Column::numbers("known"),
-            Column::numbers("estimated"),
-            Column::numbers("share"),
-        ],
+        columns: Column::all("role | #tokens | #known | #estimated | #share"),
         rows: rows.into(),
     })
 }
@@ -86,16 +80,9 @@ pub(super) fn largest(session: &Session, items: &[ItemIx], has_texts: bool) -> O
             cells,
         }
     });
-    let mut columns = vec![
-        Column::words("item"),
-        Column::numbers("tokens"),
-        Column::numbers("share"),
-        Column::words("role"),
-        Column::words("kind"),
-        Column::numbers("line"),
-    ];
+    let mut columns = Column::all("item | #tokens | #share | role | kind | #line");
     if has_texts {
-        columns.push(Column::words("begins with"));
+        columns.extend(Column::all("begins with"));
     }
     let rows: Vec<Row> = rows.collect();
     let is_some = !rows.is_empty();
@@ -122,45 +109,28 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
     let servers = tools::servers(&tools);
     let all = tools.len();
     tools.truncate(LISTED_ROWS);
-    let rows = tools.iter().map(|tool| Row {
-        role: None,
-        share: Some(tool.share),
-        cells: vec![
-            Line::log(&tool.name),
-            tool.results.to_string().into(),
-            tokens(tool.tokens).into(),
-            format!("{:.0}%", tool.share * 100.0).into(),
-            tokens_or_none(tool.in_context).into(),
-            tokens_or_none(tool.schema).into(),
-            tokens(tool.largest.1).into(),
-            tokens(tool.carried).into(),
-            or_none(tool.carried_usd.map(usd)).into(),
-        ],
+    let rows = tools.iter().map(|tool| {
+        let mut cells = words::tool(String::new(), tool).map(Line::from);
+        cells[0] = Line::log(&tool.name);
+        Row {
+            role: None,
+            share: Some(tool.share),
+            cells: cells.into(),
+        }
     });
     let rows: Vec<Row> = rows.collect();
     if rows.is_empty() {
         return None;
     }
     let mut section = Section::new("Tools").with(Table {
-        columns: vec![
-            Column::words("tool"),
-            Column::numbers("results"),
-            Column::numbers("tokens"),
-            Column::numbers("share"),
-            Column::numbers("now"),
-            Column::numbers("schema"),
-            Column::numbers("largest"),
-            Column::numbers("carried"),
-            Column::numbers("cost"),
-        ],
+        columns: Column::all(
+            "tool | #results | #tokens | #share | #now | #schema | #largest | #carried | #cost",
+        ),
         rows,
     });
-    for server in servers {
-        let tools = counted(server.tools as u64, "tool");
-        let [schema, now] = [server.schema, server.in_context].map(tokens);
-        section = section.with(Line::own("MCP server ").and_log(&server.name).and(format!(
-            ": {tools}, {schema} of definitions and {now} of results in the context."
-        )));
+    for server in &servers {
+        let sizes = words::server(server) + ".";
+        section = section.with(Line::own("MCP server ").and_log(&server.name).and(sizes));
     }
     let more = match all.saturating_sub(LISTED_ROWS) {
         0 => String::new(),
@@ -189,6 +159,9 @@ pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Sect
     if done.is_empty() && unlogged.is_empty() {
         return None;
     }
+    let columns = Column::all(
+        "what | when | #line | #before | #after | #kept | #summary | dropped | largest dropped",
+    );
     let earlier = done.len().saturating_sub(MOST_COMPACTIONS);
     let rows = done[earlier..].iter().map(|done| {
         let reset = &session.resets()[done.reset];
@@ -209,15 +182,15 @@ pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Sect
                 .after
                 .map_or_else(none, |size| sized(size, Source::Estimated)),
         ];
-        cells.resize_with(COMPACTION_COLUMNS.len(), none);
+        cells.resize_with(columns.len(), none);
         Row {
             cells,
             ..Row::default()
         }
     });
     let section = Section::new("Compactions").with(Table {
-        columns: COMPACTION_COLUMNS.into(),
         rows: rows.chain(hooked).collect(),
+        columns,
     });
     let note = match earlier {
         0 => String::new(),
@@ -227,18 +200,6 @@ pub(super) fn compactions(session: &Session, done: &[Compaction]) -> Option<Sect
         "dropped: tokens that left, by role. Then the largest items among them.{note}"
     )))))
 }
-
-const COMPACTION_COLUMNS: [Column; 9] = [
-    Column::words("what"),
-    Column::words("when"),
-    Column::numbers("line"),
-    Column::numbers("before"),
-    Column::numbers("after"),
-    Column::numbers("kept"),
-    Column::numbers("summary"),
-    Column::words("dropped"),
-    Column::words("largest dropped"),
-];
 
 fn when(at: Option<Timestamp>) -> Line {
     at.map_or_else(|| Line::own(NONE), |at| super::time(at).into())
@@ -290,14 +251,7 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
     let rows: Vec<Row> = rows.collect();
     let is_some = !rows.is_empty();
     let table = Table {
-        columns: vec![
-            Column::words("policy"),
-            Column::numbers("compacts at"),
-            Column::numbers("times"),
-            Column::numbers("dropped"),
-            Column::numbers("largest"),
-            Column::numbers("all prompts"),
-        ],
+        columns: Column::all("policy | #compacts at | #times | #dropped | #largest | #all prompts"),
         rows,
     };
     let note = "The growth of this session under the rules of other agents. It leaves out what cannot be known: an \
@@ -351,12 +305,7 @@ pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
             Estimator::Calibrated.rule()
         )))
         .with(Table {
-            columns: vec![
-                Column::words("source of an item's size"),
-                Column::words("meaning"),
-                Column::numbers("in the context"),
-                Column::numbers("items"),
-            ],
+            columns: Column::all("source of an item's size | meaning | #in the context | #items"),
             rows,
         })
 }
