@@ -1,7 +1,5 @@
 //! Exit codes.
 
-use std::error::Error;
-use std::fmt;
 use std::io::{self, ErrorKind};
 
 /// The exit code when a command fails.
@@ -12,17 +10,22 @@ pub const WRONG_USAGE: u8 = 2;
 const BUSY: u8 = 75;
 
 /// How a command ends that did not fail, or whose failure has an exit code of its own.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Exit {
     /// A bound was passed. It is printed already.
+    #[error("a bound was passed")]
     BoundPassed,
     /// What was checked is wrong. It is printed already.
+    #[error("what was checked is wrong")]
     Wrong,
     /// A search has found nothing.
+    #[error("nothing was found")]
     NothingFound,
     /// The command line is wrong, though each of its options is right.
+    #[error("{0}")]
     WrongUsage(String),
     /// A command that scripts branch on could not answer.
+    #[error("{0:#}")]
     Trouble(anyhow::Error),
 }
 
@@ -46,20 +49,6 @@ impl Exit {
         }
     }
 }
-
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Exit::BoundPassed => f.write_str("a bound was passed"),
-            Exit::Wrong => f.write_str("what was checked is wrong"),
-            Exit::NothingFound => f.write_str("nothing was found"),
-            Exit::WrongUsage(why) => f.write_str(why),
-            Exit::Trouble(error) => write!(f, "{error:#}"),
-        }
-    }
-}
-
-impl Error for Exit {}
 
 /// The exit code of a command that ended with this error.
 pub fn code(error: &anyhow::Error) -> u8 {

@@ -93,16 +93,9 @@ impl Wire {
 }
 
 /// Nobody reads the answers any more.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("nobody reads the answers any more")]
 pub(crate) struct Gone;
-
-impl std::fmt::Display for Gone {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("nobody reads the answers any more")
-    }
-}
-
-impl std::error::Error for Gone {}
 
 impl Transport<RoleServer> for Wire {
     type Error = Gone;

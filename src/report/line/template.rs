@@ -7,7 +7,6 @@
 //! `{key}` is a value, `[…]` a section that is left out where one of its values is not known or the line is too wide,
 //! the last one first. `{{`, `}}`, `[[` and `]]` are those characters. A line break begins another line.
 
-use std::fmt;
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
 /// The longest format, in bytes.
@@ -142,16 +141,9 @@ pub enum Part {
 pub struct Template(pub Vec<Vec<Part>>);
 
 /// What is wrong with a format.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the format of the status line: {0}")]
 pub struct WrongFormat(String);
-
-impl fmt::Display for WrongFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the format of the status line: {}", self.0)
-    }
-}
-
-impl std::error::Error for WrongFormat {}
 
 impl Template {
     /// The format of this name or, if there is none, this text as a format.

@@ -101,31 +101,35 @@ const WIDEST_TITLE: u16 = 60;
 /// The columns of requests until the trigger: `120 (78–186)` and a space.
 const NEXT_COLUMNS: u16 = 13;
 
-/// What most columns have in common.
-const PLAIN: Column = Column {
-    name: "",
-    heading: "",
-    help: "",
-    step: 0,
-    sort: Sort::Recent,
-    shape: Shape::Right,
-    widths: [0; 3],
-    from: 0,
-    grow: 0,
-    cell: |_| plain(""),
-};
+/// The columns: how their cells are aligned, their name, heading and widths, the screen's width from which on they are
+/// shown, and their part of spare columns; their place among the sorts, and the sort; what they mean; their cells.
+macro_rules! columns {
+    ($(
+        $shape:ident $name:literal $heading:literal $widths:tt $(from $from:literal)? $(grow $grow:literal)?,
+        sort $step:literal $sort:expr,
+        $help:literal,
+        |$entry:ident| $cell:expr;
+    )*) => {
+        &[$(Column {
+            name: $name,
+            heading: $heading,
+            help: $help,
+            step: $step,
+            sort: $sort,
+            shape: Shape::$shape,
+            widths: $widths,
+            from: 0 $(+ $from)?,
+            grow: 0 $(+ $grow)?,
+            cell: |$entry| $cell,
+        },)*]
+    };
+}
 
 /// All columns, from left to right.
-pub static COLUMNS: &[Column] = &[
-    Column {
-        name: "agent",
-        heading: "AGENT",
-        help: "the agent that writes the log",
-        step: 7,
-        sort: Sort::Name(|_, gauge| gauge.agent),
-        shape: Shape::Left,
-        widths: [6, 8, 8],
-        cell: |entry| {
+pub static COLUMNS: &[Column] = columns! {
+    Left "agent" "AGENT" [6, 8, 8], sort 7 Sort::Name(|_, gauge| gauge.agent),
+        "the agent that writes the log",
+        |entry| {
             let facts = entry.app.fleet.facts(entry.row.key);
             let label = facts.map_or("", |facts| facts.label);
             // A sub-agent is indented below its parent.
@@ -134,80 +138,41 @@ pub static COLUMNS: &[Column] = &[
                 depth => format!("{}└ {label}", " ".repeat(depth - 1)),
             };
             piece(indented, entry.name_tone())
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "project",
-        heading: "PROJECT",
-        help: "the project, by its folder, or the title of a sub-agent",
-        step: 8,
-        sort: Sort::Name(|fleet, gauge| fleet.project_of(gauge)),
-        shape: Shape::Left,
-        widths: [11, 13, 16],
-        grow: 2,
-        cell: |entry| {
+        };
+    Left "project" "PROJECT" [11, 13, 16] grow 2, sort 8 Sort::Name(|fleet, gauge| fleet.project_of(gauge)),
+        "the project, by its folder, or the title of a sub-agent",
+        |entry| {
             let (fleet, key) = (&entry.app.fleet, entry.row.key);
             let mut name = fleet.name(key);
             // Of a path, the beginning and the end say which one it is.
             if name.contains(['/', '\\']) && name == fleet.project(key) {
                 name = text::both_ends(&name, usize::from(entry.width)).into_owned();
             }
-            let is_last = !is_shown("title", entry.app.ui.size.0);
-            let name = if is_last {
-                entry.told_apart(&name)
-            } else {
-                name
-            };
+            if !is_shown("title", entry.app.ui.size.0) {
+                name = entry.told_apart(&name);
+            }
             piece(name, entry.name_tone())
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "title",
-        heading: "TITLE",
-        help: "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
-        step: 10,
-        sort: Sort::Name(|_, gauge| {
+        };
+    Left "title" "TITLE" [0, LEAST_TITLE, LEAST_TITLE] from 110,
+        sort 10 Sort::Name(|_, gauge| {
             let (title, prompt) = (&gauge.meta.title, &gauge.meta.prompt);
-            title
-                .as_deref()
-                .or(prompt.as_deref())
-                .unwrap_or("\u{10ffff}")
+            let title = title.as_deref().or(prompt.as_deref());
+            title.unwrap_or("\u{10ffff}")
         }),
-        shape: Shape::Left,
-        widths: [0, LEAST_TITLE, LEAST_TITLE],
-        from: 110,
-        cell: |entry| {
+        "the session's title, or the first words of its first prompt; the end of its id where rows read alike",
+        |entry| {
             let (fleet, key) = (&entry.app.fleet, entry.row.key);
             let title = fleet.title(key).filter(|title| *title != fleet.name(key));
             let title = title.unwrap_or_default();
             piece(entry.told_apart(&text::one_line(&title)), entry.name_tone())
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "model",
-        heading: "MODEL",
-        help: "the model of the last request",
-        step: 9,
-        sort: Sort::Name(|_, gauge| gauge.model().unwrap_or("\u{10ffff}")),
-        shape: Shape::Left,
-        widths: [0, 0, 14],
-        // On narrower screens the title says more.
-        from: 132,
-        grow: 1,
-        cell: |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE))),
-    },
-    Column {
-        name: "context",
-        heading: "CONTEXT",
-        help: "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
-        step: 2,
-        sort: Sort::Highest(|gauge| gauge.context.fill(gauge.limits())),
-        shape: Shape::Gauge,
-        widths: [PERCENT_COLUMNS; 3],
-        cell: |entry| {
+        };
+    // On narrower screens the title says more.
+    Left "model" "MODEL" [0, 0, 14] from 132 grow 1, sort 9 Sort::Name(|_, gauge| gauge.model().unwrap_or("\u{10ffff}")),
+        "the model of the last request",
+        |entry| quiet(text::short_model(entry.gauge.model().unwrap_or(NONE)));
+    Gauge "context" "CONTEXT" [PERCENT_COLUMNS; 3], sort 2 Sort::Highest(|gauge| gauge.context.fill(gauge.limits())),
+        "the context by role, its trigger, and percent of the trigger; 34%w: of the window, as no trigger is known or nothing fires at one",
+        |entry| {
             let sign = match entry.gauge.limits().trigger {
                 Some(_) => ' ',
                 None => OF_WINDOW,
@@ -222,27 +187,13 @@ pub static COLUMNS: &[Column] = &[
                 stage.number(format!("{percent}%{sign}"))
             });
             piece(percent.unwrap_or(format!("{NONE} ")), tone)
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "known",
-        heading: "KNOWN",
-        help: "tokens in the context that the provider reported",
-        step: 4,
-        sort: Sort::Highest(|gauge| gauge.context.known),
-        widths: [0, 8, 8],
-        cell: |entry| plain(number::tokens_or_none(entry.gauge.context.known)),
-        ..PLAIN
-    },
-    Column {
-        name: "estimated",
-        heading: "EST",
-        help: "estimated since the last usage report",
-        step: 5,
-        sort: Sort::Highest(|gauge| gauge.context.estimated),
-        widths: [0, 7, 7],
-        cell: |entry| {
+        };
+    Right "known" "KNOWN" [0, 8, 8], sort 4 Sort::Highest(|gauge| gauge.context.known),
+        "tokens in the context that the provider reported",
+        |entry| plain(number::tokens_or_none(entry.gauge.context.known));
+    Right "estimated" "EST" [0, 7, 7], sort 5 Sort::Highest(|gauge| gauge.context.estimated),
+        "estimated since the last usage report",
+        |entry| {
             let context = &entry.gauge.context;
             let sign = if context.known == 0 { "" } else { "+" };
             let (tokens, tone) = match (context.estimated, entry.gauge.is_final) {
@@ -251,17 +202,10 @@ pub static COLUMNS: &[Column] = &[
                 (n, false) => (format!("~{}", number::short(n)), Tone::Quiet),
             };
             piece(tokens, tone)
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "headroom",
-        heading: "HEADROOM",
-        help: "tokens left before the trigger",
-        step: 1,
-        sort: Sort::Lowest(|gauge| gauge.context.left(gauge.limits())),
-        widths: [0, 9, 9],
-        cell: |entry| match entry.gauge.headroom() {
+        };
+    Right "headroom" "HEADROOM" [0, 9, 9], sort 1 Sort::Lowest(|gauge| gauge.context.left(gauge.limits())),
+        "tokens left before the trigger",
+        |entry| match entry.gauge.headroom() {
             None => quiet(NONE),
             Some(left) => {
                 let tokens = match (left, entry.gauge.context.used) {
@@ -272,39 +216,24 @@ pub static COLUMNS: &[Column] = &[
                 // The percentage has the stronger style: one such number per row is enough.
                 piece(tokens, nearness(entry.gauge).min(Nearness::Near))
             }
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "compactions",
-        heading: "COMP",
-        help: "compactions; +: and perhaps more, before the part of the log that was read",
-        step: 11,
-        sort: Sort::Highest(|gauge| gauge.compactions as u64),
-        widths: [0, 0, 5],
-        from: 132,
-        cell: |entry| {
+        };
+    Right "compactions" "COMP" [0, 0, 5] from 132, sort 11 Sort::Highest(|gauge| gauge.compactions as u64),
+        "compactions; +: and perhaps more, before the part of the log that was read",
+        |entry| {
             let is_whole = entry.gauge.coverage == Coverage::Whole;
             quiet(match (entry.gauge.compactions, is_whole) {
                 (0, _) => NONE.to_owned(),
                 (n, true) => n.to_string(),
                 (n, false) => format!("{n}+"),
             })
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "next",
-        heading: "NEXT",
-        help: "requests until the next compaction: median and 80% band; or when it compacts if nobody types",
-        step: 3,
-        sort: Sort::Lowest(|gauge| match gauge.forecast_then() {
+        };
+    Right "next" "NEXT" [0, NEXT_COLUMNS, NEXT_COLUMNS] from 100,
+        sort 3 Sort::Lowest(|gauge| match gauge.forecast_then() {
             Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
             Err(_) => u64::MAX,
         }),
-        widths: [0, NEXT_COLUMNS, NEXT_COLUMNS],
-        from: 100,
-        cell: |entry| match entry.gauge.forecast(entry.app.now) {
+        "requests until the next compaction: median and 80% band; or when it compacts if nobody types",
+        |entry| match entry.gauge.forecast(entry.app.now) {
             forecast if let Some(at) = entry.idle_first(&forecast) => plain(at),
             Err(_) => quiet(NONE),
             Ok(forecast) if forecast.is_now() => plain("now"),
@@ -317,24 +246,17 @@ pub static COLUMNS: &[Column] = &[
                     band.split(' ').next().unwrap_or_default()
                 })
             }
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "cache",
-        heading: "CACHE",
-        help: "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
-        step: 12,
-        sort: Sort::Highest(|gauge| {
+        };
+    Right "cache" "CACHE" [0, 6, 6] from 120,
+        sort 12 Sort::Highest(|gauge| {
             let cache = gauge.prompt_cache();
             let sent = cache.map_or(0, |cache| {
                 cache.sent.as_second() + i64::from(cache.life.seconds)
             });
             sent.max(0).unsigned_abs()
         }),
-        widths: [0, 6, 6],
-        from: 120,
-        cell: |entry| {
+        "how long the provider keeps the prompt in its cache: 54m, cold, or ? where it may be either",
+        |entry| {
             let Some(cache) = entry.gauge.prompt_cache() else {
                 return quiet(NONE);
             };
@@ -344,41 +266,22 @@ pub static COLUMNS: &[Column] = &[
                 CacheState::Warm(_) => plain(cell),
                 CacheState::Open(_) | CacheState::Cold(..) => quiet(cell),
             }
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "growth",
-        heading: "GROWTH",
-        help: "tokens added by each of the last requests",
-        step: 6,
-        sort: Sort::Highest(|gauge| {
-            let growth = gauge.growth().into_iter();
-            growth.fold(0, |sum, grown| sum.saturating_add(grown))
-        }),
-        widths: [0, 0, GROWTH_BARS as u16 + 1],
-        // On narrower screens the gauge and the title need the room more.
-        from: 150,
-        cell: |entry| {
+        };
+    // On narrower screens the gauge and the title need the room more.
+    Right "growth" "GROWTH" [0, 0, GROWTH_BARS as u16 + 1] from 150,
+        sort 6 Sort::Highest(|gauge| gauge.growth().into_iter().fold(0, u64::saturating_add)),
+        "tokens added by each of the last requests",
+        |entry| {
             let window = entry.gauge.limits().window;
             quiet(sparkline::bars(&entry.gauge.growth(), window))
-        },
-        ..PLAIN
-    },
-    Column {
-        name: "recent",
-        heading: "AGE",
-        help: "time since the last record",
-        step: 0,
-        sort: Sort::Recent,
-        widths: [0, 5, 5],
-        cell: |entry| {
+        };
+    Right "recent" "AGE" [0, 5, 5], sort 0 Sort::Recent,
+        "time since the last record",
+        |entry| {
             let age = entry.app.age(entry.row.key);
             quiet(render::or_none(age.map(number::age)))
-        },
-        ..PLAIN
-    },
-];
+        };
+};
 
 impl Entry<'_> {
     /// When it compacts if nobody types, where that is what comes first.
@@ -423,7 +326,7 @@ impl Column {
     /// The sort of a new screen: the first step of the sort key.
     pub fn first() -> &'static Column {
         let first = COLUMNS.iter().min_by_key(|column| column.step);
-        first.unwrap_or(&PLAIN)
+        first.unwrap_or(&COLUMNS[0])
     }
 
     /// The column that the sort key selects next.
