@@ -1,56 +1,13 @@
 //! Works on many logs in several threads, and takes the results in the order of the logs, so that the same logs always
 //! lead to the same output.
 
-use std::collections::HashMap;
-use std::sync::mpsc::sync_channel;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 /// How many threads work: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
-
-/// Which logs are begun.
-struct Turns {
-    /// The next one to begin.
-    next: usize,
-    /// How many may be begun so far.
-    end: usize,
-}
-
-/// The logs that threads may begin. So no more results wait than fit into memory.
-struct Gate {
-    turns: Mutex<Turns>,
-    moved: Condvar,
-}
-
-impl Gate {
-    /// The next log to begin, as soon as it may be begun.
-    fn next(&self) -> usize {
-        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = |turns: &mut Turns| turns.next >= turns.end;
-        let mut turns = self
-            .moved
-            .wait_while(turns, wait)
-            .unwrap_or_else(PoisonError::into_inner);
-        turns.next += 1;
-        turns.next - 1
-    }
-
-    /// Lets threads begin all before this one.
-    fn open_until(&self, end: usize) {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.end = turns.end.max(end);
-        self.moved.notify_all();
-    }
-}
-
-/// The end of a thread, also by a panic: nobody waits for its results.
-struct End<'g>(&'g Gate);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.open_until(usize::MAX);
-    }
-}
 
 /// Works on each log, and takes the results in the order of the logs. At most `ahead` logs are begun before the one whose
 /// result is taken next, and at least one thread works while another result is taken.
@@ -64,50 +21,38 @@ pub(crate) fn in_order<L: Sync, T: Send, E>(
     work: impl Fn(&L) -> T + Sync,
     mut take: impl FnMut(&L, T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let ahead = ahead.max(1);
-    let gate = Gate {
-        turns: Mutex::new(Turns {
-            next: 0,
-            end: ahead,
-        }),
-        moved: Condvar::new(),
+    let (jobs, queue) = channel::<(&L, SyncSender<T>)>();
+    let (queue, is_over) = (Mutex::new(queue), AtomicBool::new(false));
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    let work_on = || {
+        while let Ok((log, result)) = next()
+            && !is_over.load(Ordering::Relaxed)
+        {
+            let _ = result.send(work(log));
+        }
     };
     std::thread::scope(|scope| {
-        let (sender, results) = sync_channel(THREADS);
         for _ in 0..THREADS {
-            let (work, gate, sender) = (&work, &gate, sender.clone());
-            scope.spawn(move || {
-                let _end = End(gate);
-                while let ix = gate.next()
-                    && let Some(log) = logs.get(ix)
-                {
-                    if sender.send((ix, work(log))).is_err() {
-                        return;
-                    }
-                }
-            });
+            scope.spawn(work_on);
         }
-        drop(sender);
-        let mut early: HashMap<usize, T> = HashMap::new();
-        let mut turn = 0;
-        let mut take_all = || {
-            for (ix, result) in &results {
-                early.insert(ix, result);
-                while let Some(result) = early.remove(&turn) {
-                    take(&logs[turn], result)?;
-                    turn += 1;
-                    gate.open_until(turn + ahead);
-                }
-                if turn == logs.len() {
-                    break;
-                }
+        let (mut rest, mut begun) = (logs.iter(), VecDeque::new());
+        let taken = loop {
+            for log in rest.by_ref().take(ahead.max(1) - begun.len()) {
+                let (sender, result) = sync_channel(1);
+                let _ = jobs.send((log, sender));
+                begun.push_back((log, result));
             }
-            Ok(())
+            // A thread that panics gives no result. Its panic goes on when all threads have ended.
+            let next = begun.pop_front();
+            let Some((log, Ok(result))) = next.map(|(log, result)| (log, result.recv())) else {
+                break Ok(());
+            };
+            if let Err(error) = take(log, result) {
+                break Err(error);
+            }
         };
-        let taken = take_all();
-        // Whoever waits goes on, finds no log or nobody who takes its result, and ends.
-        drop(results);
-        gate.open_until(usize::MAX);
+        is_over.store(true, Ordering::Relaxed);
+        drop(jobs);
         taken
     })
 }
