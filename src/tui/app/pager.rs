@@ -87,41 +87,31 @@ pub enum Form {
 /// A search.
 #[derive(Debug, Clone, Default)]
 struct Search {
-    needle: Needle,
+    pattern: Option<Arc<dyn Pattern>>,
     /// Its matches in the text as shown.
     matches: Vec<Range<u32>>,
     /// The current match.
     at: Option<usize>,
 }
 
-/// What is searched for in a text.
-#[derive(Debug, Clone)]
-enum Needle {
-    /// A text; empty: nothing.
-    Text(String),
-    /// What a search over sessions looked for.
-    Pattern(Arc<dyn Pattern>),
-}
+/// A text as it was typed.
+#[derive(Debug)]
+struct Typed(String);
 
-impl Default for Needle {
-    fn default() -> Needle {
-        Needle::Text(String::new())
-    }
-}
-
-impl Needle {
-    fn typed(&self) -> &str {
-        match self {
-            Needle::Text(text) => text,
-            Needle::Pattern(pattern) => pattern.typed(),
-        }
-    }
-
+impl Pattern for Typed {
     fn matches(&self, text: &str) -> Vec<Range<u32>> {
-        match self {
-            Needle::Text(needle) => find::find(text, needle),
-            Needle::Pattern(pattern) => pattern.matches(text),
-        }
+        find::find(text, &self.0)
+    }
+
+    fn typed(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Search {
+    /// What is searched for; empty: nothing.
+    fn typed(&self) -> &str {
+        self.pattern.as_ref().map_or("", |pattern| pattern.typed())
     }
 }
 
@@ -184,7 +174,7 @@ impl Pager {
             origin: Origin::Results,
             awaited: Some(Arrival::Search),
             search: Search {
-                needle: Needle::Pattern(pattern),
+                pattern: Some(pattern),
                 ..Search::default()
             },
             ..Pager::open(key, wanted)
@@ -274,7 +264,7 @@ impl Pager {
 
     /// The state of the search; `None`: there is none.
     pub fn found(&self) -> Option<Found<'_>> {
-        let needle = self.search.needle.typed();
+        let needle = self.search.typed();
         (!needle.is_empty()).then_some(Found {
             needle,
             at: self.search.at.map_or(0, |at| at + 1),
@@ -413,7 +403,7 @@ impl Pager {
     /// where it continues.
     #[must_use]
     pub fn search(&mut self, needle: &str) -> Option<TextRequest> {
-        self.search.needle = Needle::Text(needle.to_owned());
+        self.search.pattern = Some(Arc::new(Typed(needle.to_owned())));
         if self.is_waiting() && !needle.is_empty() {
             self.awaited = Some(Arrival::Search);
             return None;
@@ -456,7 +446,7 @@ impl Pager {
 
     /// Goes to a match of this page, or of the pages after or before it.
     fn next_from(&mut self, next: usize, way: Way) -> Option<TextRequest> {
-        if self.search.needle.typed().is_empty() || self.is_waiting() {
+        if self.search.typed().is_empty() || self.is_waiting() {
             return None;
         }
         if next < self.search.matches.len() {
@@ -527,7 +517,8 @@ impl Pager {
     }
 
     fn search_page(&mut self) {
-        self.search.matches = self.search.needle.matches(self.text());
+        let pattern = self.search.pattern.as_ref();
+        self.search.matches = pattern.map_or(Vec::new(), |it| it.matches(self.text()));
         self.search.at = None;
     }
 
