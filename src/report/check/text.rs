@@ -63,7 +63,14 @@ fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
         let (value, bound, by) = (passed.value, passed.bound, passed.by());
         format!("context at {value:.1} % of the {of}, {by:.1} more than {bound}")
     };
-    let count = |value: f64| value as u64;
+    let of_count = |noun: &str, what: &str, than: &str| {
+        let (value, bound, by) = (
+            counted(passed.value as u64, noun),
+            passed.bound,
+            passed.by(),
+        );
+        format!("{value}{what}, {by} {than} than {bound}")
+    };
     match passed.what {
         Bounded::PercentOfTrigger => percent("trigger"),
         Bounded::PercentOfWindow => percent("window"),
@@ -73,23 +80,12 @@ fn value(passed: &Passed, item: Option<&(u64, String)>) -> String {
             of_size(format!("{label} at line {line}, size"))
         }
         Bounded::Repeated => of_size("repeated content of".to_owned()),
-        Bounded::RequestsLeft => format!(
-            "{} left before the compaction, {} fewer than {}",
-            counted(count(passed.value), "request"),
-            passed.by(),
-            passed.bound
+        Bounded::RequestsLeft => of_count("request", " left before the compaction", "fewer"),
+        Bounded::MinutesLeft => of_count(
+            "minute",
+            " left before it compacts if nobody types",
+            "fewer",
         ),
-        Bounded::MinutesLeft => format!(
-            "{} left before it compacts if nobody types, {} fewer than {}",
-            counted(count(passed.value), "minute"),
-            passed.by(),
-            passed.bound
-        ),
-        Bounded::Compactions => format!(
-            "{}, {} more than {}",
-            counted(count(passed.value), "compaction"),
-            passed.by(),
-            passed.bound
-        ),
+        Bounded::Compactions => of_count("compaction", "", "more"),
     }
 }
