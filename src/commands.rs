@@ -35,14 +35,14 @@ mod status;
 mod statusline;
 pub mod streams;
 
-use ::report::{Style, print_problems};
+use ::report::print_problems;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use exit::Exit;
 use files::paths::User;
 use locale::Terminals;
 use monitor::{Monitor, Plan};
-use options::{Print, Shared};
+use options::Shared;
 use setup::{LeftOut, Setup};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -194,11 +194,6 @@ impl Call<'_> {
             writeln!(self.err, "{}: it is left out: {error:#}", path.display())?;
         }
         print_problems(&setup.problems(), self.err)
-    }
-
-    /// How to write a report.
-    fn style(&self, print: &Print) -> Style {
-        print.style(self)
     }
 
     /// The columns of the terminal that reports are written to; `None`: they are written to a pipe or a file.

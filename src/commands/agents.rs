@@ -74,7 +74,7 @@ impl Run for Agents {
         only.agent = self.name.clone().or(only.agent.take());
         let setup = call.setup()?;
         let context = setup.context_of(&[], &logs)?;
-        agents::run(&context, call.style(&self.print), call.out)
+        agents::run(&context, self.print.style(call), call.out)
     }
 }
 
@@ -91,7 +91,7 @@ impl Check {
             let format = setup.named_mapping(path)?;
             (context.forced, context.formats) = (Some(format), vec![format]);
         }
-        let style = call.style(&self.print);
+        let style = self.print.style(call);
         records::run(&context, &self.file, self.records, style, call.out)
     }
 }

@@ -31,7 +31,7 @@ impl Run for Audit {
         let mut context = call.setup()?.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::AtTheEnd, charset)?;
-        let style = call.style(&self.all.print);
+        let style = self.all.print.style(call);
         let worst = Worst {
             by: self.estimator.unwrap_or_default(),
             most: self.worst,

@@ -57,7 +57,7 @@ impl Run for Ls {
             clock.zone = TimeZone::UTC;
         }
         let wanted = self.wanted(clock);
-        let style = call.style(&self.all.print);
+        let style = self.all.print.style(call);
         ls::run(&context, style, &wanted, call.out, call.err)
     }
 }

@@ -23,7 +23,7 @@ impl Run for Models {
 
     fn run(&self, call: &mut Call<'_>) -> Result<()> {
         let rules = call.setup()?.rules()?;
-        let style = call.style(&self.print);
+        let style = self.print.style(call);
         report::models::run(&rules, self.pattern.as_deref(), style, call.out)
     }
 }

@@ -84,7 +84,7 @@ impl Search {
         let mut context = setup.context_of_all(&self.all)?;
         let charset = self.all.print.plain.charset();
         call.long_work(&mut context, Printed::Meanwhile, charset)?;
-        let style = call.style(&self.all.print);
+        let style = self.all.print.style(call);
         let is_plain = || locale::is_plain(&call.user.env, &setup.config);
         let colours = match self.color {
             Color::Auto if call.terminals.stdout && !is_plain() => Colours::On,

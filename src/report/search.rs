@@ -228,7 +228,7 @@ pub fn run(
         writer: if style.format.for_people {
             Box::new(text::Rows::new(style, colours))
         } else {
-            Box::new(json::Documents::new(style))
+            Box::new(json::Documents(style))
         },
         out,
         left: search.limit.unwrap_or(usize::MAX),

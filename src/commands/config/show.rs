@@ -47,7 +47,7 @@ impl Run for Show {
             settings: all.into_iter().map(setting).collect(),
             on_screen: self.on_screen(call),
         };
-        let style = call.style(&self.print);
+        let style = self.print.style(call);
         style.print(&configuration, call.out)?;
         for (name, what) in &loaded.unknown {
             writeln!(call.err, "{name}: {what}")?;

@@ -13,15 +13,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::io::Write;
 
-pub(super) struct Documents {
-    style: Style,
-}
-
-impl Documents {
-    pub(super) fn new(style: Style) -> Documents {
-        Documents { style }
-    }
-}
+pub(super) struct Documents(pub(super) Style);
 
 impl Writer for Documents {
     fn hit(&mut self, hit: &Hit<'_>, out: &mut dyn Write) -> Result<()> {
@@ -31,7 +23,7 @@ impl Writer for Documents {
         let mut text = Vec::new();
         document(&mut text, "ctxgauge.search/1", HitPart::new(hit, names))?;
         let text = String::from_utf8_lossy(&text);
-        Ok(out.write_all(self.style.in_charset(&text).as_bytes())?)
+        Ok(out.write_all(self.0.in_charset(&text).as_bytes())?)
     }
 }
 
