@@ -3,7 +3,8 @@
 use super::logs::Found;
 use super::tools::{Asked, Largest, Part};
 use model::carried::Carried;
-use model::forecast::{Forecast, NoForecast, forecast_without};
+use model::forecast::forecast_without;
+use model::gauge::Gauge;
 use model::repeats::repeats;
 use model::session::ItemIx;
 use model::text::{PAGE_BYTES, TextRequest};
@@ -58,28 +59,23 @@ fn session(of: &Found<'_>) -> Value {
 }
 
 fn now(of: &Found<'_>) -> Value {
-    let Found {
-        session, forecast, ..
-    } = of;
-    let gauge = session.gauge();
-    let all = triggers::next(&gauge, forecast, of.now);
-    let mut coming = parts::coming(forecast, &all, &gauge);
+    let gauge = of.session.gauge();
+    let mut coming = next(of, &gauge);
     // The rest is in `compaction_forecast`.
     coming.retain(|key, _| !matches!(&**key, "policy" | "turns_left" | "minutes_left"));
     json!({
         "context": parts::context(&gauge),
         "roles": parts::roles(&gauge.context),
-        "compaction": next(forecast, coming),
+        "compaction": coming,
         "cache": parts::cache(&gauge, of.now),
     })
 }
 
 /// What is left until the next compaction, or why that is not known.
-fn next(
-    forecast: &Result<Forecast, NoForecast>,
-    mut coming: Map<String, Value>,
-) -> Map<String, Value> {
-    if let Err(why) = forecast {
+fn next(of: &Found<'_>, gauge: &Gauge) -> Map<String, Value> {
+    let all = triggers::next(gauge, &of.forecast, of.now);
+    let mut coming = parts::coming(&of.forecast, &all, gauge);
+    if let Err(why) = &of.forecast {
         coming.insert("no_forecast".into(), why.name().into());
     }
     coming
@@ -177,13 +173,7 @@ fn check_ids(ids: &BTreeSet<ItemIx>, count: usize) -> Result<(), String> {
 }
 
 fn coming(of: &Found<'_>) -> Value {
-    let Found {
-        session, forecast, ..
-    } = of;
-    let gauge = session.gauge();
-    let all = triggers::next(&gauge, forecast, of.now);
-    let coming = parts::coming(forecast, &all, &gauge);
-    let mut past = parts::past(session, MOST_PAST);
+    let mut past = parts::past(of.session, MOST_PAST);
     for part in &mut past {
         let is_kept = |key: &str| {
             matches!(
@@ -193,7 +183,7 @@ fn coming(of: &Found<'_>) -> Value {
         };
         part.retain(|key, _| is_kept(key));
     }
-    json!({"next": next(forecast, coming), "past": past})
+    json!({"next": next(of, &of.session.gauge()), "past": past})
 }
 
 fn text(of: &Found<'_>, part: &Part) -> Result<Value, String> {
