@@ -127,20 +127,16 @@ fn odd(list: &str, row: &Value) -> Option<(String, String)> {
             return Some((field.clone(), format!("`{field}` is {words}, not {value}")));
         }
     }
-    let factors = row.get("surcharges").filter(|_| list == "price");
-    let is_odd = |value: &Value| number(value).is_some_and(|n| !(0.0..=1_000.0).contains(&n));
-    if let Some((name, value)) = factors
-        .and_then(Value::as_table)
-        .and_then(|factors| factors.iter().find(|(_, value)| is_odd(value)))
-    {
-        let why = format!("`surcharges.{name}` is 0 to 1,000, not {value}");
-        return Some(("surcharges".to_owned(), why));
-    }
-    let tools = row.get("per_tool").filter(|_| list == "tokenizer");
-    let is_odd = |value: &Value| number(value).is_some_and(|n| !(-1e6..=1e6).contains(&n));
-    let (name, value) = tools?.as_table()?.iter().find(|(_, value)| is_odd(value))?;
-    let why = format!("`per_tool.{name}` is -1,000,000 to 1,000,000, not {value}");
-    Some(("per_tool".to_owned(), why))
+    let (table, range, words) = match list {
+        "price" => ("surcharges", 0.0..=1_000.0, "0 to 1,000"),
+        "tokenizer" => ("per_tool", -1e6..=1e6, "-1,000,000 to 1,000,000"),
+        _ => return None,
+    };
+    let is_odd = |value: &Value| number(value).is_some_and(|n| !range.contains(&n));
+    let mut below = row.get(table)?.as_table()?.iter();
+    let (name, value) = below.find(|(_, value)| is_odd(value))?;
+    let why = format!("`{table}.{name}` is {words}, not {value}");
+    Some((table.to_owned(), why))
 }
 
 fn number(value: &Value) -> Option<f64> {
