@@ -1,154 +1,128 @@
 //! The models table for people.
 
 use crate::text::page::Page;
-use model::window::{CacheRow, OtherTrigger, Policy, Prices, Rules, Thinking};
+use model::window::{ModelRow, Policy, PriceRow, Prices, Rules, Thinking};
 use render::number::tokens;
 use render::text::inert;
 use std::io;
 
 pub(super) fn write(out: &mut Page<'_>, rules: &Rules) -> io::Result<()> {
-    if !rules.model.is_empty() {
-        writeln!(out, "models: the first matching row applies")?;
-    }
-    for row in &rules.model {
-        let extended = row.window_extended.map(|w| format!(" or {}", tokens(w)));
-        let thinking = match row.thinking {
-            Thinking::Stays => "stays",
-            Thinking::Leaves => "removed at a new turn",
-            Thinking::Never => "never sent back",
-        };
-        let name = row.tokenizer.as_deref();
-        let tokenizer =
-            name.map(|name| format!(" · tokenizer {} · thinking {thinking}", inert(name)));
-        writeln!(
-            out,
-            "\n  {}\n    window {}{}{}{}{}{}",
-            inert(&row.ids.join(", ")),
-            if row.guess { "guessed: " } else { "" },
-            tokens(row.window),
-            extended.unwrap_or_default(),
-            tokenizer.unwrap_or_default(),
-            only("agents", &row.agents),
-            only("up to version", row.up_to.as_slice())
-        )?;
-        source(out, &row.source)?;
-    }
-    if !rules.policy.is_empty() {
-        writeln!(
-            out,
-            "\npolicies: when agents compact; the first matching row applies; a summary is taken to be {} unless its row says otherwise",
-            tokens(rules.summary)
-        )?;
-    }
-    for policy in &rules.policy {
-        let until = policy.until.map(|last| format!(" · until {last}"));
-        let from = (policy.window_from > 0)
-            .then(|| format!(" · windows from {}", tokens(policy.window_from)));
-        writeln!(
-            out,
-            "\n  {} · {}{}{}{}{}{}",
-            inert(&policy.agent),
-            inert(&policy.name),
-            only("up to version", policy.up_to.as_slice()),
-            until.unwrap_or_default(),
-            only("models", &policy.models),
-            only("sessions", &policy.sessions),
-            from.unwrap_or_default()
-        )?;
-        if !policy.keeps.is_empty() {
-            writeln!(out, "    keeps {}", inert(&policy.keeps))?;
-        }
-        let numbers = in_numbers(policy);
-        if !numbers.is_empty() {
-            writeln!(out, "    in numbers: {numbers}")?;
-        }
-        source(out, &policy.source)?;
-    }
-    if !rules.price.is_empty() {
-        writeln!(
-            out,
-            "\nprices: US dollars per million tokens; the first matching row applies"
-        )?;
-    }
-    for row in &rules.price {
-        writeln!(out, "\n  {}", inert(&row.ids.join(", ")))?;
-        writeln!(out, "    {}", prices(&row.usual))?;
-        if let (Some(long), Some(above)) = (&row.long, row.above) {
-            writeln!(
-                out,
-                "    with prompts above {}: {}",
-                tokens(above),
-                prices(long)
-            )?;
-        }
-        if !row.surcharges.is_empty() {
-            let factors = row.surcharges.iter();
-            let factors = factors.map(|(name, factor)| format!("{} × {factor}", name.name()));
-            let factors = factors.collect::<Vec<_>>().join(", ");
-            writeln!(out, "    surcharges: {factors}")?;
-        }
-        source(out, &row.source)?;
-    }
-    write_caches(out, &rules.cache)?;
-    write_triggers(out, &rules.trigger)?;
-    if !rules.tokenizer.is_empty() {
-        writeln!(
-            out,
-            "\ntokenizers: tokens per o200k token, and added per item and request"
-        )?;
-    }
-    for (name, tokenizer) in &rules.tokenizer {
-        writeln!(
-            out,
-            "\n  {} · {} per token · {} per item · {} per request · ±{:.0} %",
-            inert(name),
-            tokenizer.per_token,
-            tokenizer.per_item,
-            tokenizer.per_call,
-            tokenizer.spread * 100.0
-        )?;
-        source(out, &tokenizer.source)?;
-    }
-    Ok(())
-}
-
-fn write_caches(out: &mut Page<'_>, rows: &[CacheRow]) -> io::Result<()> {
-    if !rows.is_empty() {
-        writeln!(
-            out,
-            "\nprompt caches: how long a prompt is kept; the first matching row applies"
-        )?;
-    }
-    for row in rows {
+    let models = rules.model.iter().map(|row| (model(row), &row.source));
+    list(out, "models: the first matching row applies", models)?;
+    let summary = tokens(rules.summary);
+    let heading = format!(
+        "\npolicies: when agents compact; the first matching row applies; a summary is taken to be {summary} unless its row says otherwise"
+    );
+    let policies = rules.policy.iter().map(|row| (policy(row), &row.source));
+    list(out, &heading, policies)?;
+    let heading = "\nprices: US dollars per million tokens; the first matching row applies";
+    let prices = rules.price.iter().map(|row| (price(row), &row.source));
+    list(out, heading, prices)?;
+    let heading = "\nprompt caches: how long a prompt is kept; the first matching row applies";
+    let caches = rules.cache.iter().map(|row| {
         let most = row.most.map(|most| format!(", at most {most}"));
-        writeln!(
-            out,
-            "\n  {} · {} seconds{}",
-            inert(&row.ids.join(", ")),
-            row.seconds,
-            most.unwrap_or_default()
-        )?;
-        source(out, &row.source)?;
+        let (ids, most) = (row.ids.join(", "), most.unwrap_or_default());
+        let life = format!("{} · {} seconds{most}", inert(&ids), row.seconds);
+        (life, &row.source)
+    });
+    list(out, heading, caches)?;
+    let triggers = rules.trigger.iter().map(|row| {
+        let switch = if row.usual { "" } else { " · if it is set" };
+        let since = only("since version", row.from.as_slice());
+        let (agent, kind) = (inert(&row.agent), row.kind.name());
+        (format!("{agent} · {kind}{since}{switch}"), &row.source)
+    });
+    let heading = "\nother triggers: what else than the size compacts";
+    list(out, heading, triggers)?;
+    let tokenizers = rules.tokenizer.iter().map(|(name, row)| {
+        let numbers = format!(
+            "{} · {} per token · {} per item · {} per request · ±{:.0} %",
+            inert(name),
+            row.per_token,
+            row.per_item,
+            row.per_call,
+            row.spread * 100.0
+        );
+        (numbers, &row.source)
+    });
+    let heading = "\ntokenizers: tokens per o200k token, and added per item and request";
+    list(out, heading, tokenizers)
+}
+
+/// Writes rows, each with its source, below a heading.
+fn list<'r>(
+    out: &mut Page<'_>,
+    heading: &str,
+    rows: impl Iterator<Item = (String, &'r String)>,
+) -> io::Result<()> {
+    for (nth, (row, source)) in rows.enumerate() {
+        if nth == 0 {
+            writeln!(out, "{heading}")?;
+        }
+        writeln!(out, "\n  {row}\n    from {}", inert(source))?;
     }
     Ok(())
 }
 
-fn write_triggers(out: &mut Page<'_>, rows: &[OtherTrigger]) -> io::Result<()> {
-    if !rows.is_empty() {
-        writeln!(out, "\nother triggers: what else than the size compacts")?;
+fn model(row: &ModelRow) -> String {
+    let extended = row.window_extended.map(|w| format!(" or {}", tokens(w)));
+    let thinking = match row.thinking {
+        Thinking::Stays => "stays",
+        Thinking::Leaves => "removed at a new turn",
+        Thinking::Never => "never sent back",
+    };
+    let name = row.tokenizer.as_deref();
+    let tokenizer = name.map(|name| format!(" · tokenizer {} · thinking {thinking}", inert(name)));
+    format!(
+        "{}\n    window {}{}{}{}{}{}",
+        inert(&row.ids.join(", ")),
+        if row.guess { "guessed: " } else { "" },
+        tokens(row.window),
+        extended.unwrap_or_default(),
+        tokenizer.unwrap_or_default(),
+        only("agents", &row.agents),
+        only("up to version", row.up_to.as_slice())
+    )
+}
+
+fn policy(row: &Policy) -> String {
+    let until = row.until.map(|last| format!(" · until {last}"));
+    let from = row.window_from;
+    let from = (from > 0).then(|| format!(" · windows from {}", tokens(from)));
+    let mut text = format!(
+        "{} · {}{}{}{}{}{}",
+        inert(&row.agent),
+        inert(&row.name),
+        only("up to version", row.up_to.as_slice()),
+        until.unwrap_or_default(),
+        only("models", &row.models),
+        only("sessions", &row.sessions),
+        from.unwrap_or_default()
+    );
+    if !row.keeps.is_empty() {
+        text += &format!("\n    keeps {}", inert(&row.keeps));
     }
-    for row in rows {
-        let switch = if row.usual { "" } else { " · if it is set" };
-        writeln!(
-            out,
-            "\n  {} · {}{}{switch}",
-            inert(&row.agent),
-            row.kind.name(),
-            only("since version", row.from.as_slice())
-        )?;
-        source(out, &row.source)?;
+    let numbers = in_numbers(row);
+    if !numbers.is_empty() {
+        text += &format!("\n    in numbers: {numbers}");
     }
-    Ok(())
+    text
+}
+
+fn price(row: &PriceRow) -> String {
+    let (ids, usual) = (row.ids.join(", "), prices(&row.usual));
+    let mut text = format!("{}\n    {usual}", inert(&ids));
+    if let (Some(long), Some(above)) = (&row.long, row.above) {
+        let (above, long) = (tokens(above), prices(long));
+        text += &format!("\n    with prompts above {above}: {long}");
+    }
+    if !row.surcharges.is_empty() {
+        let factors = row.surcharges.iter();
+        let factors = factors.map(|(name, factor)| format!("{} × {factor}", name.name()));
+        let factors = factors.collect::<Vec<_>>().join(", ");
+        text += &format!("\n    surcharges: {factors}");
+    }
+    text
 }
 
 /// What survives a policy's compaction, as far as its row has numbers for it.
@@ -192,8 +166,4 @@ fn only(what: &str, list: &[String]) -> String {
     } else {
         format!(" · {what} {}", inert(&list.join(", ")))
     }
-}
-
-fn source(out: &mut Page<'_>, source: &str) -> io::Result<()> {
-    writeln!(out, "    from {}", inert(source))
 }
