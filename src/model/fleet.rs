@@ -121,6 +121,8 @@ pub struct Fleet {
     /// The windows that the user has set on screen.
     windows: SetWindows,
     projects: Projects,
+    /// The summary of a session of each agent of which nothing was read.
+    unread: BTreeMap<&'static str, Summary>,
     /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
@@ -247,8 +249,7 @@ impl Fleet {
                     lane: Lane::Main,
                 };
                 if !self.sessions.contains_key(&key) {
-                    let session = self.unread(&facts);
-                    let held = Held::Summary(Box::new(session.gauge()));
+                    let held = Held::Summary(Box::new(self.unread_gauge(&facts)));
                     self.sessions.insert(key, Listed::of(held));
                 }
                 let file = key.file;
@@ -358,6 +359,18 @@ impl Fleet {
         self.note_activity(file);
         self.note_projects(file);
         self.recall_window(file);
+    }
+
+    /// What lists show of a session of which nothing was read yet. A session is made once for each agent: making one for each of
+    /// ten thousand logs took a twentieth of a start.
+    fn unread_gauge(&mut self, facts: &FileFacts) -> Gauge {
+        let (agent, rules) = (facts.agent, Arc::clone(&self.rules));
+        let unread = self.unread.entry(agent);
+        let unread = unread.or_insert_with(|| Session::new(agent, Arc::clone(&rules)).summary());
+        let mut summary = unread.clone();
+        summary.meta.id = facts.id.as_deref().map(Into::into);
+        summary.meta.parent = facts.parent.as_deref().map(Into::into);
+        Gauge::new(summary, rules, self.settings_of(facts.file))
     }
 
     /// A session of which only what is known of its file is known.
