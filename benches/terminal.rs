@@ -217,11 +217,17 @@ fn keys_of_many() {
         report_keys(name, 50.0, &took);
         all.extend(took);
     };
-    of("key, 10,000 sessions: down", screen.keys("j", 150));
-    of("key, 10,000 sessions: pages", screen.keys("\x1b[6~", 100));
+    // A session moves to the end of the list when its log has been read, and the mark moves with it. There, a key for
+    // what is below has no effect: each of these goes up first.
+    screen.press_for("G");
+    of("key, 10,000 sessions: up and down", screen.keys("kj", 150));
+    of(
+        "key, 10,000 sessions: pages",
+        screen.keys("\x1b[5~\x1b[6~", 100),
+    );
     of(
         "key, 10,000 sessions: top and bottom",
-        screen.keys("Gg", 60),
+        screen.keys("gG", 60),
     );
     of("key, 10,000 sessions: sort", screen.keys("s", 40));
     of("key, 10,000 sessions: reverse", screen.keys("S", 20));
