@@ -3,15 +3,22 @@
 //! `cargo bench --bench load [-- --seconds 600]`; a minute without the option. The program runs in a
 //! pseudo-terminal and its keys are pressed all the while; beside it, the same reader runs in this process. At the end
 //! every session must equal a fresh reading, and memory and descriptors must not have grown: otherwise this ends with
-//! an error. How long keys took is printed.
+//! an error.
+//!
+//! Before that, for a third of the time, the agents append lines alone and no key is pressed: what the program costs then,
+//! and how long an append takes to its frame. After it, one log grows by 18 MB at once while keys are pressed.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
 mod common;
+#[path = "load/frames.rs"]
+mod frames;
+#[path = "load/growth.rs"]
+mod growth;
 #[path = "load/writers.rs"]
 mod writers;
 
-use common::measure::{descriptors, resident, threads};
-use common::rows::time;
+use common::measure::{descriptors, processor_time, resident, threads};
+use common::rows::{row, time};
 use common::screen::{Probe, Screen, probe, tab};
 use ctxgauge::files::paths::{Folders, User};
 use ctxgauge::ingest::discover::Scanner;
@@ -52,12 +59,43 @@ fn main() -> ExitCode {
     let seconds = std::env::args().skip_while(|argument| argument != "--seconds");
     let seconds = seconds.skip(1).find_map(|seconds| seconds.parse().ok());
     let length = Duration::from_secs(seconds.unwrap_or(60));
+    watch(length / 3);
     let home = tempfile::tempdir().unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    let records = Arc::new(AtomicU64::new(0));
-    let writers: Vec<_> = (0..AGENTS)
-        .map(|n| {
-            let mut writer = Writer::new(home.path(), n);
+    let agents = Agents::start(home.path(), Writer::new);
+    let followed = Followed::start(home.path());
+    let mut screen = Screen::start(env!("CARGO_BIN_EXE_ctxgauge"), &["--fresh"], home.path());
+    let samples = sampler(screen.process(), Arc::clone(&agents.stop));
+    let took = press_keys(&mut screen, length);
+
+    let records = agents.stop();
+    let samples = samples.join().unwrap();
+    println!("{records} records in {}", time(length));
+    let is_alive = report_keys(took);
+    let is_flat = report_samples(&samples);
+    let is_equal = compare(&followed.settle(), home.path());
+    screen.quit();
+    growth::measure();
+    if is_alive && is_flat && is_equal {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Agents at work, each on a thread of its own.
+struct Agents {
+    stop: Arc<AtomicBool>,
+    records: Arc<AtomicU64>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Agents {
+    /// Starts them. All have begun to write when this returns.
+    fn start(home: &Path, writer: fn(&Path, usize) -> Writer) -> Agents {
+        let stop = Arc::new(AtomicBool::new(false));
+        let records = Arc::new(AtomicU64::new(0));
+        let threads = (0..AGENTS).map(|n| {
+            let mut writer = writer(home, n);
             let (stop, records) = (Arc::clone(&stop), Arc::clone(&records));
             thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
@@ -66,33 +104,66 @@ fn main() -> ExitCode {
                     thread::sleep(PAUSE);
                 }
             })
-        })
-        .collect();
-    thread::sleep(Duration::from_secs(1));
-    let followed = Followed::start(home.path());
-    let mut screen = Screen::start(env!("CARGO_BIN_EXE_ctxgauge"), &["--fresh"], home.path());
-    let process = screen.process();
-    let samples = sampler(process, Arc::clone(&stop));
-    let took = press_keys(&mut screen, length);
-
-    stop.store(true, Ordering::Relaxed);
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().unwrap());
-    let samples = samples.join().unwrap();
-    println!(
-        "{} records in {}",
-        records.load(Ordering::Relaxed),
-        time(length)
-    );
-    let is_alive = report_keys(took);
-    let is_flat = report_samples(&samples);
-    let is_equal = compare(&followed.settle(), home.path());
-    if is_alive && is_flat && is_equal {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+        });
+        let threads = threads.collect();
+        thread::sleep(Duration::from_secs(1));
+        Agents {
+            stop,
+            records,
+            threads,
+        }
     }
+
+    /// Stops them. Returns how many records they have written.
+    fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+        self.records.load(Ordering::Relaxed)
+    }
+}
+
+/// Prints what the program costs, and how long an append takes to its frame, while agents append lines and nobody
+/// presses a key.
+fn watch(length: Duration) {
+    let home = tempfile::tempdir().unwrap();
+    // Of the ways to write, the first and the sixth append whole lines.
+    let agents = Agents::start(home.path(), |home, n| Writer::new(home, 5 * n));
+    let mut screen = Screen::start(env!("CARGO_BIN_EXE_ctxgauge"), &["--fresh"], home.path());
+    screen.wait_for(|screen| screen.contents().lines().count() > 40);
+    screen.settle_for(Duration::from_secs(2));
+    let process = screen.process();
+    let (begun, before) = (Instant::now(), processor_time(&process));
+    let appends = frames::appends(&mut screen, home.path(), AGENTS, length);
+    let (took, of) = (processor_time(&process) - before, begun.elapsed());
+    screen.quit();
+    agents.stop();
+    row(
+        &format!("CPU of the monitor while {AGENTS} agents append five times a second each"),
+        "≤ 15 % of a processor",
+        format!("{} in {}", time(took), time(of)),
+        "–",
+        format!("{:.1} %", 100.0 * took.as_secs_f64() / of.as_secs_f64()),
+    );
+    row_of(
+        "an append to its frame meanwhile",
+        "≤ 36 ms at p99",
+        appends,
+    );
+}
+
+/// A row of how long something took, each time.
+fn row_of(what: &str, goal: &str, mut took: Vec<Duration>) {
+    took.sort_unstable();
+    let at = |share: f64| time(took[((took.len() - 1) as f64 * share) as usize]);
+    row(
+        &format!("{what}, {} times: p50, p99 and the longest", took.len()),
+        goal,
+        format!("{}, {} and {}", at(0.5), at(0.99), at(1.0)),
+        "–",
+        "–",
+    );
 }
 
 /// Keys that change the screen whatever the logs do, and what of the screen they change.
@@ -143,17 +214,15 @@ fn press_keys(screen: &mut Screen, length: Duration) -> (Vec<Duration>, usize) {
 }
 
 /// Returns whether the program still answers: a session that vanishes at that moment takes its screen along.
-fn report_keys((mut took, unanswered): (Vec<Duration>, usize)) -> bool {
-    took.sort_unstable();
-    let at = |share: f64| time(took[((took.len() - 1) as f64 * share) as usize]);
-    println!(
-        "{} keys: p50 {}, p99 {}, longest {} (goal 50 ms); {unanswered} without effect",
-        took.len(),
-        at(0.5),
-        at(0.99),
-        at(1.0)
+fn report_keys((took, unanswered): (Vec<Duration>, usize)) -> bool {
+    let is_alive = unanswered * 20 <= took.len();
+    row_of(
+        "a key to its frame while 50 agents write in all ways",
+        "≤ 50 ms",
+        took,
     );
-    unanswered * 20 <= took.len()
+    println!("{unanswered} keys without effect");
+    is_alive
 }
 
 /// What the program has at one time.

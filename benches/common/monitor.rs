@@ -1,8 +1,7 @@
 //! The monitor in a terminal of its own, as a user runs it, watched from outside.
 
-use super::measure::{bytes_read, peak_memory};
+use super::measure::{bytes_read, peak_memory, processor_time};
 use super::screen::Screen;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -53,17 +52,9 @@ impl Monitor {
     /// What it has used until now.
     pub fn used(&mut self) -> Used {
         let process = self.screen.process();
-        let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
-        let nanos = tasks.filter_map(|task| {
-            // The first number is the time on a processor, in nanoseconds.
-            let schedule = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-            schedule.split_whitespace().next()?.parse::<u64>().ok()
-        });
-        // Threads that have ended count only in the time of the process, which has a resolution of 10 ms.
-        let cpu = Duration::from_nanos(nanos.sum()).max(ticks(&process));
         self.screen.settle(Duration::ZERO);
         Used {
-            cpu,
+            cpu: processor_time(&process),
             read: bytes_read(&process),
             drawn: self.screen.written as u64,
             peak: peak_memory(&process),
@@ -79,14 +70,4 @@ impl Monitor {
     pub fn quit(self) {
         self.screen.quit();
     }
-}
-
-/// Time on processors of a process, by the system's clock ticks, of which there are 100 a second.
-fn ticks(process: &str) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name in parentheses may have spaces; user and system time are the 12th and 13th after it.
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = after.split_whitespace().skip(11).take(2);
-    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    Duration::from_millis(10 * ticks)
 }
