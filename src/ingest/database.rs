@@ -15,6 +15,7 @@ pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use moment::{JOURNAL_SUFFIX, are_files, beside};
 pub use moment::{log_bytes, owner};
 
 use super::clock::Clock;

@@ -228,7 +228,7 @@ impl Index {
 
 /// Refuses a database of which a part is not a file: SQLite would wait for who writes to a pipe. No link in the place
 /// of a part beside the database leads out of its folder.
-fn are_files(path: &Path) -> io::Result<()> {
+pub fn are_files(path: &Path) -> io::Result<()> {
     files::look(path)?;
     for suffix in [WAL_SUFFIX, INDEX_SUFFIX, JOURNAL_SUFFIX] {
         let part = beside(path, suffix);

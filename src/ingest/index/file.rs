@@ -3,6 +3,7 @@
 //! SQLite locks it for a short time while it is read or written. A write that is not complete is undone by whoever opens
 //! the file next, from the journal beside it. Nothing waits for the disk: after a power failure the file may be damaged.
 
+use crate::database::{JOURNAL_SUFFIX, are_files, beside};
 use files::own;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ impl File {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Option<T> {
         if self.connection.is_none() {
-            files::look(&self.path).ok()?;
+            are_files(&self.path).ok()?;
         }
         let result = self.opened().and_then(read);
         self.check(result).ok()
@@ -77,7 +78,7 @@ impl File {
     ) -> io::Result<bool> {
         for _ in 0..TRIES {
             own::create(&self.path)?;
-            files::look(&self.path)?;
+            are_files(&self.path)?;
             let result = self.opened().and_then(|connection| {
                 let behavior = TransactionBehavior::Immediate;
                 let transaction = Transaction::new_unchecked(connection, behavior)?;
@@ -119,7 +120,7 @@ impl File {
         match &trouble {
             Trouble::Damaged => {
                 self.connection = None;
-                for path in [&self.path, &journal(&self.path)] {
+                for path in [&self.path, &beside(&self.path, JOURNAL_SUFFIX)] {
                     // Another program may have removed it.
                     let _ = fs::remove_file(path);
                 }
@@ -133,13 +134,6 @@ impl File {
 
 /// How often a write is tried: a damaged file is removed after the first.
 const TRIES: usize = 3;
-
-/// The journal that SQLite keeps beside the file.
-fn journal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-journal");
-    name.into()
-}
 
 fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -11,6 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 fn fixture(path: &str) -> PathBuf {
     manifest_folder().join("tests/fixtures").join(path)
@@ -18,6 +19,10 @@ fn fixture(path: &str) -> PathBuf {
 
 fn fifo(path: &Path) {
     nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+}
+
+fn file(path: &Path) {
+    fs::write(path, "").unwrap();
 }
 
 /// Copies a file into a folder that is made.
@@ -226,6 +231,33 @@ fn a_pipe_beside_a_database_is_not_waited_for() {
             assert!(why.contains(suffix), "{suffix}: {why}");
             fs::remove_file(&beside).unwrap();
         }
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_part_of_the_cache_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let log = fs::File::options()
+        .write(true)
+        .open(session(home.path(), ID));
+    // Only what nobody writes to is kept.
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000);
+    log.unwrap().set_modified(then).unwrap();
+    let list = || run(home.path(), &["ls", "--json"]);
+    let expected = json(&list());
+    let cache = home.path().join(".cache/ctxgauge");
+    for part in ["", "-journal", "-wal", "-shm"] {
+        let _ = fs::remove_dir_all(&cache);
+        fs::create_dir_all(&cache).unwrap();
+        for (suffix, make) in [("", file as fn(&Path)), (part, fifo)] {
+            let path = cache.join(format!("index.sqlite{suffix}"));
+            let _ = fs::remove_file(&path);
+            make(&path);
+        }
+        let output = list();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("could not write the cache"), "{part}: {said}");
+        assert_eq!(json(&output), expected, "{part}");
     }
 }
 
