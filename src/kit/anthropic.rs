@@ -1,7 +1,7 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
 use super::image::{self, Formula};
-use super::lenient::{self, Piece, Pieces, Raw, Text, Unsure, record};
+use super::lenient::{self, Pieces, Raw, Text, Unsure, record};
 use super::pdf;
 use memchr::memmem::Finder;
 use model::event::{ItemBuilder, Key, NewItem, Part, Sink};
@@ -116,7 +116,7 @@ pub fn part_of(items: &[NewItem]) -> Part {
 }
 
 /// A message's content.
-pub type Content<'a> = Pieces<'a, Block<'a>>;
+pub type Content<'a> = Pieces<Block<'a>>;
 
 /// The items of a user's message: typed text, tool results, and what the harness embedded in them.
 pub fn user_items(
@@ -127,17 +127,14 @@ pub fn user_items(
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
     let mut items = Vec::new();
-    for piece in &content.0 {
-        match piece {
-            Piece::Text(text) => text_items(text, role, kind, &mut items, out),
-            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
-                ("tool_result", _) => tool_result(block, tools, &mut items, out),
-                (_, Some(text)) => text_items(text, role, kind, &mut items, out),
-                (_, None) => {
-                    let item = out.item(role, kind);
-                    items.push(with_media(item, block, tools.images).done());
-                }
-            },
+    for block in &content.0 {
+        match (block.kind.or_empty(), block.text.get()) {
+            ("tool_result", _) => tool_result(block, tools, &mut items, out),
+            (_, Some(text)) => text_items(text, role, kind, &mut items, out),
+            (_, None) => {
+                let item = out.item(role, kind);
+                items.push(with_media(item, block, tools.images).done());
+            }
         }
     }
     items
@@ -209,26 +206,23 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
     };
     let mut reminders = Vec::new();
     let mut result = out.tool_result(tools.get(call), call);
-    for piece in &content.0 {
-        let text = match piece {
-            Piece::Text(text) => text,
-            Piece::Part(block) => match (block.text.get(), block.tool_name.get()) {
-                (Some(text), _) => text,
-                // A tool's definition, put in by the server.
-                (None, Some(name)) => {
-                    let tokens = if tools.with_definitions {
-                        TOOL_REFERENCE
-                    } else {
-                        TOOL_DEFINITION
-                    };
-                    result = result.fixed(tokens, name);
-                    continue;
-                }
-                (None, None) => {
-                    result = with_media(result, block, tools.images);
-                    continue;
-                }
-            },
+    for block in &content.0 {
+        let text = match (block.text.get(), block.tool_name.get()) {
+            (Some(text), _) => text,
+            // A tool's definition, put in by the server.
+            (None, Some(name)) => {
+                let tokens = if tools.with_definitions {
+                    TOOL_REFERENCE
+                } else {
+                    TOOL_DEFINITION
+                };
+                result = result.fixed(tokens, name);
+                continue;
+            }
+            (None, None) => {
+                result = with_media(result, block, tools.images);
+                continue;
+            }
         };
         for (part, reminder) in split_reminders(text) {
             if reminder {
@@ -291,11 +285,10 @@ pub fn assistant_items(
     tools: &mut ToolNames,
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
-    let items = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
-        Piece::Part(block) => assistant_item(block, tools, out),
-    });
-    items.collect()
+    let blocks = content.0.iter();
+    blocks
+        .map(|block| assistant_item(block, tools, out))
+        .collect()
 }
 
 fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> NewItem {

@@ -192,47 +192,10 @@ pub fn is_plausible(tokens: u64) -> bool {
     tokens <= MAX_TOKENS
 }
 
-/// One piece of a content: bare text or an object.
+/// The content of a message: a string, one object, or a list of either; empty if it is something else. A string
+/// is read as an object that has it as its `text` and nothing else.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece<'a, B> {
-    /// Bare text.
-    Text(Cow<'a, str>),
-    /// An object.
-    Part(B),
-}
-
-/// The content of a message: a string, one object, or a list of either; empty if it is something else.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pieces<'a, B>(pub Vec<Piece<'a, B>>);
-
-impl<B> Pieces<'_, B> {
-    /// The objects among them.
-    pub fn parts(&self) -> impl Iterator<Item = &B> {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Part(part) => Some(part),
-            Piece::Text(_) => None,
-        })
-    }
-
-    /// The bare texts, and those of the objects.
-    pub fn all_texts<'s>(
-        &'s self,
-        of: impl Fn(&'s B) -> Option<&'s str>,
-    ) -> impl Iterator<Item = &'s str> {
-        self.0.iter().filter_map(move |piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(part) => of(part),
-        })
-    }
-
-    /// The bare texts among them.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(_) => None,
-        })
-    }
-}
+pub struct Pieces<B>(pub Vec<B>);
 
 /// Strings of a list, or one bare string; absent where it is something else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -245,7 +208,7 @@ impl Texts<'_> {
     }
 }
 
-impl<B> Default for Pieces<'_, B> {
+impl<B> Default for Pieces<B> {
     fn default() -> Self {
         Pieces(Vec::new())
     }

@@ -26,11 +26,11 @@ record! {
 }
 
 /// A content, of which the texts are read.
-pub type Content<'a> = Pieces<'a, Block<'a>>;
+pub type Content<'a> = Pieces<Block<'a>>;
 
 /// The texts of a content.
 pub fn texts<'c>(content: &'c Content<'_>) -> impl Iterator<Item = &'c str> {
-    content.all_texts(|block| block.text.get())
+    content.0.iter().filter_map(|block| block.text.get())
 }
 
 /// All texts of a content as one item.

@@ -17,7 +17,7 @@ use format::{
 };
 use kit::anthropic::{self, ToolNames, part_of};
 use kit::image;
-use kit::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
+use kit::lenient::{self, Count, Millis, Pieces, Raw, Text, Window, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 use std::path::Path;
@@ -204,18 +204,16 @@ impl AmpDecoder {
     }
 
     fn user_items(&self, content: Option<Raw<'_>>, out: &mut Sink<'_>) -> Vec<NewItem> {
-        let blocks: Pieces<'_, Block<'_>> = lenient::value(content, "content", out);
-        let items = blocks.0.iter().map(|piece| match piece {
-            Piece::Text(text) => out.text(Role::User, Kind::Text, text),
-            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
-                ("tool_result", _) => self.result(block, out),
-                (_, Some(text)) => out.text(Role::User, Kind::Text, text),
-                (other, None) => {
-                    let tokens = if other == "image" { image::DEFAULT } else { 0 };
-                    let item = out.item(Role::User, Kind::Text);
-                    item.fixed(tokens, &format!("[{other}]")).done()
-                }
-            },
+        let blocks: Pieces<Block<'_>> = lenient::value(content, "content", out);
+        let blocks = blocks.0.iter();
+        let items = blocks.map(|block| match (block.kind.or_empty(), block.text.get()) {
+            ("tool_result", _) => self.result(block, out),
+            (_, Some(text)) => out.text(Role::User, Kind::Text, text),
+            (other, None) => {
+                let tokens = if other == "image" { image::DEFAULT } else { 0 };
+                let item = out.item(Role::User, Kind::Text);
+                item.fixed(tokens, &format!("[{other}]")).done()
+            }
         });
         items.collect()
     }
@@ -232,9 +230,9 @@ impl AmpDecoder {
 
     /// A compaction, or, at the beginning, what was taken over from another thread.
     fn summary(&mut self, content: Option<Raw<'_>>, key: Option<Key>, out: &mut Sink<'_>) {
-        let blocks: Pieces<'_, Block<'_>> = lenient::value(content, "content", out);
+        let blocks: Pieces<Block<'_>> = lenient::value(content, "content", out);
         let is_summary = |block: &&Block<'_>| block.kind.get() == Some("summary");
-        let summaries: Vec<&Block<'_>> = blocks.parts().filter(is_summary).collect();
+        let summaries: Vec<&Block<'_>> = blocks.0.iter().filter(is_summary).collect();
         if summaries.is_empty() {
             return out.skip("info message");
         }

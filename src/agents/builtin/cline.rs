@@ -388,7 +388,11 @@ impl ClineDecoder {
                 Some("compaction_summary") => Kind::Summary,
                 _ => Kind::Reminder,
             };
-            let texts = message.content.all_texts(|block| block.text.get());
+            let texts = message
+                .content
+                .0
+                .iter()
+                .filter_map(|block| block.text.get());
             let items = texts.map(|text| out.text(Role::Container, kind, text));
             let items = items.collect();
             out.node(Node::new(None, Part::Injected, items));

@@ -48,7 +48,7 @@ use format::{
 use jiff::Timestamp;
 use kit::anthropic::ToolNames;
 use kit::image::{self, Formula};
-use kit::lenient::{self, Piece, Window};
+use kit::lenient::{self, Window};
 use media::{picture, pictures};
 use model::event::{Billed, Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
@@ -450,15 +450,10 @@ impl CopilotCliDecoder {
         } else {
             &data.result
         };
-        for piece in &outcome.0 {
-            item = match piece {
-                Piece::Text(text) => item.text(text),
-                Piece::Part(outcome) => {
-                    let text = outcome.content.get().or(outcome.message.get());
-                    let item = item.text(text.unwrap_or_default());
-                    pictures(item, &outcome.binary_results_for_llm, formula)
-                }
-            };
+        for outcome in &outcome.0 {
+            let text = outcome.content.get().or(outcome.message.get());
+            item = item.text(text.unwrap_or_default());
+            item = pictures(item, &outcome.binary_results_for_llm, formula);
         }
         let item = item.done();
         self.message(Part::Result, vec![item], out);

@@ -19,7 +19,7 @@ use format::{
     Base, Claim, Decoder, Facts, Format, Root, SameId, StoreKind, database, decoder, head,
 };
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
-use kit::lenient::{self, Piece, Text, record};
+use kit::lenient::{self, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 use std::path::Path;
@@ -150,12 +150,9 @@ impl Decoder for CursorDecoder {
 
 /// The items of a message to the model: what the user typed, and what was put in around it.
 fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let texts = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(block) => block
-            .text
-            .get()
-            .filter(|_| block.kind.get() == Some("text")),
+    let texts = content.0.iter().map(|block| {
+        let text = block.text.get();
+        text.filter(|_| matches!(block.kind.get(), None | Some("text")))
     });
     let texts: Option<Vec<&str>> = texts.collect();
     let queried = |text: &&str| text.contains(QUERY.0);

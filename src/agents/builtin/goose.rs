@@ -21,7 +21,7 @@ use format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, WITH_CA
 use jiff::Timestamp;
 use kit::anthropic::{ToolNames, part_of};
 use kit::image;
-use kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
+use kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
 use kit::rows::{self, Line};
 use model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
@@ -208,7 +208,7 @@ record! {
         data: Text<'a>,
         call: Option<Call<'a>> = "toolCall",
         result: Option<Outcome<'a>> = "toolResult",
-        content: Pieces<'a, Block<'a>>,
+        content: Pieces<Block<'a>>,
     }
 
     struct Call<'a> {
@@ -221,7 +221,7 @@ record! {
     }
 
     struct Outcome<'a> {
-        value: Pieces<'a, Block<'a>>,
+        value: Pieces<Block<'a>>,
         error: Text<'a>,
     }
 }
@@ -473,11 +473,8 @@ fn after(ledger: &[Numbers], id: u64) -> impl Iterator<Item = &Numbers> {
     ledger.get(from..).unwrap_or_default().iter()
 }
 
-fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Pieces<'_, Block<'_>>) -> ItemBuilder<'s, 'm> {
-    content.0.iter().fold(item, |item, piece| match piece {
-        Piece::Text(text) => item.text(text),
-        Piece::Part(block) => add_block(item, block),
-    })
+fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Pieces<Block<'_>>) -> ItemBuilder<'s, 'm> {
+    content.0.iter().fold(item, add_block)
 }
 
 fn add_block<'s, 'm>(item: ItemBuilder<'s, 'm>, block: &Block<'_>) -> ItemBuilder<'s, 'm> {

@@ -107,7 +107,7 @@ record! {
 
     struct Update<'a> {
         kind: Text<'a> = "sessionUpdate",
-        content: Pieces<'a, Content<'a>>,
+        content: Pieces<Content<'a>>,
         call: Text<'a> = "toolCallId",
         title: Text<'a>,
         status: Text<'a>,
@@ -145,10 +145,9 @@ impl Update<'_> {
         if let Some(output) = self.output.get() {
             return output.to_owned();
         }
-        let of = |part: &Content<'_>| Some(part.text.get().or(part.inner.get())?.to_owned());
-        let parts = self.content.parts().filter_map(of);
-        let bare = self.content.texts().map(str::to_owned);
-        bare.chain(parts).collect::<Vec<_>>().join("\n")
+        let parts = self.content.0.iter();
+        let texts = parts.filter_map(|part| part.text.get().or(part.inner.get()));
+        texts.collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -16,7 +16,7 @@ use format::{
     Claim, Decoder, Facts, Format, Root, Tier, WITH_CACHE, decoder, facts, head, is_uuid, names,
 };
 use kit::anthropic::{ToolNames, part_of};
-use kit::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
+use kit::lenient::{self, Count, Pieces, Raw, Text, record};
 use model::event::{Billed, ItemBuilder, Key, Meta, NewItem, Node, Sink, Usage};
 use model::{Kind, Role};
 
@@ -68,7 +68,7 @@ record! {
     }
 
     struct Message<'a> {
-        content: Pieces<'a, Block<'a>>,
+        content: Pieces<Block<'a>>,
         model: Text<'a>,
         usage: Numbers,
     }
@@ -87,7 +87,7 @@ record! {
     struct Output<'a> {
         text: Text<'a>,
         response: Option<Raw<'a>> = "functionResponse" / "response",
-        parts: Pieces<'a, Part<'a>> = "responseParts",
+        parts: Pieces<Part<'a>> = "responseParts",
     }
 
     struct Part<'a> {
@@ -144,14 +144,12 @@ impl IflowDecoder {
         };
         let request = *self.open.get_or_insert(key);
         let mut items = Vec::new();
-        for piece in &record.message.content.0 {
-            items.push(match piece {
-                Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
-                Piece::Part(block) if block.kind.or_empty() == "tool_use" => {
-                    self.tools
-                        .call(block.id.get(), block.name.get(), block.input, out)
-                }
-                Piece::Part(block) => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
+        for block in &record.message.content.0 {
+            items.push(match block.kind.or_empty() {
+                "tool_use" => self
+                    .tools
+                    .call(block.id.get(), block.name.get(), block.input, out),
+                _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
             });
         }
         out.node(Node::output(record.uuid.key(), Some(request), items));
@@ -170,36 +168,23 @@ impl IflowDecoder {
             Some(true) => (Role::Container, Kind::Reminder),
             _ => (Role::User, Kind::Text),
         };
-        let pieces = record.message.content.0.iter().map(|piece| match piece {
-            Piece::Text(text) => out.text(role, kind, text),
-            Piece::Part(block) if block.kind.or_empty() == "tool_result" => self.result(block, out),
-            Piece::Part(block) => out.text(role, kind, block.text.or_empty()),
+        let blocks = record.message.content.0.iter();
+        let items = blocks.map(|block| match block.kind.or_empty() {
+            "tool_result" => self.result(block, out),
+            _ => out.text(role, kind, block.text.or_empty()),
         });
-        pieces.collect()
+        items.collect()
     }
 
     fn result(&self, block: &Block<'_>, out: &mut Sink<'_>) -> NewItem {
-        let content: Pieces<'_, Output<'_>> = lenient::value(block.content, "content", out);
+        let content: Pieces<Output<'_>> = lenient::value(block.content, "content", out);
         let call = block.tool_use_id.get();
         let mut item = out.tool_result(self.tools.get(call), call);
-        for piece in &content.0 {
-            let Output {
-                text,
-                response,
-                parts,
-            } = match piece {
-                Piece::Text(text) => {
-                    item = item.text(text);
-                    continue;
-                }
-                Piece::Part(output) => output,
-            };
-            let parts = parts.0.iter().map(|part| match part {
-                Piece::Text(text) => (Some(&**text), None),
-                Piece::Part(part) => (part.text.get(), part.response),
-            });
-            for (text, response) in std::iter::once((text.get(), *response)).chain(parts) {
-                item = text.into_iter().fold(item, ItemBuilder::text);
+        for output in &content.0 {
+            let parts = output.parts.0.iter();
+            let parts = parts.map(|part| (&part.text, part.response));
+            for (text, response) in std::iter::once((&output.text, output.response)).chain(parts) {
+                item = text.get().into_iter().fold(item, ItemBuilder::text);
                 item = lenient::strings(item, response);
             }
         }

@@ -151,7 +151,7 @@ record! {
 
     struct Message<'a> {
         role: Text<'a>,
-        content: Pieces<'a, Block<'a>>,
+        content: Pieces<Block<'a>>,
         name: Text<'a>,
         call: Text<'a> = "tool_call_id",
     }
@@ -371,7 +371,7 @@ impl VibeDecoder {
                 Node::new(Some(Key::of("vibe system")), Part::Front, vec![item])
             }
             "user" => {
-                let (part, role, kind) = match message.content.parts().next() {
+                let (part, role, kind) = match message.content.0.first() {
                     Some(first) if NOTES.iter().any(|note| first.begins(note)) => {
                         (Part::Injected, Role::Container, Kind::Summary)
                     }
@@ -383,14 +383,7 @@ impl VibeDecoder {
                 let item = message.whole(out.item(role, kind));
                 Node::new(key, part, vec![item])
             }
-            "assistant" => {
-                let texts = message.content.texts();
-                let mut items: Vec<NewItem> = texts
-                    .map(|text| out.text(Role::Assistant, Kind::Text, text))
-                    .collect();
-                items.extend(written(message.content.parts(), out));
-                Node::output(key, None, items)
-            }
+            "assistant" => Node::output(key, None, written(&message.content.0, out)),
             "tool" => {
                 let item = out.tool_result(message.name.get(), message.call.get());
                 Node::new(key, Part::Result, vec![message.whole(item)])
@@ -416,9 +409,9 @@ impl VibeDecoder {
         if self.sent.remove(&action) == Some(false) {
             return out.billed(request, billed);
         }
-        let name = self.name(print(["assistant", ""].into_iter(), response.parts.iter()));
+        let name = self.name(print(["assistant", ""], &response.parts));
         let key = Some(self.node(name));
-        let items = written(response.parts.iter(), out);
+        let items = written(&response.parts, out);
         out.node(Node::output(key, Some(request), items));
         self.has_answer = true;
         if prompt > 0 {
@@ -446,13 +439,12 @@ impl VibeDecoder {
 impl Message<'_> {
     fn print(&self) -> Key {
         let place = [self.role.or_empty(), self.call.or_empty()];
-        let texts = self.content.texts();
-        print(place.into_iter().chain(texts), self.content.parts())
+        print(place, &self.content.0)
     }
 
     /// All its texts as one item.
     fn whole(&self, item: ItemBuilder<'_, '_>) -> NewItem {
-        let texts = self.content.all_texts(|block| block.text.get());
+        let texts = self.content.0.iter().filter_map(|block| block.text.get());
         texts.fold(item, ItemBuilder::text).done()
     }
 }
@@ -468,22 +460,18 @@ impl Block<'_> {
 }
 
 /// What a message and an answer of the same content have in common.
-fn print<'b, 'a: 'b>(
-    texts: impl Iterator<Item = &'b str>,
-    blocks: impl Iterator<Item = &'b Block<'a>>,
-) -> Key {
-    let blocks = blocks.filter(|block| !block.is_hidden());
+fn print(place: [&str; 2], blocks: &[Block<'_>]) -> Key {
+    let blocks = blocks.iter().filter(|block| !block.is_hidden());
     let blocks = blocks.flat_map(|block| [block.text.or_empty(), block.id.or_empty()]);
-    let parts = texts.chain(blocks.filter(|part| !part.is_empty()));
+    let parts = place
+        .into_iter()
+        .chain(blocks.filter(|part| !part.is_empty()));
     Key::of_parts(&parts.collect::<Vec<_>>())
 }
 
 /// The items of what the model wrote.
-fn written<'b, 'a: 'b>(
-    blocks: impl Iterator<Item = &'b Block<'a>>,
-    out: &mut Sink<'_>,
-) -> Vec<NewItem> {
-    let items = blocks.map(|block| match block.kind.or_empty() {
+fn written(blocks: &[Block<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
+    let items = blocks.iter().map(|block| match block.kind.or_empty() {
         "tool_call" => {
             let name = block.name.get();
             let arguments = block.json.get().or(block.arguments.get());

@@ -39,7 +39,7 @@ use format::{
     head, names,
 };
 use kit::image;
-use kit::lenient::{self, Piece, Pieces, utf16_length};
+use kit::lenient::{self, Pieces, Text, utf16_length};
 use model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
     Usage,
@@ -374,14 +374,12 @@ fn assistant(
 }
 
 /// A piece of the model's output; `None`: of an unknown type.
-fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewItem> {
-    let block = match piece {
-        Piece::Text(text) => {
-            return Some(out.text(Role::Assistant, Kind::Text, text));
-        }
-        Piece::Part(block) => block,
-    };
+fn output_item(block: &Block<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
     let item = match block.kind.or_empty() {
+        // Bare text has no type.
+        "" => out
+            .item(Role::Assistant, Kind::Text)
+            .text(block.text.get()?),
         "text" => out
             .item(Role::Assistant, Kind::Text)
             .text(block.text.or_empty()),
@@ -398,39 +396,42 @@ fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewIt
     Some(item.done())
 }
 
-type Content<'a> = Pieces<'a, Block<'a>>;
+type Content<'a> = Pieces<Block<'a>>;
 
 impl Record<'_> {
     /// The summary, which has no pieces where it is empty.
     fn summary(&self) -> Content<'_> {
-        let text = self.summary.get().filter(|text| !text.is_empty());
-        Pieces(
-            text.map(|text| Piece::Text(text.into()))
-                .into_iter()
-                .collect(),
-        )
+        bare(self.summary.get().filter(|text| !text.is_empty()))
     }
+}
+
+/// The content that is this text.
+fn bare<'a>(text: Option<&'a str>) -> Content<'a> {
+    let block = |text: &'a str| Block {
+        text: Text(Some(text.into())),
+        ..Block::default()
+    };
+    Pieces(text.map(block).into_iter().collect())
 }
 
 /// Adds texts and images to an item. pi itself counts characters, and a fixed number for an image.
 fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
     let mut chars = 0;
-    let item = content.0.iter().fold(item, |item, piece| match piece {
-        Piece::Text(text) => {
-            chars += utf16_length(text);
-            item.text(text)
-        }
-        // Most models that pi is used with are Claude's.
-        Piece::Part(block) if block.kind.get() == Some("image") => {
-            chars += IMAGE_TOKENS * 4;
-            let tokens = image::tokens(block.data.or_empty(), image::claude, IMAGE_TOKENS);
-            item.fixed(tokens, "[image]")
-        }
-        Piece::Part(block) => {
-            chars += utf16_length(block.text.or_empty());
-            item.text(block.text.or_empty())
-        }
-    });
+    let item = content
+        .0
+        .iter()
+        .fold(item, |item, block| match block.kind.or_empty() {
+            // Most models that pi is used with are Claude's.
+            "image" => {
+                chars += IMAGE_TOKENS * 4;
+                let tokens = image::tokens(block.data.or_empty(), image::claude, IMAGE_TOKENS);
+                item.fixed(tokens, "[image]")
+            }
+            _ => {
+                chars += utf16_length(block.text.or_empty());
+                item.text(block.text.or_empty())
+            }
+        });
     item.own_bytes(chars)
 }
 

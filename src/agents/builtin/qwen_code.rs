@@ -446,7 +446,7 @@ impl Branch {
         // Where the history ends with a call, its result is sent next.
         let last = payload.compressed_history.last();
         let last = last.filter(|content| content.role.get() == Some("model"));
-        let parts = last.into_iter().flat_map(|content| content.parts.parts());
+        let parts = last.into_iter().flat_map(|content| &content.parts.0);
         let calls = parts.filter_map(|part| part.function_call.as_ref()?.id.key());
         let open: HashSet<Key> = calls.collect();
         let is_open = |(calls, _): &(Vec<Key>, Key)| calls.iter().any(|call| open.contains(call));

@@ -318,7 +318,11 @@ impl TaskDecoder {
             before: condensed.map(|one| one.before).filter(|n| *n > 0),
             ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
         });
-        let texts = message.content.all_texts(|block| block.text.get());
+        let texts = message
+            .content
+            .0
+            .iter()
+            .filter_map(|block| block.text.get());
         let items = texts.map(|text| out.text(Role::Container, Kind::Summary, text));
         let items = items.collect();
         out.node(Node::new(key, Part::Injected, items));

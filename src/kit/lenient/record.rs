@@ -15,7 +15,7 @@
 use super::lost::Lost;
 use super::mend::Mended;
 use super::scan::{NotJson, Raw, Scanner, VisitField, string};
-use super::{Count, Dollars, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
+use super::{Count, Dollars, MAX_WINDOW, Pieces, Report, Reported, Text, Texts, Window};
 use model::event::Sink;
 use serde::de::IgnoredAny;
 
@@ -508,25 +508,8 @@ impl<'a> Field<'a> for Texts<'a> {
     }
 }
 
-/// A string or an object.
-impl<'a, B: Record<'a>> Field<'a> for Piece<'a, B> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Piece<'a, B>>, NotJson> {
-        match json.peek() {
-            Some(b'"') => Ok(Some(Piece::Text(json.quoted()?.text()))),
-            _ => Ok(B::scan(json, at)?.map(Piece::Part)),
-        }
-    }
-}
-
-impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Pieces<'a, B>> {
-        match string(value.get()) {
-            Some(text) => Some(Pieces(vec![Piece::Text(text)])),
-            None => Pieces::scan(&mut Scanner::new(value.get()), at).ok()?,
-        }
-    }
-
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
+impl<'a, B: Record<'a>> Field<'a> for Pieces<B> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<B>>, NotJson> {
         let mut pieces = Vec::new();
         let is_read = add_pieces(json, at, MOST_NESTED_LISTS, &mut pieces)?;
         Ok(is_read.then_some(Pieces(pieces)))
@@ -540,13 +523,22 @@ fn add_pieces<'a, B: Record<'a>>(
     json: &mut Scanner<'a>,
     at: At<'_>,
     lists: usize,
-    pieces: &mut Vec<Piece<'a, B>>,
+    pieces: &mut Vec<B>,
 ) -> Result<bool, NotJson> {
-    if json.peek() != Some(b'[') {
-        let piece = Piece::scan(json, at)?;
-        let is_read = piece.is_some();
-        pieces.extend(piece);
-        return Ok(is_read);
+    match json.peek() {
+        Some(b'[') => {}
+        Some(b'"') => {
+            let mut piece = B::default();
+            piece.set("text", json, at)?;
+            pieces.push(piece);
+            return Ok(true);
+        }
+        _ => {
+            let piece = B::scan(json, at)?;
+            let is_read = piece.is_some();
+            pieces.extend(piece);
+            return Ok(is_read);
+        }
     }
     let Some(lists) = lists.checked_sub(1) else {
         return Ok(false);
@@ -568,7 +560,7 @@ mod tests {
         pub struct Sample<'a> {
             name: Text<'a>,
             tokens: Count = "inputTokens" | "tokens",
-            content: Pieces<'a, Inner<'a>>,
+            content: Pieces<Inner<'a>>,
             inner: Option<Inner<'a>>,
             raw: Option<Raw<'a>>,
             flags: Vec<Numbers>,
@@ -606,7 +598,8 @@ mod tests {
         assert_eq!(sample.tokens.0, Some(7));
         assert_eq!(sample.inner.unwrap().text.get(), Some("i"));
         assert_eq!(sample.raw.unwrap().get(), "[1,2]");
-        assert_eq!(sample.content.0.len(), 3);
+        let texts = sample.content.0.iter().filter_map(|inner| inner.text.get());
+        assert!(texts.eq(["a", "b", "c"]));
         assert_eq!(sample.flags[0].ok, Some(true));
         assert_eq!(sample.flags[0].share, Some(0.5));
     }

@@ -3,7 +3,7 @@
 use super::{AROUND, counted};
 use kit::anthropic::{self, Block, Content, ToolNames};
 use kit::image;
-use kit::lenient::{self, Piece, Raw, Text};
+use kit::lenient::{self, Raw, Text};
 use model::event::{NewItem, Sink};
 use model::{Kind, Role};
 use serde_json::Value;
@@ -20,26 +20,23 @@ pub(super) fn items(
     out: &mut Sink<'_>,
 ) -> (Vec<NewItem>, u64) {
     let mut cut = 0;
-    let items = content.0.iter().map(|piece| {
-        let mut item = match piece {
-            Piece::Text(text) => typed(text, out),
-            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
-                ("tool_result", _) => {
-                    let (item, without) = result(block, tools, counts_whole, out);
-                    cut += without;
-                    return item;
-                }
-                (_, Some(text)) => typed(text, out),
-                ("file", _) => {
-                    let content: Text<'_> = lenient::value(block.raw_content(), "content", out);
-                    out.text(Role::User, Kind::Text, content.or_empty())
-                }
-                _ => {
-                    let (tokens, label) = anthropic::media_tokens(block, tools.images);
-                    let item = out.item(Role::User, Kind::Text);
-                    item.fixed(tokens, &label).done()
-                }
-            },
+    let items = content.0.iter().map(|block| {
+        let mut item = match (block.kind.or_empty(), block.text.get()) {
+            ("tool_result", _) => {
+                let (item, without) = result(block, tools, counts_whole, out);
+                cut += without;
+                return item;
+            }
+            (_, Some(text)) => typed(text, out),
+            ("file", _) => {
+                let content: Text<'_> = lenient::value(block.raw_content(), "content", out);
+                out.text(Role::User, Kind::Text, content.or_empty())
+            }
+            _ => {
+                let (tokens, label) = anthropic::media_tokens(block, tools.images);
+                let item = out.item(Role::User, Kind::Text);
+                item.fixed(tokens, &label).done()
+            }
         };
         counted(&mut item);
         item

@@ -2,8 +2,8 @@
 
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
-use super::wire::SessionMeta;
-use kit::lenient::{self, Piece, Raw, Text};
+use super::wire::{SessionMeta, Subagent};
+use kit::lenient::{self, Raw, Text};
 use model::event::{Event, Meta, NewItem, Node, Part, Sink};
 use model::{Kind, Role};
 
@@ -78,15 +78,12 @@ fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
 
 /// The thread that started a session, and the kind of sub-agent it is. A fork has no parent.
 fn lineage(meta: &SessionMeta<'_>) -> (Option<Box<str>>, Option<Box<str>>) {
-    let origin = match &meta.source {
-        Some(Piece::Part(origin)) => origin.subagent.clone(),
-        _ => None,
-    };
-    let (spawn, kind) = match origin {
-        Some(Piece::Part(subagent)) => (subagent.thread_spawn, subagent.other),
-        Some(Piece::Text(word)) => (Default::default(), Text(Some(word))),
-        None => Default::default(),
-    };
+    let origin = meta.source.0.first();
+    let subagent = origin.and_then(|origin| origin.subagent.0.first().cloned());
+    let Subagent {
+        thread_spawn: spawn,
+        other: kind,
+    } = subagent.unwrap_or_default();
     let name = meta.agent_nickname.boxed().or(spawn.agent_nickname.boxed());
     let roles = [&meta.agent_role, &spawn.agent_role, &kind];
     let title = match (name, roles.into_iter().find_map(Text::boxed)) {

@@ -1,9 +1,7 @@
 //! The lines of a rollout as they are written.
 
 use jiff::Timestamp;
-use kit::lenient::{
-    At, Count, Field, NotJson, Piece, Pieces, Raw, Scanner, Text, Window, Written, record, scan,
-};
+use kit::lenient::{At, Count, Field, Pieces, Raw, Text, Window, Written, record, scan};
 use model::event::split_elided;
 use std::borrow::Cow;
 
@@ -52,7 +50,7 @@ record! {
         pub parent_thread_id: Text<'a>,
         pub agent_nickname: Text<'a>,
         pub agent_role: Text<'a>,
-        pub source: Option<Piece<'a, Origin<'a>>>,
+        pub source: Pieces<Origin<'a>>,
         pub base_instructions: Text<'a> = "base_instructions" / "text",
         pub dynamic_tools: Option<Raw<'a>>,
         pub subagent_history_start_ordinal: Ordinal,
@@ -69,12 +67,12 @@ record! {
 
     /// What started a session, where that is more than a word.
     pub(super) struct Origin<'a> {
-        pub subagent: Option<Piece<'a, Subagent<'a>>>,
+        pub subagent: Pieces<Subagent<'a>>,
     }
 
     pub(super) struct Subagent<'a> {
         pub thread_spawn: Spawn<'a>,
-        pub other: Text<'a>,
+        pub other: Text<'a> = "other" | "text",
     }
 
     pub(super) struct Spawn<'a> {
@@ -153,8 +151,8 @@ record! {
         pub kind: Text<'a> = "type",
         pub id: Text<'a>,
         pub role: Text<'a>,
-        pub content: Parts<'a>,
-        pub summary: Parts<'a>,
+        pub content: Pieces<ContentPart<'a>>,
+        pub summary: Pieces<ContentPart<'a>>,
         pub encrypted_content: Text<'a>,
         pub call_id: Text<'a>,
         pub name: Text<'a>,
@@ -162,7 +160,7 @@ record! {
         pub arguments: Option<Raw<'a>>,
         pub input: Option<Raw<'a>>,
         pub action: Option<Raw<'a>>,
-        pub output: Parts<'a>,
+        pub output: Pieces<ContentPart<'a>>,
         pub tools: Option<Raw<'a>>,
         pub revised_prompt: Text<'a>,
         pub result: Text<'a>,
@@ -326,24 +324,6 @@ impl Field<'_> for Ordinal {
         let digits = value.get().trim_matches('"');
         let number = digits.parse().ok();
         number.map(|number| Ordinal(Some(number)))
-    }
-}
-
-/// The parts of a content, which may be a list, one part, or a mere string.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Parts<'a>(pub Vec<ContentPart<'a>>);
-
-impl<'a> Field<'a> for Parts<'a> {
-    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Parts<'a>>, NotJson> {
-        let pieces = Pieces::<ContentPart<'a>>::scan(json, at)?;
-        let part = |piece| match piece {
-            Piece::Part(part) => part,
-            Piece::Text(text) => ContentPart {
-                text: Text(Some(text)),
-                ..ContentPart::default()
-            },
-        };
-        Ok(pieces.map(|pieces| Parts(pieces.0.into_iter().map(part).collect())))
     }
 }
 

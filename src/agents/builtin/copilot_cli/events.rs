@@ -39,8 +39,8 @@ record! {
         pub(super) tool_call_id: Text<'a> = "toolCallId",
         pub(super) parent_tool_call_id: Text<'a> = "parentToolCallId",
         pub(super) tool_name: Text<'a> = "toolName",
-        pub(super) result: Pieces<'a, Outcome<'a>>,
-        pub(super) error: Pieces<'a, Outcome<'a>>,
+        pub(super) result: Pieces<Outcome<'a>>,
+        pub(super) error: Pieces<Outcome<'a>>,
         pub(super) agent_name: Text<'a> = "agentName",
         pub(super) agent_display_name: Text<'a> = "agentDisplayName",
         pub(super) success: Option<bool>,
@@ -87,7 +87,7 @@ record! {
     /// The outcome of a call: its result, or its error.
     pub(super) struct Outcome<'a> {
         pub(super) content: Text<'a>,
-        pub(super) message: Text<'a>,
+        pub(super) message: Text<'a> = "message" | "text",
         pub(super) binary_results_for_llm: Vec<Binary<'a>> = "binaryResultsForLlm",
     }
 

@@ -16,7 +16,7 @@
 use super::query;
 use format::database::{DatabaseSpec, Schema};
 use kit::anthropic::ToolNames;
-use kit::lenient::{self, Piece, Pieces, Raw, Text, record};
+use kit::lenient::{self, Pieces, Raw, Text, record};
 use kit::protobuf::{Message as Fields, Value, from_hex};
 use model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
 use model::{Kind, Role};
@@ -80,7 +80,7 @@ const FOLDER: u64 = 9;
 record! {
     pub(super) struct Message<'a> {
         role: Text<'a>,
-        content: Pieces<'a, Block<'a>>,
+        content: Pieces<Block<'a>>,
     }
 
     struct Block<'a> {
@@ -176,11 +176,8 @@ pub(super) fn add(id: &str, message: &Message<'_>, tools: &mut ToolNames, out: &
 
 fn texts(message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    for piece in &message.content.0 {
-        let text = match piece {
-            Piece::Text(text) => text,
-            Piece::Part(block) => block.text.or_empty(),
-        };
+    for block in &message.content.0 {
+        let text = block.text.or_empty();
         let parts = match role {
             Role::User => {
                 let has_query = text.contains(super::QUERY.0);
@@ -212,19 +209,16 @@ fn texts(message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> 
 
 fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    for piece in &message.content.0 {
-        items.push(match piece {
-            Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
-            Piece::Part(block) => match block.kind.or_empty() {
-                "reasoning" | "redacted-reasoning" => {
-                    out.text(Role::Assistant, Kind::Thinking, block.text.or_empty())
-                }
-                "tool-call" => {
-                    let (name, call) = (block.tool.get(), block.call.get());
-                    tools.call(call, name, block.args, out)
-                }
-                _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
-            },
+    for block in &message.content.0 {
+        items.push(match block.kind.or_empty() {
+            "reasoning" | "redacted-reasoning" => {
+                out.text(Role::Assistant, Kind::Thinking, block.text.or_empty())
+            }
+            "tool-call" => {
+                let (name, call) = (block.tool.get(), block.call.get());
+                tools.call(call, name, block.args, out)
+            }
+            _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
         });
     }
     items
@@ -232,7 +226,7 @@ fn output(message: &Message<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> V
 
 fn results(message: &Message<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    for block in message.content.parts() {
+    for block in &message.content.0 {
         let call = block.call.get();
         let name = block.tool.get().or(tools.get(call));
         let item = out.tool_result(name, call);

@@ -3,7 +3,7 @@
 use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
 use kit::genai::{Call, Parts, Response};
-use kit::lenient::{self, Piece, utf16_length};
+use kit::lenient::{self, utf16_length};
 use model::event::{ItemBuilder, Key, NewItem, Sink};
 use model::{Kind, Role};
 use std::collections::HashSet;
@@ -11,10 +11,7 @@ use std::collections::HashSet;
 /// A part of a message.
 pub(super) enum Bit<'r, 'a> {
     /// A text or a file.
-    Said {
-        piece: &'r Piece<'a, Parts<'a>>,
-        hash: u64,
-    },
+    Said { part: &'r Parts<'a>, hash: u64 },
     /// A call of a tool.
     Call(&'r Call<'a>),
     /// A result, with what was sent beside it.
@@ -26,18 +23,15 @@ pub(super) enum Bit<'r, 'a> {
 }
 
 impl<'r, 'a> Bit<'r, 'a> {
-    fn said(piece: &'r Piece<'a, Parts<'a>>) -> Option<Bit<'r, 'a>> {
-        let hash = match text_of(piece) {
+    fn said(part: &'r Parts<'a>) -> Option<Bit<'r, 'a>> {
+        let hash = match text_of(part) {
             Some(text) => Key::of(text.trim()).get(),
             None => {
-                let Piece::Part(part) = piece else {
-                    return None;
-                };
                 let file = part.media()?;
                 Key::of_parts(&[file.mime_type.or_empty(), file.data.or_empty()]).get()
             }
         };
-        Some(Bit::Said { piece, hash })
+        Some(Bit::Said { part, hash })
     }
 
     /// The hash of a text or file.
@@ -81,37 +75,31 @@ impl<'r, 'a> Bit<'r, 'a> {
     }
 }
 
-/// The text of a piece, unless it is empty.
-fn text_of<'r>(piece: &'r Piece<'_, Parts<'_>>) -> Option<&'r str> {
-    let text = match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(part) => part.text.get(),
-    };
-    text.filter(|text| !text.is_empty())
+/// The text of a part, unless it is empty.
+fn text_of<'r>(part: &'r Parts<'_>) -> Option<&'r str> {
+    part.text.get().filter(|text| !text.is_empty())
 }
 
 /// The parts of a message of the user's. A file beside a result in it is the tool's.
 pub(super) fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     let mut bits: Vec<Bit<'r, 'a>> = Vec::new();
-    for piece in &message.content.0 {
-        if let Piece::Part(part) = piece {
-            if part.thought == Some(true) {
-                continue;
-            }
-            if let Some(response) = &part.function_response {
-                bits.push(Bit::Result {
-                    response,
-                    call: None,
-                    beside: Vec::new(),
-                });
-                continue;
-            }
-            if let (Some(Bit::Result { beside, .. }), Some(_)) = (bits.last_mut(), part.media()) {
-                beside.push(part);
-                continue;
-            }
+    for part in &message.content.0 {
+        if part.thought == Some(true) {
+            continue;
         }
-        bits.extend(Bit::said(piece));
+        if let Some(response) = &part.function_response {
+            bits.push(Bit::Result {
+                response,
+                call: None,
+                beside: Vec::new(),
+            });
+            continue;
+        }
+        if let (Some(Bit::Result { beside, .. }), Some(_)) = (bits.last_mut(), part.media()) {
+            beside.push(part);
+            continue;
+        }
+        bits.extend(Bit::said(part));
     }
     bits
 }
@@ -128,14 +116,10 @@ pub(super) fn of_model<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
         Some(id) => listed.contains(id),
         None => !listed.is_empty(),
     };
-    let pieces = message.content.0.iter();
-    let is_thought = |piece: &&Piece<'_, Parts<'_>>| match piece {
-        Piece::Part(part) => part.thought == Some(true),
-        Piece::Text(_) => false,
-    };
-    let said = pieces.filter(|piece| !is_thought(piece) && text_of(piece).is_some());
+    let parts = message.content.0.iter();
+    let is_said = |part: &&Parts<'_>| part.thought != Some(true) && text_of(part).is_some();
+    let said = parts.clone().filter(is_said);
     let mut bits: Vec<Bit<'r, 'a>> = said.filter_map(Bit::said).collect();
-    let parts = message.content.parts();
     let calls = parts.filter_map(|part| part.function_call.as_ref());
     let calls = calls.filter(|call| !repeats(call));
     bits.extend(calls.chain(&message.tool_calls).map(Bit::Call));
@@ -164,7 +148,7 @@ fn results<'r, 'a>(call: &'r Call<'a>) -> impl Iterator<Item = Bit<'r, 'a>> {
 /// Who wrote a text that begins so in a message of the user's, and what it is.
 pub(super) fn class(bits: &[Bit<'_, '_>]) -> (Role, Kind) {
     let text = bits.iter().find_map(|bit| match bit {
-        Bit::Said { piece, .. } => text_of(piece),
+        Bit::Said { part, .. } => text_of(part),
         _ => None,
     });
     let start = text.unwrap_or_default().trim_start();
@@ -189,7 +173,7 @@ pub(super) fn of_one_step(
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
     let texts = bits.iter().filter_map(|bit| match bit {
-        Bit::Said { piece, .. } => text_of(piece),
+        Bit::Said { part, .. } => text_of(part),
         _ => None,
     });
     let hooks: String = texts.map(|text| split_hook(text).0).collect();
@@ -243,11 +227,7 @@ pub(super) fn item(
 fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
     let of_file = |part: &Parts<'_>| own_tokens(part) * 4;
     match bit {
-        Bit::Said { piece, .. } => match (text_of(piece), piece) {
-            (Some(text), _) => own_bytes_of_text(text),
-            (None, Piece::Part(part)) => of_file(part),
-            (None, Piece::Text(_)) => 0,
-        },
+        Bit::Said { part, .. } => text_of(part).map_or_else(|| of_file(part), own_bytes_of_text),
         Bit::Call(call) => {
             let texts = [call.id.or_empty(), call.name.or_empty()];
             let texts = texts.into_iter().chain(call.args.map(|args| args.get()));
@@ -281,23 +261,20 @@ const LONG_TEXT: u64 = 100_000;
 const CALL_FRAME: u64 = 43;
 
 fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
-    let Bit::Said { piece, .. } = bit else {
+    let Bit::Said { part, .. } = bit else {
         return item;
     };
-    match (text_of(piece), piece) {
+    match (text_of(part), media(part)) {
         (Some(text), _) => item.text(text),
-        (None, Piece::Part(part)) => match media(part) {
-            Some((tokens, label)) => item.fixed(tokens, label),
-            None => item,
-        },
-        (None, Piece::Text(_)) => item,
+        (None, Some((tokens, label))) => item.fixed(tokens, label),
+        (None, None) => item,
     }
 }
 
 /// The same without what a hook has added.
 fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
     let text = match bit {
-        Bit::Said { piece, .. } => text_of(piece),
+        Bit::Said { part, .. } => text_of(part),
         _ => None,
     };
     match text.map(split_hook) {

@@ -20,7 +20,7 @@ record! {
         pub(super) id: Text<'a>,
         pub(super) timestamp: Text<'a>,
         pub(super) kind: Text<'a> = "type",
-        pub(super) content: Pieces<'a, Parts<'a>>,
+        pub(super) content: Pieces<Parts<'a>>,
         pub(super) tool_calls: Vec<Call<'a>> = "toolCalls",
         pub(super) tokens: Option<Tokens>,
         pub(super) model: Text<'a>,

@@ -132,10 +132,7 @@ impl Thread {
             "CONTENT_ADDED" => {
                 let author = self.author(record);
                 let id = record.message_id.or_empty();
-                for text in record.content.texts() {
-                    self.text(id, author, text, out);
-                }
-                for content in record.content.parts() {
+                for content in &record.content.0 {
                     self.content(id, author, content, out);
                 }
             }
@@ -229,10 +226,7 @@ impl Thread {
         let author = Author::of_role(message.role.or_empty());
         self.in_turn &= author != Author::User;
         let id = message.message_id.or_empty();
-        for text in message.contents.texts() {
-            self.text(id, author, text, out);
-        }
-        for content in message.contents.parts() {
+        for content in &message.contents.0 {
             self.content(id, author, content, out);
         }
     }
@@ -327,10 +321,7 @@ impl Thread {
             .item(role, kind)
             .tool(name.as_deref())
             .call(record.call_id.get());
-        for text in record.result.texts() {
-            item = item.text(text);
-        }
-        for answer in record.result.parts() {
+        for answer in &record.result.0 {
             item = match answer.text.get() {
                 Some(text) => item.text(text),
                 None => lenient::strings(item, answer.json),
@@ -440,16 +431,12 @@ impl Thread {
                 _ => (Role::Container, Kind::Summary, Author::Harness),
             };
             let item = out.item(role, kind);
-            let contents = message.contents.parts();
+            let contents = message.contents.0.iter();
             let item = match message.text.get() {
                 Some(text) => item.text(text),
                 None => contents.fold(item, |item, part| item.text(part.text.or_empty())),
             };
-            let item = message
-                .contents
-                .texts()
-                .fold(item, ItemBuilder::text)
-                .done();
+            let item = item.done();
             self.add(message.message_id.or_empty(), author, item, out);
         }
     }

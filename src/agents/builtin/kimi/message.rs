@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kit::image;
-use kit::lenient::{Count, Piece, Pieces, Text, record};
+use kit::lenient::{Count, Pieces, Text, record};
 use model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
 use model::{Kind, Role};
 
@@ -20,11 +20,11 @@ record! {
         text: Text<'a>,
         think: Text<'a>,
         encrypted: Text<'a>,
-        image_url: Option<Piece<'a, Link<'a>>> = "image_url" | "imageUrl",
+        image_url: Pieces<Link<'a>> = "image_url" | "imageUrl",
     }
 
     struct Link<'a> {
-        url: Text<'a>,
+        url: Text<'a> = "url" | "text",
     }
 
     /// A call of a tool, as OpenAI's interface has it.
@@ -52,7 +52,7 @@ record! {
 }
 
 /// A content: bare text, a part, or a list of either.
-pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
+pub(super) type Content<'a> = Pieces<Part<'a>>;
 
 impl ToolCall<'_> {
     /// The tool's name.
@@ -99,7 +99,11 @@ pub(super) fn time(number: f64) -> Option<Timestamp> {
 
 /// All texts of a content.
 pub(super) fn text_of(content: &Content<'_>) -> String {
-    content.all_texts(|part| part.text.get()).collect()
+    content
+        .0
+        .iter()
+        .filter_map(|part| part.text.get())
+        .collect()
 }
 
 /// Whether the harness wrote this as the user's.
@@ -122,23 +126,19 @@ pub(super) fn add_content<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
     content: &Content<'_>,
 ) -> ItemBuilder<'s, 'm> {
-    content.0.iter().fold(item, |item, piece| match piece {
-        Piece::Text(text) => item.text(text),
-        Piece::Part(part) => part.add_to(item),
-    })
+    let parts = content.0.iter();
+    parts.fold(item, |item, part| part.add_to(item))
 }
 
 /// The bytes that Kimi Code counts for a message with this content, at four a token: each text by itself, four
 /// ASCII characters or one other a token, 2,000 tokens for media, and the name of its author, which is one
 /// token (`llm-adapter/contract/tokens.ts`).
 pub(super) fn own_bytes(content: &Content<'_>) -> u64 {
-    let sizes = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => bytes_of(text),
-        Piece::Part(part) => match part.kind.or_empty() {
-            "image_url" | "audio_url" | "video_url" => MEDIA_TOKENS * BYTES_PER_TOKEN,
-            "think" => bytes_of(part.think.or_empty()),
-            _ => bytes_of(part.text.or_empty()),
-        },
+    let parts = content.0.iter();
+    let sizes = parts.map(|part| match part.kind.or_empty() {
+        "image_url" | "audio_url" | "video_url" => MEDIA_TOKENS * BYTES_PER_TOKEN,
+        "think" => bytes_of(part.think.or_empty()),
+        _ => bytes_of(part.text.or_empty()),
     });
     sizes.sum::<u64>() + BYTES_PER_TOKEN
 }
@@ -151,11 +151,8 @@ fn bytes_of(text: &str) -> u64 {
 
 /// The model's output: thoughts and texts, each an item.
 pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let items = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
-        Piece::Part(part) => part.output_item(out),
-    });
-    items.collect()
+    let parts = content.0.iter();
+    parts.map(|part| part.output_item(out)).collect()
 }
 
 impl Part<'_> {
@@ -174,10 +171,7 @@ impl Part<'_> {
     fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         match self.kind.or_empty() {
             "image_url" | "image" => {
-                let url = self.image_url.as_ref().and_then(|image| match image {
-                    Piece::Text(url) => Some(&**url),
-                    Piece::Part(link) => link.url.get(),
-                });
+                let url = self.image_url.0.first().and_then(|link| link.url.get());
                 let base64 = url.and_then(|url| Some(url.split_once(";base64,")?.1));
                 let base64 = base64.unwrap_or_default();
                 let tokens = image::tokens(base64, image::openai, image::DEFAULT);

@@ -428,7 +428,12 @@ fn add_result<'s, 'm>(
     parts: &ToolResult<'_>,
     result: Raw<'_>,
 ) -> ItemBuilder<'s, 'm> {
-    let mut texts = parts.content.all_texts(|part| part.text.get()).peekable();
+    let mut texts = parts
+        .content
+        .0
+        .iter()
+        .filter_map(|part| part.text.get())
+        .peekable();
     match texts.peek() {
         Some(_) => texts.fold(item, ItemBuilder::text),
         None => lenient::raw(item, result),

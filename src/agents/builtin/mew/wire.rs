@@ -58,7 +58,7 @@ record! {
 
     /// What a tool returned, or a piece of it.
     pub(super) struct ToolResult<'a> {
-        pub(super) content: Pieces<'a, ResultPart<'a>>,
+        pub(super) content: Pieces<ResultPart<'a>>,
     }
 
     pub(super) struct ResultPart<'a> {

@@ -11,7 +11,7 @@ use super::wire::{Times, Tokens};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kit::image::Formula;
-use kit::lenient::{self, Dollars, Piece, Pieces, Raw, Text, record};
+use kit::lenient::{self, Dollars, Pieces, Raw, Text, record};
 use model::event::{Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use model::{Gone, Kind, Role};
 
@@ -27,7 +27,7 @@ record! {
         tokens: Option<Tokens>,
         cost: Dollars,
         command: Text<'a>,
-        output: Option<Piece<'a, Shell<'a>>>,
+        output: Pieces<Shell<'a>>,
         status: Text<'a>,
         summary: Text<'a>,
         recent: Text<'a>,
@@ -47,7 +47,7 @@ record! {
     }
 
     struct Shell<'a> {
-        output: Text<'a>,
+        output: Text<'a> = "output" | "text",
     }
 
     struct Content<'a> {
@@ -62,7 +62,7 @@ record! {
     struct Call<'a> {
         status: Text<'a>,
         input: Option<Raw<'a>>,
-        content: Pieces<'a, Result<'a>>,
+        content: Pieces<Result<'a>>,
         structured: Option<Raw<'a>>,
         error: Option<Raw<'a>>,
     }
@@ -110,11 +110,8 @@ pub(super) fn row(
         "shell" => {
             let item = out.item(Role::Container, Kind::Reminder);
             let item = item.text("Shell command:").text(data.command.or_empty());
-            let output = match &data.output {
-                Some(Piece::Text(text)) => text,
-                Some(Piece::Part(shell)) => shell.output.or_empty(),
-                None => "",
-            };
+            let output = data.output.0.first();
+            let output = output.map_or("", |shell| shell.output.or_empty());
             (Part::Injected, vec![item.text(output).done()])
         }
         other => return OPENCODE.pass_over(other, out),
@@ -220,10 +217,9 @@ fn result(
     };
     let item = lenient::raw(item, whole);
     let pieces = call.content.0.iter();
-    let item = pieces.fold(item, |item, piece| match piece {
-        Piece::Text(text) => item.text(text),
-        Piece::Part(part) if part.kind.get() == Some("text") => item.text(part.text.or_empty()),
-        Piece::Part(part) => match media(part.mime.or_empty(), part.uri.or_empty(), formula) {
+    let item = pieces.fold(item, |item, part| match part.kind.or_empty() {
+        "text" | "" => item.text(part.text.or_empty()),
+        _ => match media(part.mime.or_empty(), part.uri.or_empty(), formula) {
             Some(file) => file.add_to(item),
             None => item,
         },

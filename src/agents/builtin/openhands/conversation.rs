@@ -233,11 +233,8 @@ impl OpenHandsDecoder {
             text: &record.thought,
         };
         let mut items: Vec<NewItem> = items::thinking(&thinking, out).into_iter().collect();
-        if record
-            .thought
-            .parts()
-            .any(|part| !part.text.or_empty().is_empty())
-        {
+        let mut parts = record.thought.0.iter();
+        if parts.any(|part| !part.text.or_empty().is_empty()) {
             let item = out.item(Role::Assistant, Kind::Text);
             items.push(items::content(item, &record.thought, None).done());
         }

@@ -12,13 +12,10 @@ const FAILED: &str = "[An error occurred during execution.]";
 /// Adds text and images.
 pub(super) fn content<'s, 'm>(
     mut item: ItemBuilder<'s, 'm>,
-    content: &Pieces<'_, Content<'_>>,
+    content: &Pieces<Content<'_>>,
     model: Option<&str>,
 ) -> ItemBuilder<'s, 'm> {
-    for text in content.texts() {
-        item = item.text(text);
-    }
-    for part in content.parts() {
+    for part in &content.0 {
         if let Some(text) = part.text.get() {
             item = item.text(text);
         }
@@ -45,7 +42,7 @@ pub(super) struct Thinking<'p, 'a> {
     pub(super) content: &'p Text<'a>,
     pub(super) blocks: &'p [Block<'a>],
     pub(super) item: Option<&'p Reasoning<'a>>,
-    pub(super) text: &'p Pieces<'a, Content<'a>>,
+    pub(super) text: &'p Pieces<Content<'a>>,
 }
 
 /// An answer's thinking, where it holds any that its text does not.
@@ -69,7 +66,7 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<Ne
     // Some models repeat it in their text, between tags.
     let text = from.content.or_empty().trim();
     let is_repeated = |part: &Content<'_>| part.text.or_empty().contains(text);
-    let is_new = !text.is_empty() && !from.text.parts().any(is_repeated);
+    let is_new = !text.is_empty() && !from.text.0.iter().any(is_repeated);
     is_new.then(|| item.text(from.content.or_empty()).done())
 }
 

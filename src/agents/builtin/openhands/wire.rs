@@ -15,11 +15,11 @@ record! {
         pub(super) tool_name: Text<'a>,
         pub(super) tool_call_id: Text<'a>,
         /// What the harness adds to a message or a result.
-        pub(super) extended_content: Pieces<'a, Content<'a>>,
+        pub(super) extended_content: Pieces<Content<'a>>,
 
         // SystemPromptEvent
-        pub(super) system_prompt: Pieces<'a, Content<'a>>,
-        pub(super) dynamic_context: Pieces<'a, Content<'a>>,
+        pub(super) system_prompt: Pieces<Content<'a>>,
+        pub(super) dynamic_context: Pieces<Content<'a>>,
         pub(super) tools: Vec<Tool<'a>>,
 
         // MessageEvent
@@ -27,7 +27,7 @@ record! {
         pub(super) activated_skills: Texts<'a>,
 
         // ActionEvent
-        pub(super) thought: Pieces<'a, Content<'a>>,
+        pub(super) thought: Pieces<Content<'a>>,
         pub(super) reasoning_content: Text<'a>,
         pub(super) thinking_blocks: Vec<Block<'a>>,
         pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
@@ -67,7 +67,7 @@ record! {
 
     pub(super) struct Message<'a> {
         pub(super) role: Text<'a>,
-        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) content: Pieces<Content<'a>>,
         pub(super) reasoning_content: Text<'a>,
         pub(super) thinking_blocks: Vec<Block<'a>>,
         pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
@@ -87,7 +87,7 @@ record! {
     }
 
     pub(super) struct Observation<'a> {
-        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) content: Pieces<Content<'a>>,
         pub(super) is_error: Option<bool>,
         pub(super) metadata: Option<Terminal<'a>>,
     }

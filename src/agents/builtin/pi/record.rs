@@ -11,7 +11,7 @@ record! {
         pub(super) parent_id: Text<'a> = "parentId",
         pub(super) timestamp: Text<'a>,
         pub(super) message: Option<Message<'a>>,
-        pub(super) content: Pieces<'a, Block<'a>>,
+        pub(super) content: Pieces<Block<'a>>,
         pub(super) summary: Text<'a>,
         pub(super) tokens_before: Count = "tokensBefore",
         pub(super) first_kept_entry_id: Text<'a> = "firstKeptEntryId",
@@ -27,12 +27,12 @@ record! {
 
     /// What an edited entry holds instead.
     pub(super) struct Replacement<'a> {
-        pub(super) content: Pieces<'a, Block<'a>>,
+        pub(super) content: Pieces<Block<'a>>,
     }
 
     pub(super) struct Message<'a> {
         pub(super) role: Text<'a>,
-        pub(super) content: Pieces<'a, Block<'a>>,
+        pub(super) content: Pieces<Block<'a>>,
         pub(super) provider: Text<'a>,
         pub(super) model: Text<'a>,
         pub(super) usage: Option<Numbers>,

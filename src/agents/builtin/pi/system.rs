@@ -21,7 +21,11 @@ pub(super) struct System {
 impl System {
     /// Takes a message that changes the system prompt or the tools.
     pub(super) fn change(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let content = message.content.all_texts(|block| block.text.get());
+        let content = message
+            .content
+            .0
+            .iter()
+            .filter_map(|block| block.text.get());
         for text in content.filter(|text| !text.is_empty()) {
             self.base += 1;
             let key = Key::of_number("pi prompt", self.base as u64);

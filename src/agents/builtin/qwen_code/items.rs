@@ -3,7 +3,7 @@
 
 use super::record::Content;
 use kit::genai::Parts;
-use kit::lenient::{self, Lost, Piece, Text, record, utf16_length};
+use kit::lenient::{self, Lost, Text, record, utf16_length};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 
@@ -49,12 +49,9 @@ impl Author {
 
 /// The items of a content.
 pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let parts: Vec<(Role, Kind, &Piece<'_, Parts<'_>>)> = content
-        .parts
-        .0
-        .iter()
-        .filter_map(|piece| class(piece, author).map(|(role, kind)| (role, kind, piece)))
-        .collect();
+    let parts = content.parts.0.iter();
+    let parts = parts.filter_map(|part| class(part, author).map(|(role, kind)| (role, kind, part)));
+    let parts: Vec<(Role, Kind, &Parts<'_>)> = parts.collect();
     parts
         .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
             (role, kind) == (next_role, next_kind) && !begins_one(next)
@@ -62,21 +59,15 @@ pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -
         .map(|chunk| {
             let (role, kind, _) = chunk[0];
             let item = out.item(role, kind);
-            let item = chunk
-                .iter()
-                .fold(item, |item, (.., piece)| add(item, piece));
-            let chars = chunk.iter().map(|(.., piece)| chars(piece)).sum();
+            let item = chunk.iter().fold(item, |item, (.., part)| add(item, part));
+            let chars = chunk.iter().map(|(.., part)| chars(part)).sum();
             item.own_bytes(chars).done()
         })
         .collect()
 }
 
-/// The role and kind of a piece; `None`: it is empty.
-fn class(piece: &Piece<'_, Parts<'_>>, author: Author) -> Option<(Role, Kind)> {
-    let part = match piece {
-        Piece::Text(text) => return of_text(text, author),
-        Piece::Part(part) => part,
-    };
+/// The role and kind of a part; `None`: it is empty.
+fn class(part: &Parts<'_>, author: Author) -> Option<(Role, Kind)> {
     if part.function_call.is_some() {
         return Some((Role::Assistant, Kind::ToolCall));
     }
@@ -115,13 +106,9 @@ fn class_of(author: Author) -> (Role, Kind) {
     }
 }
 
-/// The characters that Qwen Code itself counts for a piece, four of them a token
+/// The characters that Qwen Code itself counts for a part, four of them a token
 /// (`compactionInputSlimming.ts`, `estimatePartChars`).
-fn chars(piece: &Piece<'_, Parts<'_>>) -> u64 {
-    let part = match piece {
-        Piece::Text(text) => return utf16_length(text),
-        Piece::Part(part) => part,
-    };
+fn chars(part: &Parts<'_>) -> u64 {
     if let Some(response) = &part.function_response {
         let output = response.response.map_or(0, |value| {
             let read = lenient::parse(value.get(), &Lost::default());
@@ -143,18 +130,11 @@ fn chars(piece: &Piece<'_, Parts<'_>>) -> u64 {
     }
 }
 
-fn begins_one(piece: &Piece<'_, Parts<'_>>) -> bool {
-    match piece {
-        Piece::Text(_) => false,
-        Piece::Part(part) => part.function_call.is_some() || part.function_response.is_some(),
-    }
+fn begins_one(part: &Parts<'_>) -> bool {
+    part.function_call.is_some() || part.function_response.is_some()
 }
 
-fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, piece: &Piece<'_, Parts<'_>>) -> ItemBuilder<'s, 'm> {
-    let part = match piece {
-        Piece::Text(text) => return item.text(text),
-        Piece::Part(part) => part,
-    };
+fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, part: &Parts<'_>) -> ItemBuilder<'s, 'm> {
     if let Some(call) = &part.function_call {
         return call.add_to(item);
     }

@@ -39,7 +39,7 @@ record! {
     /// A message's content.
     pub(super) struct Content<'a> {
         pub(super) role: Text<'a>,
-        pub(super) parts: Pieces<'a, Parts<'a>>,
+        pub(super) parts: Pieces<Parts<'a>>,
     }
 
     /// The payload of a system record.
@@ -78,7 +78,7 @@ record! {
 impl Content<'_> {
     /// Its texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.parts.all_texts(|part| part.text.get())
+        self.parts.0.iter().filter_map(|part| part.text.get())
     }
 }
 

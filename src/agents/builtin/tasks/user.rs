@@ -2,7 +2,7 @@
 //! editor puts in.
 
 use kit::anthropic::{self, Block, Content, ToolNames};
-use kit::lenient::{self, Piece};
+use kit::lenient::{Pieces, model_name};
 use model::event::{Meta, NewItem, Sink};
 use model::{Kind, Role};
 
@@ -20,36 +20,31 @@ pub(super) fn items(
     let (mut items, mut about) = (Vec::new(), Meta::default());
     // In versions without native calls a result is a heading, and the text that follows it.
     let mut result: Option<String> = None;
-    for piece in &content.0 {
-        let (text, block) = match piece {
-            Piece::Text(text) => (Some(&**text), None),
-            Piece::Part(block) => (block.text.get(), Some(block)),
-        };
-        let item = match (text, block) {
-            (_, Some(block)) if block.kind.get() == Some("tool_result") => {
+    for block in &content.0 {
+        let item = match block.text.get() {
+            _ if block.kind.get() == Some("tool_result") => {
                 items.extend(native(block, tools, out));
                 continue;
             }
-            (Some(text), _) if text.trim_start().starts_with(ENVIRONMENT) => {
+            Some(text) if text.trim_start().starts_with(ENVIRONMENT) => {
                 about = self::about(text);
                 out.text(Role::Container, Kind::Reminder, text)
             }
-            (Some(text), _) if NOTES.iter().any(|note| text.starts_with(note)) => {
+            Some(text) if NOTES.iter().any(|note| text.starts_with(note)) => {
                 out.text(Role::Container, Kind::Reminder, text)
             }
-            (Some(text), _) if heading(text).is_some() || result.is_some() => {
+            Some(text) if heading(text).is_some() || result.is_some() => {
                 if let Some(tool) = heading(text) {
                     result = Some(tool.to_owned());
                 }
                 out.tool_result(result.as_deref(), None).text(text).done()
             }
-            (Some(text), _) => out.text(Role::User, Kind::Text, text),
-            (None, Some(block)) => {
+            Some(text) => out.text(Role::User, Kind::Text, text),
+            None => {
                 let (tokens, label) = anthropic::media_tokens(block, tools.images);
                 let item = out.item(Role::User, Kind::Text);
                 item.fixed(tokens, &label).done()
             }
-            (None, None) => continue,
         };
         items.push(item);
     }
@@ -58,7 +53,7 @@ pub(super) fn items(
 
 /// The items of a native result.
 fn native(block: &Block<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let content = lenient::Pieces(vec![Piece::Part(block.clone())]);
+    let content = Pieces(vec![block.clone()]);
     anthropic::user_items(&content, Role::User, Kind::Text, tools, out)
 }
 
@@ -82,7 +77,7 @@ fn about(details: &str) -> Meta {
         .or_else(|| between("# Current Working Directory (", ")"));
     Meta {
         cwd: folder.map(Into::into),
-        model: between("<model>", "</model>").map(|model| lenient::model_name(model).into()),
+        model: between("<model>", "</model>").map(|model| model_name(model).into()),
         ..Meta::default()
     }
 }
