@@ -22,7 +22,7 @@ mod generation;
 use format::names;
 use format::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind,
-    database, decoder, facts, head,
+    decoder, facts, head,
 };
 use kit::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
@@ -57,13 +57,7 @@ pub static ANTIGRAVITY: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<AntigravityDecoder>,
-    store: &|head| {
-        if head.starts_with(database::MAGIC) {
-            Some(StoreKind::Database(&generation::DATABASE.spec))
-        } else {
-            Some(StoreKind::Lines)
-        }
-    },
+    store: &|head| StoreKind::database(&generation::DATABASE.spec, head).or(Some(StoreKind::Lines)),
     reset_marks: &[r#""type":"CHECKPOINT""#, r#""type": "CHECKPOINT""#],
     terms: format::THOUGHTS,
     reasoning_beside_output: true,

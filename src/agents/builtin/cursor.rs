@@ -15,9 +15,7 @@
 
 mod chat;
 
-use format::{
-    Base, Claim, Decoder, Facts, Format, Root, SameId, StoreKind, database, decoder, head,
-};
+use format::{Base, Claim, Decoder, Facts, Format, Root, SameId, StoreKind, decoder, head};
 use kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use kit::lenient::{self, Text, record};
 use model::event::{NewItem, Node, Part, Sink};
@@ -48,13 +46,7 @@ pub static CURSOR: Format = Format {
     },
     claims: &claims,
     recognise: &recognise,
-    store: &|head| {
-        if head.starts_with(database::MAGIC) {
-            Some(StoreKind::Database(&chat::CHATS))
-        } else {
-            Format::DEFAULT.store(head)
-        }
-    },
+    store: &|head| StoreKind::database(&chat::CHATS, head).or_else(|| Format::DEFAULT.store(head)),
     decoder: &decoder::<CursorDecoder>,
     terms: &[],
     // A chat may have a transcript too, whose name comes before `store.db`.

@@ -19,7 +19,7 @@
 //! For the lines see [`super::pi`].
 
 use super::pi::{PI, begins_with_a_header};
-use format::database::{DatabaseSpec, MAGIC, Schema};
+use format::database::{DatabaseSpec, Schema};
 use format::{Cached, Claim, Decoder, Facts, Format, Root, Standing, StoreKind, Tier, facts, head};
 use kit::lenient::{self, Count, Text, Window, record};
 use model::event::{Event, Key, Meta, Node, Part, Sink};
@@ -63,13 +63,7 @@ pub static OPENCLAW: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &|| Box::new(OpenClawDecoder::default()),
-    store: &|head| {
-        if head.starts_with(MAGIC) {
-            Some(StoreKind::Database(&STORE))
-        } else {
-            Format::DEFAULT.store(head)
-        }
-    },
+    store: &|head| StoreKind::database(&STORE, head).or_else(|| Format::DEFAULT.store(head)),
     settings: Some(&settings::SETTINGS),
     cached: Cached::Beside,
     ..PI

@@ -32,7 +32,6 @@ mod tables;
 mod v2;
 mod wire;
 
-use format::database::MAGIC;
 use format::{
     Base, Cached, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier,
     WITH_CACHE_AND_REASONING, decoder, head,
@@ -128,11 +127,12 @@ fn is_session(head: &[u8]) -> bool {
 }
 
 fn store(head: &[u8]) -> Option<StoreKind> {
-    Some(match head.starts_with(MAGIC) {
-        true => StoreKind::Database(&tables::SPEC),
-        false if is_session(head) => StoreKind::Tree(&storage::STORAGE),
-        false => StoreKind::Document,
-    })
+    let written = if is_session(head) {
+        StoreKind::Tree(&storage::STORAGE)
+    } else {
+        StoreKind::Document
+    };
+    StoreKind::database(&tables::SPEC, head).or(Some(written))
 }
 
 /// Decodes one session.

@@ -24,7 +24,6 @@ mod settings;
 mod trace;
 mod tree;
 
-use format::database::MAGIC;
 use format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
 use kit::image;
 use model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
@@ -78,14 +77,12 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 fn store(head: &[u8]) -> Option<StoreKind> {
-    if head.starts_with(MAGIC) {
-        return Some(StoreKind::Database(&trace::DATABASE));
-    }
-    Some(if head::is_object(head) {
+    let written = if head::is_object(head) {
         StoreKind::Lines
     } else {
         StoreKind::Document
-    })
+    };
+    StoreKind::database(&trace::DATABASE, head).or(Some(written))
 }
 
 /// Decodes one session.

@@ -37,8 +37,7 @@ mod threads;
 
 use envelope::{Bodies, Exchange};
 use format::{
-    Base, Claim, Decoder, Facts, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, database,
-    decoder, facts,
+    Base, Claim, Decoder, Facts, Format, Root, StoreKind, WITH_CACHE_AND_REASONING, decoder, facts,
 };
 use kit::bodies::{Response, Thoughts};
 use kit::lenient::{Lost, model_name};
@@ -67,11 +66,7 @@ pub static REQUEST_LOG: Format = Format {
     claims: &claims,
     recognise: &recognise::is_request_log,
     store: &|head| {
-        if head.starts_with(database::MAGIC) {
-            Some(StoreKind::Database(&databases::REQUESTS))
-        } else {
-            Format::DEFAULT.store(head)
-        }
+        StoreKind::database(&databases::REQUESTS, head).or_else(|| Format::DEFAULT.store(head))
     },
     decoder: &decoder::<RequestLogDecoder>,
     // Nothing marks the line: a compaction shows in what the next request no longer holds.

@@ -8,11 +8,10 @@ use super::run;
 use format::head;
 use kit::bodies;
 use kit::lenient::{Lost, Raw};
-use kit::prompts::{Block, Conversation, Prompt, Step, mark_turns};
+use kit::prompts::{self, Block, Conversation, Prompt, Step, mark_turns};
 use model::event::{Key, Sink};
 use model::{Kind, Role};
 use serde_json::Value;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Whether a value is a message.
 pub(super) fn is_message(value: &Value) -> bool {
@@ -93,10 +92,8 @@ impl History {
 }
 
 fn hash(message: &Call) -> u64 {
-    let mut hasher = DefaultHasher::new();
     let blocks = message.input.iter().chain(&message.output);
-    blocks.for_each(|block| block.fingerprint().hash(&mut hasher));
-    hasher.finish()
+    prompts::hash(&blocks.map(Block::fingerprint).collect::<Vec<_>>())
 }
 
 /// Reads a message as what a call carried or answered.

@@ -1,11 +1,10 @@
 //! One conversation of a file, and how its requests are recognised.
 
 use kit::bodies::{Request, Response};
-use kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
+use kit::prompts::{Block, Conversation, Prompt, Step, front_of, hash, passages};
 use model::event::{Event, Key, Lane, Meta, Node, Part, Sink, Usage};
 use model::{Kind, Role};
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A response of at least this many bytes is recognised where it is quoted.
 const MIN_QUOTED: usize = 400;
@@ -124,7 +123,5 @@ fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
 
 /// A hash that is the same for requests with the same system prompt and tools.
 pub(super) fn fingerprint(front: &[Block<'_>]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    front_of(front).hash(&mut hasher);
-    hasher.finish()
+    hash(&front_of(front))
 }
