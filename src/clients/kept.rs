@@ -78,12 +78,8 @@ impl Kept {
 }
 
 impl Entry for Kept {
-    fn agent(&self) -> &str {
-        &self.agent
-    }
-
-    fn session(&self) -> &str {
-        &self.session
+    fn whose(&self) -> (&str, &str) {
+        (&self.agent, &self.session)
     }
 }
 

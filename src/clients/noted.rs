@@ -72,12 +72,8 @@ pub struct NotedSize {
 }
 
 impl Entry for Noted {
-    fn agent(&self) -> &str {
-        &self.agent
-    }
-
-    fn session(&self) -> &str {
-        &self.session
+    fn whose(&self) -> (&str, &str) {
+        (&self.agent, &self.session)
     }
 }
 

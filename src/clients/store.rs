@@ -23,10 +23,8 @@ const REFRESH_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// What is kept of a session.
 pub trait Entry: Serialize + DeserializeOwned + PartialEq {
-    /// The agent's id.
-    fn agent(&self) -> &str;
-    /// The session's id.
-    fn session(&self) -> &str;
+    /// The agent's id, and the session's.
+    fn whose(&self) -> (&str, &str);
 }
 
 /// The name of the file of a session. An id is not used as a name: it may be anything.
@@ -44,7 +42,7 @@ fn read<T: Entry>(path: &Path, agent: &str, session: &str) -> Option<T> {
     let bytes = files::read(path, LARGEST_FILE).ok()?;
     let kept: T = serde_json::from_slice(&bytes).ok()?;
     // Two ids may have one hash.
-    (kept.agent() == agent && kept.session() == session).then_some(kept)
+    (kept.whose() == (agent, session)).then_some(kept)
 }
 
 /// Keeps this of its session. Nothing is written if that is what is kept already.
@@ -53,8 +51,9 @@ fn read<T: Entry>(path: &Path, agent: &str, session: &str) -> Option<T> {
 ///
 /// If it cannot be written.
 pub fn save<T: Entry>(folder: &Path, kept: &T) -> io::Result<()> {
-    let path = folder.join(name(kept.agent(), kept.session()));
-    let known: Option<T> = read(&path, kept.agent(), kept.session());
+    let (agent, session) = kept.whose();
+    let path = folder.join(name(agent, session));
+    let known: Option<T> = read(&path, agent, session);
     let is_new = known.is_none();
     if known.as_ref() == Some(kept) && !is_older(&path, REFRESH_AGE) {
         return Ok(());

@@ -15,7 +15,7 @@ use crate::line::{Shown, Trouble, named};
 use clients::hook::{Event, Moment, Say};
 use clients::kept::{self, Kept, KeptBreakdown};
 use clients::noted::{self, Noted};
-use clients::store::{self, Entry};
+use clients::store;
 use files::paths::User;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -215,7 +215,7 @@ impl Call<'_> {
             return;
         };
         // Without an id nobody would find it.
-        if noted.session().is_empty() || *noted == Noted::new(noted.agent(), noted.session()) {
+        if noted.session.is_empty() || *noted == Noted::new(&noted.agent, &noted.session) {
             return;
         }
         let saved = store::save(&folder, noted);
