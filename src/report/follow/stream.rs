@@ -134,21 +134,21 @@ impl Stream {
 impl State {
     /// Takes in an update. Returns whether there is something new to write.
     fn apply(&mut self, update: Update, texts: &Texts, now: Instant) -> bool {
-        let (file, is_scanned) = match &update {
-            Update::Found(facts) => (Some(facts.file), false),
-            Update::Summaries { file, .. }
-            | Update::Rebuilt { file, .. }
-            | Update::Appended { file, .. }
+        let (file, lanes) = match &update {
+            Update::Found(facts) => (facts.file, None),
+            Update::Summaries { file, summaries } => (*file, Some(lanes_of(summaries))),
+            Update::Rebuilt { file, sessions } => (*file, Some(lanes_of(sessions))),
+            Update::Appended { file, .. }
             | Update::Settings { file, .. }
-            | Update::Running { file, .. } => (Some(*file), false),
-            Update::Vanished(file) => {
-                let keys: Vec<SessionKey> = self.keys(*file);
-                for key in keys {
-                    self.remove(key, texts);
+            | Update::Running { file, .. } => (*file, None),
+            Update::Vanished(file) => (*file, Some(Vec::new())),
+            Update::InitialScanDone => {
+                self.fleet.apply(update);
+                for key in std::mem::take(&mut self.held) {
+                    self.changes.mark(key, now);
                 }
-                (None, false)
+                return true;
             }
-            Update::InitialScanDone => (None, true),
             // It shows what it showed.
             Update::PutAway(_) => {
                 self.fleet.apply(update);
@@ -156,30 +156,14 @@ impl State {
             }
             Update::CaughtUp => return false,
         };
-        let lanes: Option<Vec<Lane>> = match &update {
-            Update::Summaries { summaries, .. } => {
-                Some(summaries.iter().map(|(lane, _)| *lane).collect())
-            }
-            Update::Rebuilt { sessions, .. } => {
-                Some(sessions.iter().map(|(lane, _)| *lane).collect())
-            }
-            _ => None,
-        };
-        if let (Some(lanes), Some(file)) = (lanes, file) {
+        let mut is_new = matches!(update, Update::Vanished(_));
+        if let Some(lanes) = lanes {
             let former = self.keys(file).into_iter();
             for key in former.filter(|key| !lanes.contains(&key.lane)) {
                 self.remove(key, texts);
             }
         }
         self.fleet.apply(update);
-        if is_scanned {
-            for key in std::mem::take(&mut self.held) {
-                self.changes.mark(key, now);
-            }
-            return true;
-        }
-        let Some(file) = file else { return true };
-        let mut is_new = false;
         for key in self.keys(file) {
             is_new |= self.changes.mark(key, now);
         }
@@ -256,9 +240,7 @@ impl State {
         };
         let title = names.title.take().filter(|_| matches!(texts, Texts::All));
         let name = joined_by(facts.agent, facts, key.lane);
-        let Some(part) = SessionPart::of(&self.fleet, key, names, None, at) else {
-            return Ok(());
-        };
+        let part = SessionPart::new(&self.fleet, key, gauge, names, None, at);
         let body = Body::new(name, title, part);
         let mut said = Vec::new();
         line(&mut said, &body)?;
@@ -275,6 +257,10 @@ impl State {
         }
         Ok(())
     }
+}
+
+fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
+    all.iter().map(|(lane, _)| *lane).collect()
 }
 
 impl Texts {

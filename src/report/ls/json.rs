@@ -104,23 +104,16 @@ fn session<'a>(all: &'a Sessions, row: &Row) -> Option<SessionPart<'a>> {
         .as_ref()
         .map(|_| all.spending.get(&row.key).copied().unwrap_or_default());
     let names = Names::with_texts(&all.fleet, row.key)?;
-    SessionPart::of(&all.fleet, row.key, names, usage.as_ref(), all.clock.now)
-}
-
-impl<'a> SessionPart<'a> {
-    /// The part of a session; `None`: there is no such session.
-    pub(crate) fn of(
-        fleet: &'a Fleet,
-        key: SessionKey,
-        names: Names<'a>,
-        usage: Option<&Spending>,
-        now: Timestamp,
-    ) -> Option<SessionPart<'a>> {
-        let gauge = fleet.gauge(key)?;
-        let times = (fleet.newest_record(key), fleet.live(key, now), now);
-        let provisional = provisional(gauge);
-        Some(SessionPart::new(gauge, names, times, provisional, usage))
-    }
+    let (fleet, key, usage) = (&all.fleet, row.key, usage.as_ref());
+    let gauge = fleet.gauge(key)?;
+    Some(SessionPart::new(
+        fleet,
+        key,
+        gauge,
+        names,
+        usage,
+        all.clock.now,
+    ))
 }
 
 /// The keys of a session that `report` may show otherwise, since the log was read from its end, or texts were not counted.
@@ -143,11 +136,12 @@ fn provisional(gauge: &Gauge) -> Vec<&'static str> {
 }
 
 part! { SessionPart<'a>(
+    fleet: &'a Fleet,
+    key: SessionKey,
     gauge: &'a Gauge,
     names: Names<'a>,
-    times: (Option<Timestamp>, Option<Live>, Timestamp),
-    provisional: Vec<&'static str>,
     used: Option<&Spending>,
+    now: Timestamp,
 ) {
     id: Option<Cow<'a, str>> = names.id,
     agent: &'a str = gauge.agent,
@@ -159,12 +153,12 @@ part! { SessionPart<'a>(
     // The project's folder: a worktree's is that of its repository.
     folder: Option<Cow<'a, str>> = names.folder,
     model: Option<Cow<'a, str>> = names.model,
-    updated_at: Option<Timestamp> = times.0,
-    live: Option<Live> = times.1,
+    updated_at: Option<Timestamp> = fleet.newest_record(key),
+    live: Option<Live> = fleet.live(key, now),
     // Whether `report` would show the same, and what it may show otherwise.
-    r#final: bool = provisional.is_empty(),
-    provisional: Vec<&'static str> = provisional,
-    context: ContextPart = ContextPart::of(gauge),
+    r#final: bool = provisional(gauge).is_empty(),
+    provisional: Vec<&'static str> = provisional(gauge),
+    context: ContextPart = ContextPart::new(gauge),
     trigger: Option<u64> = gauge.limits().trigger,
     trigger_source: &'static str = gauge.limits().trigger_source.name(),
     // The agent's own count in percent of the trigger, as the agent compares them.
@@ -174,10 +168,10 @@ part! { SessionPart<'a>(
         .map(|trigger| percent(gauge.context.counted(), trigger)),
     headroom: Option<u64> = gauge.headroom(),
     // What else than the size can compact it next.
-    next: Vec<NextPart> = triggers::other(gauge, times.2).iter().map(NextPart::new).collect(),
+    next: Vec<NextPart> = triggers::other(gauge, now).iter().map(NextPart::new).collect(),
     cache?: CachePart = gauge
         .prompt_cache()
-        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(), times.2)),
+        .map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)),
     // With totals: of all responses in its log, those that a fork repeats too.
     usage?: SessionUsagePart = used.map(SessionUsagePart::new),
 }}

@@ -41,7 +41,7 @@ part! { Report<'a>(
     tools: &[Tool],
 ) {
     session: SessionPart<'a> = SessionPart::new(report, session),
-    context: ContextPart = ContextPart::of(&report.gauge),
+    context: ContextPart = ContextPart::new(&report.gauge),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, report.gauge.limits().clone()),
     cache?: CachePart = report
@@ -118,30 +118,23 @@ part! { SessionPart<'a>(report: &'a SessionReport<'a>, session: &'a Session) {
         .map(|(place, why)| format!("line {}: {why}", place.line())),
 }}
 
-impl ContextPart {
-    /// The context of a listed session.
-    pub(crate) fn of(gauge: &Gauge) -> ContextPart {
-        let (context, limits) = (&gauge.context, gauge.limits());
-        ContextPart::new(gauge.agents_number, context, limits)
-    }
-}
-
-part! { ContextPart(own: Option<u64>, context: &Context, limits: &Limits) {
-    window: u64 = limits.window,
-    window_source: &'static str = limits.window_source.name(),
+part! { ContextPart(gauge: &Gauge) {
+    window: u64 = gauge.limits().window,
+    window_source: &'static str = gauge.limits().window_source.name(),
     #[serde(skip_serializing_if = "str::is_empty")]
-    window_setting: &'static str = limits.window_setting,
-    used: u64 = context.used,
-    known: u64 = context.known,
-    estimated: u64 = context.estimated,
-    low: u64 = context.low,
-    high: u64 = context.high,
-    source: &'static str = context.basis.name(),
-    percent: f64 = percent(context.used, limits.window),
+    window_setting: &'static str = gauge.limits().window_setting,
+    used: u64 = gauge.context.used,
+    known: u64 = gauge.context.known,
+    estimated: u64 = gauge.context.estimated,
+    low: u64 = gauge.context.low,
+    high: u64 = gauge.context.high,
+    source: &'static str = gauge.context.basis.name(),
+    percent: f64 = percent(gauge.context.used, gauge.limits().window),
     // The agent's own number, while it applies to this context.
-    said?: u64 = own,
-    own_count?: u64 = context.own.map(|own| own.tokens),
-    earlier_reasoning?: u64 = context
+    said?: u64 = gauge.agents_number,
+    own_count?: u64 = gauge.context.own.map(|own| own.tokens),
+    earlier_reasoning?: u64 = gauge
+        .context
         .own
         .map(|own| own.earlier_reasoning)
         .filter(|tokens| *tokens > 0),

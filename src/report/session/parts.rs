@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 /// The size of the context, and its window: `context` of a report.
 pub fn context(gauge: &Gauge) -> Map<String, Value> {
-    object(&ContextPart::of(gauge))
+    object(&ContextPart::new(gauge))
 }
 
 /// The parts of the context by role: `roles` of a report.
