@@ -44,6 +44,8 @@ const COLUMNS: [Column; 16] = [
     Column::new("ID", Holds::Words, 6),
     Column::new("TITLE", Holds::Text(28), 0),
 ];
+/// Those that are shown with totals only: USED and COST.
+const OF_TOTALS: [usize; 2] = [12, 13];
 
 /// The columns of what the totals are divided by.
 const GROUP_COLUMNS: [Column; 7] = [
@@ -65,15 +67,11 @@ pub(super) fn write(page: &mut Page<'_>, sessions: &Sessions) -> io::Result<()> 
     if !rows.is_empty() {
         let mut signs: Vec<String> = signs(&rows).into_iter().map(Into::into).collect();
         signs.extend(at_least(sessions.spending.values()));
-        if sessions.totals.is_some() {
-            write_table(page, COLUMNS, rows)?;
-        } else {
-            write_table(
-                page,
-                without_totals(COLUMNS),
-                rows.into_iter().map(without_totals).collect(),
-            )?;
+        let mut columns = COLUMNS;
+        for at in OF_TOTALS {
+            columns[at].is_shown = sessions.totals.is_some();
         }
+        write_table(page, columns, rows)?;
         if !signs.is_empty() {
             writeln!(page, "\n{}", signs.join(", "))?;
         }
@@ -106,12 +104,6 @@ fn write_table<const N: usize>(
         indent: 0,
     };
     table.write(page)
-}
-
-/// The columns, or the cells of a row, without those of totals.
-fn without_totals<T>(all: [T; 16]) -> [T; 14] {
-    let [a, b, c, d, e, f, g, h, i, j, k, l, _, _, id, title] = all;
-    [a, b, c, d, e, f, g, h, i, j, k, l, id, title]
 }
 
 fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> io::Result<()> {

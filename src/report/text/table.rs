@@ -19,6 +19,8 @@ pub(crate) struct Column {
     rank: u8,
     /// Whether it is left out where no cell has a value.
     is_optional: bool,
+    /// Whether it is shown at all.
+    pub(crate) is_shown: bool,
 }
 
 impl Column {
@@ -28,6 +30,7 @@ impl Column {
             holds,
             rank,
             is_optional: false,
+            is_shown: true,
         }
     }
 
@@ -89,12 +92,13 @@ impl<const N: usize> Table<N> {
     /// The width of each column; `None`: it is left out.
     fn widths(&self, most: Option<usize>) -> [Option<usize>; N] {
         let mut widths: [Option<usize>; N] = std::array::from_fn(|at| {
-            let is_empty = self.rows.iter().all(|row| row[at] == NONE);
-            if self.columns[at].is_optional && is_empty {
+            let column = &self.columns[at];
+            let is_empty = || self.rows.iter().all(|row| row[at] == NONE);
+            if !column.is_shown || (column.is_optional && is_empty()) {
                 return None;
             }
             let cells = self.rows.iter().map(|row| width(&row[at]));
-            cells.max().max(Some(width(self.columns[at].heading)))
+            cells.max().max(Some(width(column.heading)))
         });
         let Some(most) = most else { return widths };
         let least = |at: usize| match self.columns[at].holds {
