@@ -9,6 +9,7 @@ mod models;
 
 use super::ReportContext;
 use format::Format;
+use ingest::sync::lock;
 use model::event::{ByLength, Cause, Event, Key, Measure, Meta, Node, Size};
 use model::fleet::FileFacts;
 use model::project::Project;
@@ -19,8 +20,7 @@ use render::number::counted;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokens::Counter;
 
 /// The most names that are told apart when they are counted.
@@ -67,10 +67,8 @@ pub struct Redactor {
     models: Models,
     /// The types of records that decoders know.
     records: HashSet<&'static str>,
-    texts: AtomicU64,
-    titles: AtomicU64,
-    paths: AtomicU64,
-    ids: AtomicU64,
+    /// All but the names.
+    left_out: Mutex<LeftOut>,
     /// The hashes of the names that were replaced.
     names: Mutex<HashSet<Key>>,
 }
@@ -120,23 +118,16 @@ impl Redactor {
             tools: known.tools,
             models: Models::new(known.rules, rules),
             records: records.collect(),
-            texts: AtomicU64::new(0),
-            titles: AtomicU64::new(0),
-            paths: AtomicU64::new(0),
-            ids: AtomicU64::new(0),
+            left_out: Mutex::default(),
             names: Mutex::default(),
         }
     }
 
     /// What was left out so far.
     pub fn left_out(&self) -> LeftOut {
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         LeftOut {
-            texts: self.texts.load(Ordering::Relaxed),
-            titles: self.titles.load(Ordering::Relaxed),
-            paths: self.paths.load(Ordering::Relaxed),
-            ids: self.ids.load(Ordering::Relaxed),
-            names: names.len() as u64,
+            names: lock(&self.names).len() as u64,
+            ..*lock(&self.left_out)
         }
     }
 
@@ -157,7 +148,7 @@ impl Redactor {
                 *kind = self.name("type", kind).into();
             }
             Event::Unreadable(why) => {
-                count(&self.texts, 1);
+                lock(&self.left_out).texts += 1;
                 *why = "the reason is left out".into();
             }
             _ => {}
@@ -204,7 +195,7 @@ impl Redactor {
 
     fn node(&self, node: &mut Node) {
         for item in &mut node.items {
-            count(&self.texts, u64::from(!item.preview.is_empty()));
+            lock(&self.left_out).texts += u64::from(!item.preview.is_empty());
             item.preview = Box::default();
             let Some(tool) = item.tool.as_deref() else {
                 continue;
@@ -240,7 +231,7 @@ impl Redactor {
 
     fn drop_titles(&self, meta: &mut Meta) {
         let texts = [meta.title.take(), meta.prompt.take()];
-        count(&self.titles, texts.iter().flatten().count() as u64);
+        lock(&self.left_out).titles += texts.iter().flatten().count() as u64;
     }
 
     /// Leaves texts out of the facts about a session, when it was read and they are needed no more.
@@ -252,13 +243,13 @@ impl Redactor {
             }
         }
         if let Some(folder) = meta.cwd.take() {
-            count(&self.paths, 1);
+            lock(&self.left_out).paths += 1;
             meta.cwd = Some(self.folder(&folder).into());
         }
         if let Some(version) = meta.version.take() {
             let is_number = |c: char| c.is_ascii_digit() || c == '.';
             let number: String = version.chars().take_while(|c| is_number(*c)).collect();
-            count(&self.texts, u64::from(number.len() < version.len()));
+            lock(&self.left_out).texts += u64::from(number.len() < version.len());
             meta.version = (!number.is_empty()).then(|| number.into());
         }
     }
@@ -270,7 +261,7 @@ impl Redactor {
 
     /// The same of the facts about a log.
     pub(crate) fn facts(&self, facts: &mut FileFacts) {
-        count(&self.paths, 1);
+        lock(&self.left_out).paths += 1;
         let path = pseudonym("log", &facts.path.to_string_lossy());
         facts.path = Arc::new(path.into());
         for id in [&mut facts.id, &mut facts.parent] {
@@ -281,7 +272,7 @@ impl Redactor {
     }
 
     fn id(&self, id: &str) -> String {
-        count(&self.ids, 1);
+        lock(&self.left_out).ids += 1;
         pseudonym("session", id)
     }
 
@@ -293,15 +284,11 @@ impl Redactor {
 
     /// Counts a name, once.
     fn note(&self, name: Key) {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = lock(&self.names);
         if names.len() < MOST_NAMES {
             names.insert(name);
         }
     }
-}
-
-fn count(counter: &AtomicU64, n: u64) {
-    counter.fetch_add(n, Ordering::Relaxed);
 }
 
 /// Another name, the same for the same name of this kind.
