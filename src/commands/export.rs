@@ -52,11 +52,6 @@ pub struct Export {
     pub logs: Logs,
 }
 
-fn named(name: &str) -> Option<Format> {
-    let mut formats = Format::ALL.iter().copied();
-    formats.find(|format| format.name() == name)
-}
-
 impl Run for Export {
     fn add_options(&mut self, before: &mut Shared) {
         self.logs.add(&mut before.logs);
@@ -113,7 +108,7 @@ impl Export {
     fn format(&self) -> Result<Format> {
         let path = self.output.as_deref();
         let end = path.and_then(Path::extension).and_then(|end| end.to_str());
-        let by_name = end.and_then(named);
+        let by_name = end.and_then(|end| end.parse().ok());
         let format = self.format.or(by_name).unwrap_or(Format::Ndjson);
         format.check_built()?;
         Ok(format)

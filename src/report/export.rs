@@ -34,7 +34,7 @@ use place::Sheets;
 use sheet::{Sheet, Target};
 use std::io::Write;
 use std::path::PathBuf;
-use strum::{IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use tables::{OfLog, OfSession};
 
 /// How many logs are read ahead of the one that is written.
@@ -44,7 +44,7 @@ const NO_PARQUET: &str = "this program was built without Parquet: \
     `cargo install --locked --path . --features parquet` adds it";
 
 /// A format of tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Format {
     /// A JSON object a line.

@@ -259,8 +259,7 @@ fn of_file(why: Error, path: Option<&PathBuf>) -> Error {
 
 /// Whether a file of this name is a part of a table.
 fn is_part(name: &str) -> bool {
-    let end = |end: &str| Format::ALL.iter().any(|format| format.name() == end);
     let is_nth = |nth: &str| !nth.is_empty() && nth.chars().all(|c| c.is_ascii_digit());
     name.split_once('.')
-        .is_some_and(|(nth, rest)| is_nth(nth) && end(rest))
+        .is_some_and(|(nth, rest)| is_nth(nth) && rest.parse::<Format>().is_ok())
 }
