@@ -60,7 +60,7 @@ pub enum Channel {
 }
 
 impl Alerts {
-    /// Whether any alert is set.
+    /// Returns true if any alert is set.
     pub fn are_on(&self) -> bool {
         let is_left = self.requests_left.or(self.minutes_left).is_some();
         !self.shares.is_empty() || is_left || self.item.is_some()

@@ -11,7 +11,7 @@ use crate::triggers;
 use jiff::Timestamp;
 use strum::IntoStaticStr;
 
-/// What is compared with the bounds.
+/// The states of a session that are compared with the bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Moment {
     /// The context as it is now.
@@ -38,11 +38,11 @@ pub struct Bounds {
     pub compactions: Option<u64>,
     /// The most tokens whose content the context has already.
     pub repeated: Option<u64>,
-    /// What is compared with them.
+    /// The states of the session that are compared with the bounds.
     pub moment: Moment,
 }
 
-/// What is bounded.
+/// A quantity that a bound limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Bounded {
@@ -74,7 +74,7 @@ impl Bounded {
 /// A bound that a session has passed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passed {
-    /// What is bounded.
+    /// The quantity that the bound limits.
     pub what: Bounded,
     /// The bound, in percent, tokens or a count.
     pub bound: f64,

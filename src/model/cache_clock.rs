@@ -10,7 +10,7 @@ const ALWAYS: u32 = 60;
 /// The share of the prompt before that a warm request reads from the cache at least. What is read after the time is over is the
 /// prefix that sessions share.
 const WARM_SHARE: f64 = 0.5;
-/// What each new request leaves of the weight of those before it.
+/// The factor by which each new request reduces the weight of those before it.
 const FADING: f32 = 0.9;
 /// The weight of requests that were not seen and found their prompt.
 const PRIOR: f32 = 6.0;
@@ -34,13 +34,13 @@ impl Steadiness {
         }
     }
 
-    /// Whether the provider keeps prompts as it promises.
+    /// Returns true if the provider keeps prompts for as long as it promises.
     pub(super) fn is_steady(self) -> bool {
         self.lost < (self.tries + PRIOR) * UNSTEADY
     }
 }
 
-/// Whether a prompt was read from the cache as far as it is the same as the one before, both in tokens.
+/// Returns true if a prompt was read from the cache as far as it repeats the prompt before. All numbers are in tokens.
 pub(super) fn was_warm(before: u64, prompt: u64, cached: u64) -> bool {
     cached as f64 >= before.min(prompt) as f64 * WARM_SHARE
 }
@@ -58,7 +58,7 @@ pub(super) struct CacheClock {
     minutes: Option<u8>,
     /// Its prompt, in tokens; `None`: the next one does not go on with it.
     prompt: Option<u64>,
-    /// Whether anything was ever read from the cache.
+    /// True if anything was ever read from the cache.
     has_cache: bool,
     steadiness: Steadiness,
 }
@@ -78,12 +78,12 @@ impl CacheClock {
         Some((self.newest?, self.minutes))
     }
 
-    /// Whether the provider keeps prompts as it promises.
+    /// Returns true if the provider keeps prompts for as long as it promises.
     pub(super) fn is_steady(&self) -> bool {
         self.steadiness.is_steady()
     }
 
-    /// Whether anything was ever read from the cache.
+    /// Returns true if anything was ever read from the cache.
     pub(super) fn has_cache(&self) -> bool {
         self.has_cache
     }

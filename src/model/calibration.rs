@@ -46,7 +46,7 @@ impl Sample {
         }
     }
 
-    /// Whether text can be learned from what was reported for it.
+    /// Returns true if the price of text can be learned from the tokens that were reported for the item.
     fn teaches(&self) -> bool {
         let size = &self.size;
         self.kind != Kind::Thinking
@@ -61,7 +61,7 @@ impl Sample {
         Media::of(&self.size)
     }
 
-    /// Whether it is framed, and may thus cost what its class costs.
+    /// Returns true if the item is framed and may thus cost what its class costs.
     fn is_framed(&self) -> bool {
         self.role != Role::Assistant
     }
@@ -82,15 +82,15 @@ impl Sample {
 /// A settled delta: what was counted here against what the provider reported.
 #[derive(Debug, Clone)]
 struct Settled {
-    /// What is in it.
+    /// The parts of its items.
     parts: Parts,
     /// How many items.
     items: usize,
     /// The classes of its framed items.
     classes: Vec<ClassIx>,
-    /// What the prior expects of it, in tokens.
+    /// The tokens that the prior expects of it.
     expected: f64,
-    /// What was reported for all of it, by what becomes of thinking.
+    /// The tokens that were reported for all of it, by what becomes of thinking.
     reported: [f64; 3],
     /// The yardstick of its residual; see [`Calibration::yard`].
     yard: f64,
@@ -113,22 +113,22 @@ const PARTS: usize = 6;
 #[derive(Debug, Clone)]
 pub struct Calibration {
     prior: Tokenizer,
-    /// What becomes of thinking, as far as the reports have shown.
+    /// The treatment of thinking, as far as the reports have shown it.
     thinking: Thinking,
-    /// Whether the log shows no thinking where it was reported.
+    /// True if the log shows no thinking where it was reported.
     hidden: bool,
-    /// What becomes of pictures, as far as it is known.
+    /// The treatment of pictures, as far as it is known.
     pictures: Media<Pictures>,
-    /// What a token costs, as a multiple of the prior's price: `usual` unless reports have refuted that.
+    /// The cost of a token, as a multiple of the prior's price: `usual` unless reports have refuted that.
     scale: f64,
-    /// What it is expected to be: 1 unless earlier sessions have shown another.
+    /// The expected value of `scale`: 1 unless earlier sessions have shown another.
     usual: f64,
     /// How far away a scale is that is more likely, though not yet beyond doubt.
     doubt: f64,
     /// The scale with which past requests were last settled.
     settled_scale: f64,
     price: Parts,
-    /// What a class costs beyond `price`.
+    /// The costs of classes beyond `price`.
     classes: Classes,
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
@@ -155,7 +155,8 @@ impl Calibration {
         Calibration::scaled(prior, 1.0)
     }
 
-    /// The same for a model whose tokens cost `usual` times what the table has, as earlier sessions have shown.
+    /// Returns a calibration for a model whose tokens cost `usual` times the price in the table, as earlier sessions
+    /// have shown.
     pub(super) fn scaled(prior: Tokenizer, usual: f64) -> Calibration {
         Calibration {
             thinking: prior.thinking,
@@ -177,12 +178,12 @@ impl Calibration {
         }
     }
 
-    /// What an item is expected to cost, in provider tokens.
+    /// Returns the expected cost of an item, in provider tokens.
     pub fn estimate(&self, item: &Sample) -> f64 {
         self.estimate_if(self.pictures, item)
     }
 
-    /// The same if this becomes of pictures.
+    /// Like [`Calibration::estimate`], but assumes this treatment of pictures.
     fn estimate_if(&self, pictures: Media<Pictures>, item: &Sample) -> f64 {
         let text = dot(item.parts(), self.price).max(0.0) + pictures.cost(item.media());
         let hidden = (f64::from(item.size.opaque) - self.prior.opaque_overhead).max(0.0)
@@ -227,13 +228,13 @@ impl Calibration {
         self.seen.len()
     }
 
-    /// What becomes of the model's thinking.
+    /// Returns the treatment of the model's thinking.
     pub fn thinking(&self) -> Thinking {
         self.thinking
     }
 
-    /// Whether a report may be far from the estimate of a single item because nothing has shown yet
-    /// whether the prior fits.
+    /// Returns true if a report may be far from the estimate of a single item because nothing has shown yet that the
+    /// prior fits.
     pub(super) fn is_open(&self) -> bool {
         self.seen.len() < PROVING_DELTAS
     }
@@ -272,7 +273,7 @@ impl Calibration {
         is_other
     }
 
-    /// Whether the log shows no thinking where some was reported.
+    /// Returns true if the log shows no thinking where some was reported.
     pub(super) fn hides_thinking(&self) -> bool {
         self.hidden
     }
@@ -293,7 +294,7 @@ pub(super) struct Spread {
     share: f64,
     /// Half the width that even the smallest estimate has, in tokens.
     floor: f64,
-    /// What becomes of pictures.
+    /// The treatment of pictures.
     pictures: Media<Pictures>,
 }
 

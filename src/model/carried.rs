@@ -13,11 +13,11 @@ use std::collections::HashMap;
 pub struct Carried<'s> {
     session: &'s Session,
     requests: RequestIx,
-    /// What the requests before each have paid.
+    /// The payments of the requests before each one.
     paid: Vec<Paid>,
 }
 
-/// What the first requests paid for all that they read.
+/// The payment of the first requests for all that they read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Paid {
     usd: f64,
@@ -62,7 +62,8 @@ impl<'s> Carried<'s> {
         tokens.saturating_mul(held as u64)
     }
 
-    /// The same in US dollars; `None`: a model that read it has no price in the table.
+    /// Returns the cost of these tokens in US dollars over the requests whose prompt held the item; `None`: a model
+    /// that read it has no price in the table.
     pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
         let mut dollars = 0.0;
         let presence = self.session.items().at(ix).presence();

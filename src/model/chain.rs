@@ -26,7 +26,7 @@ use walk::Walked;
 /// A record's index in the tree, in the order of the log.
 pub(super) type NodeIx = usize;
 
-/// What a change of the live branch did.
+/// The effect of a change of the live branch.
 #[derive(Debug, Default)]
 pub(super) struct BranchChange {
     /// Nodes that are no longer on it, in the order of the log.
@@ -59,7 +59,7 @@ pub(super) struct Chain {
     path: Vec<u32>,
     /// The record that the next one follows.
     tip: Option<NodeIx>,
-    /// Whether a record has a parent that was written after it.
+    /// True if a record has a parent that was written after it.
     has_later_parents: bool,
     /// The live branch of the last walk; `None`: the next walk visits all nodes since the last reset.
     walked: Option<Walked>,
@@ -104,7 +104,8 @@ impl Chain {
         self.nodes.at(node).live
     }
 
-    /// Whether a node may be in between the outputs of one response: a tool's result, and what is put in with it.
+    /// Returns true if a node may be in between the outputs of one response: a tool's result, and the records that are
+    /// injected with it.
     pub(super) fn hangs(&self, node: NodeIx) -> bool {
         matches!(
             self.nodes.at(node).part,
@@ -112,7 +113,7 @@ impl Chain {
         )
     }
 
-    /// Whether a node is not part of the chain: no record follows it.
+    /// Returns true if a node is not part of the chain: no record follows it.
     fn is_beside(&self, node: NodeIx) -> bool {
         matches!(self.nodes.at(node).part, Part::Front | Part::Beside)
     }
@@ -141,7 +142,7 @@ impl Chain {
         self.by_request.find(request, key_of)
     }
 
-    /// Whether a user turn begins with a node.
+    /// Returns true if a user turn begins with a node.
     pub(super) fn begins_turn(&self, node: NodeIx) -> bool {
         let link = self.nodes.at(node);
         link.turn && link.part != Part::Output
@@ -267,7 +268,7 @@ impl Chain {
         response
     }
 
-    /// Whether a record belongs to the live branch though it does not follow the tip.
+    /// Returns true if a record belongs to the live branch though it does not follow the tip.
     fn hangs_beside(&self, ix: NodeIx) -> bool {
         let node = self.nodes.at(ix);
         let Some(parent) = node.parent().filter(|parent| self.is_live(*parent)) else {
@@ -366,7 +367,7 @@ impl Chain {
         from
     }
 
-    /// What part of the exchange a node of the live branch is.
+    /// Returns the part of the exchange that a node of the live branch is.
     fn part_at(&self, position: usize) -> Part {
         self.nodes.at(self.path[position] as NodeIx).part
     }

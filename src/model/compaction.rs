@@ -1,5 +1,6 @@
-//! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
-//! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
+//! Computes the effect of each compaction or clear: the items that left and stayed, the size of its summary, and the
+//! difference between the agent's own number and ours. One pass over the session's items is enough for any number of
+//! resets.
 
 use super::hooked::{self, HookedCompaction};
 use super::session::Session;
@@ -11,7 +12,7 @@ use std::ops::Range;
 /// How many of the items that left are named.
 pub const NAMED_ITEMS: usize = 3;
 
-/// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
+/// The effect of one reset. Sizes before it and the roles of the items that left are in its [`PastReset`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Compaction {
     /// Its index in the session's resets.
@@ -19,7 +20,7 @@ pub struct Compaction {
     /// The size after: the first prompt reported since, else the agent's own number; while nothing has
     /// been sent since, the context as it is now.
     pub after: Option<(u64, Source)>,
-    /// What it freed, in tokens: before less after. It is derived where both are known.
+    /// The tokens that it freed: the size before less the size after. It is derived where both are known.
     pub freed: Option<(u64, Source)>,
     /// How many items left.
     pub left_items: usize,
@@ -39,8 +40,8 @@ pub struct Compaction {
     pub difference: Option<i64>,
 }
 
-/// What each of the session's resets did, in the order of the log. Items that the session no longer
-/// keeps are not counted.
+/// Returns the effect of each of the session's resets, in the order of the log. Items that the session no longer keeps
+/// are not counted.
 pub fn compactions(session: &Session) -> Vec<Compaction> {
     let resets = &session.resets();
     let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
@@ -329,7 +330,7 @@ mod tests {
             })))
         }
 
-        /// What each reset did: items that left, the largest, items kept, the summary.
+        /// Returns for each reset the items that left, the largest of them, the number of items kept, and the summary.
         fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
             let name = |ix: ItemIx| self.0.items().at(ix).preview();
             compactions(&self.0)

@@ -4,14 +4,14 @@ use super::history::{ItemRef, SizedItem};
 use super::past::Inputs;
 use super::pictures::Media;
 
-/// What a context is computed from.
+/// The data from which a context is computed.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     /// The items in it, in the order of the log.
     pub(super) items: Vec<SizedItem>,
     /// How many items had come so far, in the context or not.
     pub(super) so_far: usize,
-    /// What else it is computed from.
+    /// The other inputs from which it is computed.
     pub(super) inputs: Inputs,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct ContextSums {
     pub(super) pictures: Media<i128>,
 }
 
-/// What an item counts for in the sums.
+/// The contribution of an item to the sums.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Contribution {
     pub(super) tokens: u64,

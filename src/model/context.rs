@@ -72,12 +72,12 @@ pub struct Context {
     pub basis: Basis,
     /// Its parts by role, in the order of [`Role::ALL`].
     pub roles: [Share; 5],
-    /// What the agent itself counts and compares with its trigger; `None`: not known.
+    /// The agent's own count, which it compares with its trigger; `None`: not known.
     pub own: Option<OwnCount>,
 }
 
 impl Context {
-    /// What the agent compares with its trigger, in tokens: its own count, else the size of the context.
+    /// Returns the tokens that the agent compares with its trigger: its own count, else the size of the context.
     pub fn counted(&self) -> u64 {
         self.own.map_or(self.used, |own| own.tokens)
     }
@@ -91,7 +91,8 @@ impl Context {
         }
     }
 
-    /// The same in millionths, to compare sessions by; 0 for one that ends.
+    /// Like [`Context::filled`], but in millionths, to compare sessions. Returns 0 for a session that ends with its
+    /// first answer.
     pub fn fill(&self, limits: &Limits) -> u64 {
         if limits.ends {
             return 0;
@@ -143,8 +144,8 @@ impl State {
         })
     }
 
-    /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
-    /// known, or the log was read whole and its texts were counted, not guessed from their length.
+    /// Returns true if the size of `context`, the present one, is the one that a report on the whole log would show.
+    /// Then all of it is known, or the log was read whole and its texts were counted, not guessed from their length.
     pub(super) fn is_size_final(&self, context: &Context) -> bool {
         if context.estimated == 0 {
             return self.has_whole_context() && self.ledger().items().guessed_of_left() == 0;
@@ -153,12 +154,12 @@ impl State {
         self.coverage == Coverage::Whole && (self.is_counted || !self.has_guessed())
     }
 
-    /// Whether the tokens of a text were guessed from its length.
+    /// Returns true if the tokens of a text were guessed from its length.
     pub(super) fn has_guessed(&self) -> bool {
         self.ledger().items().have_guessed()
     }
 
-    /// What the context is computed from now.
+    /// Returns the data from which the present context is computed.
     pub(super) fn content(&self) -> Content {
         Content {
             items: self.in_context().collect(),
@@ -190,7 +191,7 @@ impl State {
         self.context_from(&content.inputs, &tally)
     }
 
-    /// What an item of this size counts for now.
+    /// Returns the present contribution of an item of this size.
     pub(super) fn part(
         &self,
         item: &ItemRef<'_>,
@@ -307,8 +308,8 @@ impl State {
         }
     }
 
-    /// Whether the settled number of an item in the context is part of what the anchor reported. One that
-    /// was settled by a request on a branch that was left is not.
+    /// Returns true if the settled number of an item in the context is part of what the anchor reported. A number that
+    /// was settled by a request on an abandoned branch is not.
     pub(super) fn is_anchored(&self, item: &ItemRef<'_>, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
             let request = &self.requests().at(anchor);

@@ -1,5 +1,5 @@
-//! What the user's earlier sessions have shown: what a session of an agent begins with, and what a model's tokens cost.
-//! The next session is expected to be like them until its own reports are there.
+//! Keeps what the user's earlier sessions have shown: the size at which a session of an agent begins, and the price of
+//! a model's tokens. The next session is expected to be like them until its own reports are there.
 
 mod beginning;
 mod price;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What earlier sessions have shown, oldest first.
+/// The facts that earlier sessions have shown, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
@@ -21,22 +21,22 @@ pub struct Facts {
     prices: Vec<Price>,
 }
 
-/// What the user's earlier sessions have shown, shared by all that read them. By default there is nothing, and nothing
-/// is added: a result depends on what was read before only where that is wanted.
+/// The facts that the user's earlier sessions have shown, shared by all that read them. By default there are none, and
+/// none are added: a result depends on what was read before only where that is wanted.
 #[derive(Clone, Default)]
 pub struct Earlier(Option<Arc<Mutex<Known>>>);
 
 #[derive(Default)]
 struct Known {
-    /// What the next sessions are expected to be like.
+    /// The facts by which the next sessions are expected to go.
     facts: Facts,
-    /// What was noted since, if it does not count yet.
+    /// The facts that were noted since, if they do not count yet.
     noted: Facts,
-    /// Whether what is noted counts at once.
+    /// True if noted facts count at once.
     is_live: bool,
-    /// Whether all facts of a kind are kept.
+    /// True if all facts of a kind are kept.
     keeps_all: bool,
-    /// Whether some are new since they were last taken.
+    /// True if some facts are new since they were last taken.
     has_new: bool,
 }
 
@@ -71,7 +71,8 @@ impl Earlier {
         }
     }
 
-    /// The same, but all facts are kept: sessions of any time are replayed, each with what was known before it.
+    /// Like [`Earlier::new`], but keeps all facts: sessions of any time are replayed, each with the facts from before
+    /// it.
     pub fn of_all_times(facts: Facts) -> Earlier {
         Earlier(Some(Arc::new(Mutex::new(Known {
             facts,
@@ -80,13 +81,13 @@ impl Earlier {
         }))))
     }
 
-    /// What was noted since.
+    /// Returns the facts that were noted since.
     pub fn noted(&self) -> Facts {
         self.known()
             .map_or_else(Facts::default, |known| known.noted.clone())
     }
 
-    /// Whether there are new facts since they were last taken.
+    /// Returns true if there are new facts since they were last taken.
     pub fn has_new(&self) -> bool {
         self.known().is_some_and(|known| known.has_new)
     }
@@ -108,7 +109,7 @@ impl Earlier {
         all
     }
 
-    /// Whether anything is noted.
+    /// Returns true if facts are noted at all.
     pub(super) fn is_kept(&self) -> bool {
         self.0.is_some()
     }
@@ -155,8 +156,8 @@ impl Origin {
         (&self.agent, self.session) == (&other.agent, other.session)
     }
 
-    /// Whether it can say what the other session will be like: another one of the same agent that began before it.
-    /// So what is shown of old sessions does not change with new ones.
+    /// Returns true if the other session can be expected to be like this one: both are of the same agent, and this one
+    /// began before it. So the numbers of old sessions do not change with new ones.
     fn is_before(&self, other: &Origin) -> bool {
         self.agent == other.agent && self.session != other.session && self.at < other.at
     }
@@ -166,15 +167,16 @@ impl Origin {
 trait Fact: Clone + PartialEq {
     fn origin(&self) -> &Origin;
 
-    /// Whether it takes the place of another one: the same session has shown both.
+    /// Returns true if this fact replaces another one: the same session has shown both.
     fn replaces(&self, other: &Self) -> bool;
 
-    /// Whether it is from more of the same session than another one: which log of two is read first does not matter.
+    /// Returns true if this fact is from more of the same session than another one. So it does not matter which of two
+    /// logs is read first.
     fn is_of_more_than(&self, _other: &Self) -> bool {
         false
     }
 
-    /// Whether they are of the same kind, of which the newest are kept.
+    /// Returns true if both facts are of the same kind, of which the newest are kept.
     fn is_like(&self, other: &Self) -> bool;
 }
 

@@ -26,7 +26,7 @@ pub use prediction::Prediction;
 pub struct Trial {
     /// The predictions of those requests that [`Estimator::Calibrated`] predicted, so that all compare.
     pub predictions: Vec<Prediction>,
-    /// What they would have decided at these requests, and where the agent compacted by itself.
+    /// The decisions that they would have made at these requests, and where the agent compacted by itself.
     pub decisions: Vec<Decision>,
 }
 

@@ -69,7 +69,7 @@ impl Key {
         Key::new((hash & !LOCAL) | (self.get() & LOCAL))
     }
 
-    /// Whether the key is unique within its log only.
+    /// Returns true if the key is unique within its log only.
     pub fn is_local(self) -> bool {
         self.get() & LOCAL != 0
     }
@@ -94,12 +94,12 @@ pub struct Entry {
     pub place: Place,
     /// When, by the log's own clock.
     pub at: Option<Timestamp>,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
 impl Entry {
-    /// The same with [`Event::of_usage`].
+    /// Returns the entry with its [`Event::of_usage`] in place of the event; `None`: it has none.
     pub fn of_usage(self) -> Option<Entry> {
         let event = self.event.of_usage()?;
         Some(Entry { event, ..self })
@@ -118,13 +118,13 @@ pub enum CostOf {
 }
 
 impl CostOf {
-    /// Whether it may be the cost of more than one request.
+    /// Returns true if it may be the cost of more than one request.
     pub fn is_sum(self) -> bool {
         self != CostOf::Response
     }
 }
 
-/// What can happen to a conversation.
+/// Something that can happen to a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// Facts about the session; only the fields that are set change.
@@ -133,8 +133,8 @@ pub enum Event {
     Node(Box<Node>),
     /// The provider's numbers for a request.
     Usage(Box<Usage>),
-    /// What a response cost that is no part of the conversation, such as one that wrote a summary: for
-    /// totals alone. A [`Usage`] of the same key takes its place.
+    /// The cost of a response that is no part of the conversation, such as one that wrote a summary: for totals alone.
+    /// A [`Usage`] of the same key takes its place.
     Billed {
         /// The response.
         request: Key,
@@ -145,7 +145,7 @@ pub enum Event {
         /// The model that answered; `None`: that of the conversation.
         model: Option<Box<str>>,
     },
-    /// What the agent itself says was paid: to be shown beside the list price, and used for nothing else.
+    /// The price that the agent itself says was paid. It is shown beside the list price and used for nothing else.
     OwnCost {
         /// The response; `None`: all of the session so far, with its helpers and sub-agents.
         of: Option<Key>,
@@ -166,7 +166,7 @@ pub enum Event {
     Leaf {
         /// The node.
         key: Key,
-        /// Whether later nodes of the same branch leave too.
+        /// True if later nodes of the same branch leave too.
         rewound: bool,
     },
     /// The last user turns leave.
@@ -182,7 +182,7 @@ pub enum Event {
     PromptsLogged,
     /// The newest reset takes effect after the next request, which was under way when it was written.
     ResetPostponed,
-    /// What caused the newest reset, as a record after it shows. Nothing was answered since.
+    /// The cause of the newest reset, as a record after it shows. Nothing was answered since.
     ResetCause(Cause),
     /// The newest item is a summary that took the place of records that were in the log before. Their sizes
     /// are known only if the log was read before it was rewritten.
@@ -227,10 +227,11 @@ pub enum Event {
 }
 
 impl Event {
-    /// What the event says of usage, in as few words as possible; `None`: nothing. That is what a response cost
-    /// ([`Event::Usage`], [`Event::Billed`], [`Event::OwnCost`]), that one was written ([`Event::Node`]), that the context was compacted
-    /// ([`Event::Reset`]), which model answers from there on ([`Event::Meta`]), and that a record could not be read
-    /// ([`Event::Unreadable`]), which may have had any of these.
+    /// Returns the part of the event that is about usage, in as few words as possible; `None`: there is none. That part
+    /// is the cost of a response ([`Event::Usage`], [`Event::Billed`], [`Event::OwnCost`]), that a response was written
+    /// ([`Event::Node`]), that the context was compacted ([`Event::Reset`]), the model that answers from there on
+    /// ([`Event::Meta`]), and that a record could not be read ([`Event::Unreadable`]), which may have held any of
+    /// these.
     pub fn of_usage(self) -> Option<Event> {
         match self {
             Event::Billed { .. } | Event::OwnCost { .. } | Event::Unreadable(_) => Some(self),
@@ -268,7 +269,7 @@ impl Event {
     }
 }
 
-/// What identifies an item of a session.
+/// The identity of an item of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ItemKey {
     /// Its node.
@@ -298,11 +299,12 @@ pub struct Meta {
     pub window: Option<u64>,
     /// The size at which the agent compacts, according to its log.
     pub trigger: Option<u64>,
-    /// Whether the log says which of its windows a model is used with.
+    /// True if the log names which of its windows a model is used with.
     pub says_window: Option<bool>,
-    /// Whether somebody sits at the client, who may type: not in a run of a script.
+    /// True if a user who may type is at the client: not in a run of a script.
     pub attended: Option<bool>,
-    /// What the agent compares with the same of the next turn's model: where the two differ, it compacts before that turn.
+    /// The hash that the agent compares with that of the next turn's model. Where the two differ, it compacts before
+    /// that turn.
     pub model_hash: Option<Box<str>>,
 }
 
@@ -368,7 +370,7 @@ pub enum Parent {
     Key(Key),
 }
 
-/// What part of the exchange a node is. Decides which nodes belong to a branch beside its chain.
+/// The part of the exchange that a node is. It decides which nodes belong to a branch beside its chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, FromRepr)]
 pub enum Part {
     /// A link of the conversation's chain, not in the context.
@@ -397,11 +399,11 @@ pub struct Node {
     pub key: Option<Key>,
     /// Its parent.
     pub parent: Parent,
-    /// What part of the exchange it is.
+    /// The part of the exchange that it is.
     pub part: Part,
     /// The request whose output it is; set on [`Part::Output`] only.
     pub request: Option<Key>,
-    /// Whether it begins a new user turn.
+    /// True if it begins a new user turn.
     pub turn: bool,
     /// The items that it adds to the context.
     pub items: Vec<NewItem>,
@@ -433,7 +435,7 @@ impl Node {
 pub struct NewItem {
     /// Who added it.
     pub role: Role,
-    /// What it is.
+    /// The kind of its content.
     pub kind: Kind,
     /// The tool, for calls and results.
     pub tool: Option<Arc<str>>,
@@ -445,7 +447,7 @@ pub struct NewItem {
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,
-    /// Whether it leaves at the end of its turn.
+    /// True if it leaves at the end of its turn.
     pub ephemeral: bool,
     /// Its index among the items of its record, to find its text again.
     pub nth: u32,
@@ -468,11 +470,11 @@ pub struct Usage {
     pub reasoning: Option<u64>,
     /// [`Source::Reported`], or [`Source::Agent`] for an agent's own estimate.
     pub source: Source,
-    /// The same response in the provider's own terms, for totals.
+    /// The usage of the response in the provider's own terms, for totals.
     pub billed: Billed,
-    /// Whether the log contains all that the prompt held: then no part of it is unlogged.
+    /// True if the log contains the whole prompt: then no part of it is unlogged.
     pub is_whole: bool,
-    /// Whether the response is another session's, whose history this one continues: it is counted there.
+    /// True if the response belongs to another session, whose history this one continues. It is counted there.
     pub is_inherited: bool,
 }
 
@@ -493,7 +495,7 @@ impl Usage {
         }
     }
 
-    /// The same with what the response cost.
+    /// Returns a report of a prompt with the cost of the response.
     pub fn billed(request: Key, prompt: u64, billed: Billed) -> Usage {
         Usage {
             cached: billed.cache_read,

@@ -17,7 +17,7 @@ impl Expected {
         Expected::between(base, estimate, [error, error])
     }
 
-    /// The same with other errors below it and above.
+    /// Like [`Expected::around`], but with different errors below the estimate and above it.
     pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expected {
         let at = |x: f64| base + x.max(0.0).round() as u64;
         Expected {

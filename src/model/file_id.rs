@@ -1,4 +1,4 @@
-//! What tells the files of logs apart.
+//! Identifies the files of logs.
 
 /// A log file, for as long as the program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -39,7 +39,7 @@ pub struct SessionKey {
     pub lane: Lane,
 }
 
-/// What is known of a log from its path and the file system.
+/// The facts about a log that its path and the file system show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFacts {
     /// The file.
@@ -65,7 +65,7 @@ pub struct FileFacts {
 pub enum Update {
     /// A file was found, or its size or time changed.
     Found(Box<FileFacts>),
-    /// What lists show of all sessions of a file, where nobody writes to it or looks at it. They replace the earlier ones.
+    /// New summaries of all sessions of a file that nobody writes to or looks at. They replace the earlier ones.
     Summaries {
         /// The file.
         file: FileId,
@@ -81,7 +81,7 @@ pub enum Update {
     },
     /// Nobody writes to a file or looks at it any more: only what lists show of its sessions is held from here on.
     PutAway(FileId),
-    /// What was appended to a file.
+    /// The records that were appended to a file.
     Appended {
         /// The file.
         file: FileId,
@@ -95,11 +95,11 @@ pub enum Update {
         /// The settings.
         overrides: Arc<Overrides>,
     },
-    /// What the process of a file's session does, by the agent's registry; `None`: there is none.
+    /// The activity of the process of a file's session, by the agent's registry; `None`: there is no process.
     Running {
         /// The file.
         file: FileId,
-        /// What it does.
+        /// The activity of the process.
         running: Option<Running>,
         /// Since when, at most.
         at: Timestamp,
@@ -123,13 +123,13 @@ pub struct Fleet {
     projects: Projects,
     /// The summary of a session of each agent of which nothing was read.
     unread: BTreeMap<&'static str, Summary>,
-    /// Whether every file was read once, at least its end.
+    /// True if every file was read once, at least its end.
     pub initial_scan_done: bool,
-    /// Whether everything has been read through.
+    /// True if everything has been read through.
     pub caught_up: bool,
 }
 
-/// What is known of a file besides its sessions.
+/// The facts about a file besides its sessions.
 #[derive(Debug)]
 struct File {
     facts: FileFacts,
@@ -137,7 +137,7 @@ struct File {
     settings: Arc<Overrides>,
     /// The time of its newest record.
     newest: Option<Timestamp>,
-    /// Whether it was written to since it was found.
+    /// True if the file was written to since it was found.
     is_written: bool,
     running: Option<Running>,
     /// When the process of its session ended.
@@ -166,7 +166,7 @@ impl Fleet {
         }
     }
 
-    /// What lists show of a session.
+    /// Returns the data that a list shows of a session.
     pub fn gauge(&self, key: SessionKey) -> Option<&Gauge> {
         self.sessions.get(&key).map(Listed::gauge)
     }
@@ -176,23 +176,23 @@ impl Fleet {
         self.sessions.get(&key)?.session()
     }
 
-    /// The same, to change what the user set of it; not its records.
+    /// Returns a session, to change what the user set of it; not its records.
     pub fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
         self.sessions.get_mut(&key)?.session_mut()
     }
 
-    /// Whether there is such a session.
+    /// Returns true if there is such a session.
     pub fn contains(&self, key: SessionKey) -> bool {
         self.sessions.contains_key(&key)
     }
 
-    /// What is known of a session's file.
+    /// Returns the facts about a session's file.
     pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
         Some(&self.files.get(&key.file)?.facts)
     }
 
-    /// What a session's process does, by its agent's registry; `None`: there is none, or the agent keeps no
-    /// registry. Sub-agents in the file of their parent have none of their own.
+    /// Returns the activity of a session's process, by its agent's registry; `None`: there is no process, or the agent
+    /// keeps no registry. Sub-agents in the file of their parent have no process of their own.
     pub fn running(&self, key: SessionKey) -> Option<Running> {
         let running = self.files.get(&key.file)?.running;
         running.filter(|_| key.lane == Lane::Main)
@@ -203,7 +203,7 @@ impl Fleet {
         self.files.get(&key.file)?.ended
     }
 
-    /// What lists show of all sessions, in no particular order.
+    /// Returns the data that a list shows of each session, in no particular order.
     pub fn gauges(&self) -> impl Iterator<Item = (SessionKey, &Gauge)> {
         let listed = self.sessions.iter();
         listed.map(|(key, listed)| (*key, listed.gauge()))
@@ -235,7 +235,7 @@ impl Fleet {
         self.sessions.len()
     }
 
-    /// Whether there is no session.
+    /// Returns true if there is no session.
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
@@ -410,8 +410,8 @@ impl Fleet {
         known.map_or_else(Overrides::none, |known| Arc::clone(&known.settings))
     }
 
-    /// Whether a session matches a filter: its agent, folder, model, title, first prompt, id or path contain every one of these
-    /// words, in lower case; or, if all of it is held, messages of the user.
+    /// Returns true if a session matches a filter: its agent, folder, model, title, first prompt, id or path contains
+    /// every one of these words, which are in lower case; or, if all of it is held, messages of the user do.
     pub fn matches(&self, key: SessionKey, gauge: &Gauge, words: &[String]) -> bool {
         words.iter().all(|word| {
             let facts = [
@@ -578,7 +578,7 @@ mod tests {
         fleet
     }
 
-    /// The same with these sessions in it.
+    /// Returns a fleet of one file with these sessions in it.
     fn one_file(sessions: Vec<(Lane, Session)>) -> Fleet {
         let mut fleet = found("/logs/proxy.jsonl");
         fleet.apply(Update::Rebuilt {

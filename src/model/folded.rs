@@ -21,14 +21,14 @@ pub(super) struct Folded {
     pub(super) front: usize,
     /// The node that was the last one when this was folded; `None`: nothing was.
     pub(super) last: Option<NodeIx>,
-    /// Whether nothing more can be folded.
+    /// True if nothing more can be folded.
     pub(super) is_over: bool,
-    /// Whether something that was forgotten is needed.
+    /// True if something that was forgotten is needed.
     pub(super) is_wrong: bool,
 }
 
 impl Folded {
-    /// Whether an event may be about what was forgotten.
+    /// Returns true if an event may be about something that was forgotten.
     pub(super) fn concerns(&self, event: &Event, model: Option<&str>) -> bool {
         let is_forgotten = |key: &Key| self.keys.contains(key);
         match event {

@@ -1,13 +1,12 @@
-//! When a context will reach its trigger: in how many requests, user turns and minutes.
+//! Forecasts when a context will reach its trigger: in how many requests, user turns and minutes.
 //!
-//! What a request adds is heavy-tailed: the median step of a coding session is 570 tokens, one in a
-//! hundred is above 14,000. A mean follows the few large reads of the past, which do not come again
-//! when expected, so each step is capped, the newest weigh most, and a usual rate replaces steps not seen
-//! yet. The band is that of a drift of uncertain rate plus a random walk:
-//! after k requests the context has grown by about k ± √k steps.
+//! The growth of a request is heavy-tailed: the median step of a coding session is 570 tokens, one in a hundred is
+//! above 14,000. A mean follows the few large reads of the past, which do not come again when expected, so each step is
+//! capped, the newest weigh most, and a usual rate replaces steps not seen yet. The band is that of a drift of
+//! uncertain rate plus a random walk: after k requests the context has grown by about k ± √k steps.
 //!
-//! Closed formulas without randomness: the same session always has the same forecast, and more headroom
-//! never a shorter one. [`backtest`](backtest()) forecasts past compactions.
+//! The formulas are closed and without randomness: the same session always has the same forecast, and more headroom
+//! never leads to a shorter one. [`backtest`](backtest()) forecasts past compactions.
 
 mod backtest;
 mod words;
@@ -79,7 +78,7 @@ impl Band {
     }
 }
 
-/// What is left until the trigger.
+/// The requests, turns and minutes that are left until the trigger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// Requests that are still sent before the compaction.
@@ -203,7 +202,7 @@ impl Growth {
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
     }
 
-    /// What is usual: the earlier epochs' mean, shrunk towards the prior.
+    /// Returns the usual amount per request: the earlier epochs' mean, shrunk towards the prior.
     fn usual(&self, prior: f64, of: impl Fn(&GrowthStep) -> Option<f64>) -> f64 {
         let (sum, n) = self
             .earlier
@@ -342,7 +341,8 @@ fn grown(session: &Session, (requests, resets): (usize, usize)) -> Result<Growth
     })
 }
 
-/// Whether a session whose newest record is of this time was idle for so long that minutes of work cannot be compared with the clock.
+/// Returns true if a session whose newest record is of this time was idle for so long that minutes of work cannot be
+/// compared with the clock.
 pub fn is_idle(updated_at: Option<Timestamp>, now: Option<Timestamp>) -> bool {
     match (updated_at, now) {
         // A log whose clock is ahead cannot be compared either.

@@ -96,7 +96,7 @@ impl Gauge {
         version::is_newer(version, proven).then_some(proven)
     }
 
-    /// What the agent's client said of it.
+    /// Returns what the agent's client said of the session.
     pub fn said(&self) -> Option<&Said> {
         self.overrides.said.as_ref()
     }
@@ -107,7 +107,7 @@ impl Gauge {
         self.overrides.folder(self.meta.cwd.as_deref())
     }
 
-    /// What its project is called by its folder alone; empty: it is not known.
+    /// Returns the name of its project by its folder alone; empty: it is not known.
     pub fn project(&self) -> &str {
         last_part(self.folder())
     }
@@ -154,11 +154,11 @@ impl Gauge {
         Ok(forecast)
     }
 
-    /// The same as of its newest record.
+    /// Returns the forecast as of its newest record.
     ///
     /// # Errors
     ///
-    /// Why nothing can be said of that.
+    /// Returns the reason why nothing can be forecast.
     pub fn forecast_then(&self) -> Result<Forecast, NoForecast> {
         *self.forecast.get_or_init(|| {
             let trigger = self.limits().trigger.ok_or(NoForecast::NoTrigger)?;

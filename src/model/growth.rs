@@ -174,8 +174,8 @@ impl RunningGrowth {
         answer
     }
 
-    /// Whether it is worth keeping: the session is long, something was requested since its last reset, and it was not read
-    /// to be asked once.
+    /// Returns true if it is worth keeping: the session is long, something was requested since its last reset, and its
+    /// log was not read for a single answer.
     pub(super) fn is_worth_it(state: &State) -> bool {
         let requests = state.requests().len();
         let epoch = state.resets().last().map_or(0, |reset| reset.request);

@@ -66,7 +66,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// The same with what the provider left out of the prompts.
+    /// Returns these counts with the tokens that the provider left out of the prompts.
     pub(super) fn with(self, left_out: u64) -> Counted {
         let with = |count: u64| match count {
             // It is not known.
@@ -91,7 +91,7 @@ pub struct PastReset {
     pub at: Option<Timestamp>,
     /// Compaction or clear.
     pub gone: Gone,
-    /// What caused it.
+    /// The cause of the reset.
     pub cause: Cause,
     /// How that is known.
     pub cause_source: CauseSource,
@@ -104,13 +104,13 @@ pub struct PastReset {
     pub before: u64,
     /// How `before` is known.
     pub before_source: Source,
-    /// Whether `before` and `counted` are of all that was in the context. At the end of a log they may be too small.
+    /// True if `before` and `counted` are of all that was in the context. At the end of a log they may be too small.
     pub is_whole: bool,
     /// Our size before, whatever the agent logs: reported plus estimated.
     pub ours: u64,
-    /// What the agent compared with its trigger, where its rule is known.
+    /// The agent's own counts, which it compared with its trigger, where its rule is known.
     pub counted: Option<Counted>,
-    /// What the provider left out of each prompt, though the agent counted it.
+    /// The tokens that the provider left out of each prompt, though the agent counted them.
     pub left_out: u64,
     /// The size after: the first prompt reported since, or the agent's own number.
     pub after: Option<u64>,
@@ -125,7 +125,7 @@ pub struct PastReset {
 }
 
 impl PastReset {
-    /// Whether the agent compacted by itself, at its trigger.
+    /// Returns true if the agent compacted by itself, at its trigger.
     pub fn is_automatic(&self) -> bool {
         self.gone == Gone::Compaction && self.cause.is_by_size()
     }

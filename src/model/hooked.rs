@@ -16,16 +16,16 @@ pub struct HookedCompaction {
     pub at: Timestamp,
     /// When the hook after it ran.
     pub ended: Option<Timestamp>,
-    /// What caused it.
+    /// The cause of the compaction.
     pub cause: Cause,
     /// The size before it, in tokens, if the agent passed it to the hook: its own estimate.
     pub before: Option<u64>,
-    /// What was counted here after it, in tokens.
+    /// The size after it, in tokens, as counted here.
     pub after: Option<u64>,
 }
 
 impl HookedCompaction {
-    /// Whether it took place. Hooks before a compaction may be run for none.
+    /// Returns true if it took place. Hooks that run before a compaction may run for none.
     pub fn is_done(&self) -> bool {
         self.ended.is_some() || self.before.is_some()
     }

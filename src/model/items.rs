@@ -78,19 +78,19 @@ pub(super) struct Items {
     thinking: BTreeSet<OfNode>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
-    /// What of it was stripped because of what becomes of thinking, not because the log has it so.
+    /// Thoughts that were stripped because of the treatment of thinking, not because the log has it so.
     stripped: BTreeSet<ItemIx>,
     /// Items that were out of the context for a time.
     returned: BTreeSet<ItemIx>,
-    /// What the request that was settled last was the first to send.
+    /// The items that the request that was settled last was the first to send.
     newest_sent: Sent,
     /// Sizes of items before their [`Item::previous`], in no order.
     older_sizes: List<OlderSize>,
-    /// Whether no sizes before the present one are kept.
+    /// True if no sizes before the present one are kept.
     forgets_sizes: bool,
     /// How often items have left, come back, or changed their size.
     changes: u32,
-    /// What dropped prompts have made of the settled sizes, not worked out yet.
+    /// The effect of dropped prompts on the settled sizes, not worked out yet.
     rescaled: Option<Rescaled>,
     /// How many items were resized by walks, all in all.
     resized_by_walk: usize,
@@ -98,7 +98,7 @@ pub(super) struct Items {
     touched: Touched,
     /// How often all estimates have changed.
     estimates: u32,
-    /// What depends on sizes that were guessed from the lengths of texts.
+    /// The numbers that depend on sizes that were guessed from the lengths of texts.
     guessed: Guessed,
     /// Tool results by their calls, as far as they were looked up.
     results: Results,
@@ -526,7 +526,7 @@ impl Items {
         self.older_sizes = List::default();
     }
 
-    /// Whether no sizes before the present one are kept.
+    /// Returns true if no sizes before the present one are kept.
     pub(super) fn forgets_sizes(&self) -> bool {
         self.forgets_sizes
     }
@@ -570,7 +570,7 @@ impl Items {
     }
 }
 
-/// Whether an item is a tool result whose size depends on its content alone, not on its framing.
+/// Returns true if an item is a tool result whose size depends on its content alone, not on its framing.
 fn is_content(item: &ItemRef<'_>) -> bool {
     item.kind() == Kind::ToolResult && item.size().local >= LEAST_CONTENT
 }

@@ -65,11 +65,11 @@ pub(super) struct Ledger {
     generation: u32,
     /// The unlogged prefix, as the first report after the last reset left it.
     prefix: Option<u64>,
-    /// What was unlogged of the last prompt before that reset.
+    /// The unlogged tokens of the last prompt before that reset.
     unlogged_before: Option<u64>,
-    /// Whether that came again with the prompt after the first one since.
+    /// The history of such text: whether it came again with the prompt after the first one since a reset.
     returning: Returning,
-    /// Whether the log lacks the beginning of its conversation.
+    /// True if the log lacks the beginning of its conversation.
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
     most_prefix: Option<u64>,
@@ -79,15 +79,15 @@ pub(super) struct Ledger {
     turns: BTreeSet<NodeIx>,
     /// The newest node with items that are no output.
     newest_input: NodeIx,
-    /// What each request since the last reset settled.
+    /// The items that each request since the last reset settled.
     settled: Fresh,
     /// The requests whose prompts lacked items that the log has of them.
     short: BTreeSet<RequestIx>,
     /// Items that were logged after a prompt that held them: part of what was unlogged of it.
     revealed: BTreeSet<ItemIx>,
-    /// Whether they are to be settled again.
+    /// True if they are to be settled again.
     is_refuted: bool,
-    /// Whether one of them would not fit its estimate, if it was known already how well those fit.
+    /// True if one of them would not fit its estimate, if the error of such estimates was known already.
     is_open: bool,
     /// How often that was done.
     revisions: u32,
@@ -95,13 +95,13 @@ pub(super) struct Ledger {
     foreign: Option<u64>,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
-    /// What is still to be done, since it would be done again and again.
+    /// The work that was put off, since it would be done again and again.
     late: Late,
     /// How often the numbers of a request that is not the newest were corrected.
     corrections: u32,
-    /// What is unlogged and comes and goes.
+    /// The unlogged parts that come and go.
     recurring: Recurring,
-    /// What is unlogged and comes with each turn of the user.
+    /// The unlogged tokens that come with each turn of the user.
     with_turns: WithTurns,
     /// The largest prompt by model, without that of the newest request: another report may correct it.
     largest: HashMap<Option<Arc<str>>, u64>,
@@ -192,13 +192,13 @@ impl Ledger {
         self.prefix
     }
 
-    /// Whether an item was in the prompt of this request, by both the order of reports and of records:
-    /// a report may come late.
+    /// Returns true if an item was in the prompt of this request, by the order of reports and by that of records: a
+    /// report may come late.
     pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
         item.presence().held_by(request) && item.node() < self.requests.at(request).start()
     }
 
-    /// Whether an item that was in the context at some time since had been sent with this request by then.
+    /// Returns true if an item that was in the context at some time since had been sent with this request by then.
     pub(super) fn was_sent(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
         item.presence().was_sent_with(request) && item.node() < self.requests.at(request).start()
     }
@@ -458,8 +458,8 @@ impl Ledger {
         }
     }
 
-    /// What a request settled was settled otherwise: later requests, on branches that were left, held it too, and
-    /// do not add up any more.
+    /// Marks the numbers of later requests as replaced. They are on abandoned branches and held content that this
+    /// request has settled otherwise, so they do not add up any more.
     fn void_later(&mut self, ix: RequestIx) {
         for later in ix + 1..self.requests.len() {
             self.requests

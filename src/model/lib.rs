@@ -171,7 +171,7 @@ impl Source {
     /// All sources, those that are known first.
     pub const ALL: &'static [Source] = Source::VARIANTS;
 
-    /// Whether the number, or the sum that it is part of, came from the provider.
+    /// Returns true if the number, or the sum that it is part of, came from the provider.
     pub const fn is_known(self) -> bool {
         matches!(self, Source::Reported | Source::Derived | Source::Shared)
     }
@@ -182,7 +182,7 @@ impl Source {
     }
 }
 
-/// What kind of content an item is.
+/// The kind of content that an item is.
 #[derive(
     Debug,
     Clone,
@@ -225,7 +225,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
+    /// Returns true if it precedes the conversation: the system prompt, the tools.
     pub(crate) fn is_prefix(self) -> bool {
         matches!(self, Kind::Prompt | Kind::ToolList)
     }

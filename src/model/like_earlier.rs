@@ -1,4 +1,4 @@
-//! What a session notes for later ones, and expects by earlier ones.
+//! Notes facts about a session for later ones, and derives its expectations from earlier ones.
 
 use super::earlier::{Beginning, Origin, Price, hash};
 use super::history::Coverage;
@@ -52,8 +52,8 @@ impl State {
         first.prompt().checked_sub(said).filter(|_| is_first)
     }
 
-    /// What it is expected to begin with, in tokens: as it began, where only its end was read; else as the user's sessions
-    /// before it.
+    /// Returns the size at which it is expected to begin, in tokens: the size at which it began, where only its end was
+    /// read; else that of the user's sessions before it.
     pub(super) fn expected_beginning(&self) -> Option<u64> {
         let earlier = &self.rules().earlier;
         if self.began_with.is_some() || !earlier.is_kept() {
@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// What a token of a model is expected to cost, as a multiple of the models table's price.
+    /// Returns the expected cost of a token of a model, as a multiple of the models table's price.
     pub(super) fn expected_scale(&self, model: &str) -> f64 {
         let earlier = &self.rules().earlier;
         if !earlier.is_kept() {

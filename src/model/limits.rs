@@ -93,7 +93,7 @@ pub(super) fn facts_after_switch(
     })
 }
 
-/// What else the limits of a session depend on.
+/// The other terms on which the limits of a session depend.
 pub(super) struct Terms<'a> {
     pub(super) rules: &'a Rules,
     pub(super) agent: &'a str,
@@ -107,7 +107,7 @@ pub(super) struct Terms<'a> {
 /// The requests so far.
 type Requests<'a> = Iter<'a, Request>;
 
-/// What the limits of a model are computed from: the sizes of past contexts.
+/// The sizes of past contexts, from which the limits of a model are computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sizes {
     has_requests: bool,
@@ -117,7 +117,7 @@ pub(super) struct Sizes {
     first: Option<u64>,
     /// The compactions that the agent made by itself with the model.
     past: Vec<PastSize>,
-    /// What of it a report on the whole log may show otherwise.
+    /// The facts that a report on the whole log may show otherwise.
     unread: Unread,
 }
 
@@ -267,7 +267,7 @@ impl Sizes {
     }
 }
 
-/// Whether both are the same model. Nearly always both are one string.
+/// Returns true if both are the same model. Nearly always both are one string.
 fn is_same(a: Option<&Arc<str>>, b: Option<&Arc<str>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,

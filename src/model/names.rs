@@ -46,7 +46,7 @@ impl Names {
         Arc::clone(&self.name(name).0)
     }
 
-    /// The same in less memory.
+    /// Like [`Names::share`], but the name takes less memory.
     pub(crate) fn name(&mut self, name: &str) -> Name {
         if let Some(known) = self.0.get(name) {
             return known.clone();
@@ -60,7 +60,7 @@ impl Names {
 /// The longest id that somebody may have chosen, in bytes.
 const CHOSEN_ID_BYTES: usize = 16;
 
-/// Whether somebody may have chosen this id.
+/// Returns true if somebody may have chosen this id.
 pub(super) fn is_chosen_id(id: &str) -> bool {
     !id.is_empty() && random_part(id).is_none() && id.len() <= CHOSEN_ID_BYTES
 }
@@ -76,7 +76,7 @@ pub(super) fn random_part(id: &str) -> Option<&str> {
     std::iter::once(id).chain(part).find(is_random)
 }
 
-/// Whether a text contains a word, which is in lower case, in any case.
+/// Returns true if a text contains a word in any case. The word is in lower case.
 pub fn contains(text: &str, word: &str) -> bool {
     if text.is_ascii() && !word.is_empty() {
         let mut parts = text.as_bytes().windows(word.len());

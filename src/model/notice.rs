@@ -1,4 +1,4 @@
-//! What the agent shows people about its context.
+//! Finds the messages about its context that an agent shows to people.
 
 use super::Kind;
 use super::history::{Item, ItemIx, Presence};
@@ -22,7 +22,8 @@ impl State {
 }
 
 impl Item {
-    /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
+    /// Returns true if it is a notice: a message about its context that the agent shows to people and sends to no
+    /// model.
     pub fn is_notice(&self) -> bool {
         let Presence {
             left, away, record, ..

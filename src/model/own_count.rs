@@ -1,8 +1,8 @@
-//! What an agent compares with its trigger: its own count of its context.
+//! Computes the number that an agent compares with its trigger: its own count of its context.
 //!
-//! It is often not what is in the context. Most agents take the last reported total and a quarter of the
-//! bytes of what came since. Codex adds the reasoning of earlier turns, sent or not. The rule of each
-//! agent is in its policy (`assets/models.toml`), with its source; the numbers come from the session.
+//! The count often differs from the content of the context. Most agents take the last reported total and a quarter of
+//! the bytes that came since. Codex adds the reasoning of earlier turns, sent or not. The rule of each agent is in its
+//! policy (`assets/models.toml`), with its source; the numbers come from the session.
 
 use super::event::{Cause, Reset};
 use super::history::{Counted, ItemRef, RequestIx, RequestRef, SizedItem};
@@ -74,7 +74,7 @@ impl State {
         })
     }
 
-    /// Whether the agent's count depends only on the last report and on what its prompt did not hold.
+    /// Returns true if the agent's count depends only on the last report and on the items that its prompt did not hold.
     pub(super) fn counts_from_report(&self, inputs: &Inputs) -> bool {
         self.count_rule().is_none_or(|rule| {
             let is_rewritten = rule.anew_bytes_per_token > 0 && inputs.is_rewritten;
@@ -162,7 +162,7 @@ impl State {
         }
     }
 
-    /// What the count begins with, and what it holds.
+    /// Returns the tokens that the count begins with, and the content that they include.
     fn base(&self, rule: CountRule, content: &Content) -> Option<(u64, From)> {
         let inputs = &content.inputs;
         let estimate = || {
@@ -244,7 +244,7 @@ impl State {
 /// The share of the trigger from which on a compaction is taken for an automatic one. Our version of its
 /// count is off by up to 2 %, where the log does not have what it counts.
 const AUTOMATIC_SHARE: f64 = 0.97;
-/// The same where its count is not known, and the size before may be an estimate.
+/// The share of the trigger where the agent's count is not known, and the size before may be an estimate.
 const AUTOMATIC_SHARE_UNCOUNTED: f64 = 0.85;
 
 /// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
@@ -280,7 +280,7 @@ impl<'s> Counts<'s> {
 /// How the agent's own count of the prompts goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Counting {
-    /// Whether it adds the reasoning of earlier turns.
+    /// True if it adds the reasoning of earlier turns.
     pub(super) adds: bool,
     earlier: u64,
     /// The reasoning of the running turn.
@@ -322,7 +322,7 @@ impl Counting {
 /// The largest logged number that is taken for a token count.
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
-/// What a count's base holds, so that the rest can be added.
+/// The content that a count's base includes, so that the rest can be added.
 #[derive(Clone, Copy)]
 enum From {
     /// The prompt and the output of this request.
@@ -352,7 +352,8 @@ impl CountRule {
     }
 }
 
-/// Whether reasoning before this item is of an earlier turn: a message of the user, or of another agent.
+/// Returns true if reasoning before this item is of an earlier turn: the item is a message of the user, or of another
+/// agent.
 fn begins_turn(item: &ItemRef<'_>) -> bool {
     (item.role(), item.kind()) == (Role::User, Kind::Text) || item.tool() == Some("agent_message")
 }

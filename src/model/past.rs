@@ -1,8 +1,8 @@
-//! What a session keeps of its earlier states: enough to show it as of any record.
+//! Keeps the earlier states of a session: enough to show it as of any record.
 //!
-//! Items keep when they came and left, and their sizes before the present one. Besides, a [`Mark`] is
-//! set at every record that changed anything else that a context is computed from. Nothing is computed
-//! here that was not computed when the record was read.
+//! Items keep when they came and left, and their sizes before the present one. Besides, a [`Mark`] is set at every
+//! record that changed any other input of a context. Nothing is computed here that was not computed when the record was
+//! read.
 
 use super::agent_estimate::AgentEstimate;
 use super::calibration::Spread;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 pub(super) struct Past {
     /// The marks in the order of the log, at most one a record.
     marks: Vec<Mark>,
-    /// What few records change of the inputs, in order.
+    /// The inputs that few records change, in order.
     rest: Vec<Rest>,
     /// The model and its limits, in order.
     facts: Vec<ModelFacts>,
     /// The agent's own numbers, in order.
     estimates: Vec<DatedEstimate>,
-    /// Whether earlier states were forgotten.
+    /// True if earlier states were forgotten.
     forgotten: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Mark {
     pub(super) place: Place,
     at: MaybeTime,
     pub(super) record: u32,
-    /// The same as in [`Inputs`].
+    /// See [`Inputs`] for this field and the next ones.
     pub(super) requests: u32,
     pub(super) resets: u32,
     pub(super) turns: u32,
@@ -62,7 +62,7 @@ impl Mark {
     }
 }
 
-/// What a context is computed from, besides the items in it.
+/// The inputs from which a context is computed, besides the items in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Inputs {
     /// Requests reported.
@@ -85,7 +85,7 @@ pub(super) struct Rest {
     pub(super) returning: u64,
     /// Tokens that have left since the last report, as a share of a sum that was divided by lengths.
     pub(super) guessed_of_left: u64,
-    /// Whether the agent has rewritten its history since the last report.
+    /// True if the agent has rewritten its history since the last report.
     pub(super) is_rewritten: bool,
     /// How wide the interval of an estimate is.
     pub(super) spread: Spread,
@@ -94,7 +94,7 @@ pub(super) struct Rest {
     estimates: u32,
 }
 
-/// What is known of the part of the context that no item explains.
+/// The source of the part of the context that no item explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unlogged {
     /// The anchor's system part, in tokens.
@@ -293,7 +293,7 @@ impl Past {
         self.forgotten = true;
     }
 
-    /// Whether earlier states were forgotten.
+    /// Returns true if earlier states were forgotten.
     pub(super) fn is_forgotten(&self) -> bool {
         self.forgotten
     }

@@ -1,10 +1,10 @@
-//! Whether a model gets the pictures and documents that its log holds.
+//! Determines whether a model gets the pictures and documents that its log holds.
 
 use super::event::Size;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of pictures, or of documents. OpenCode sends a model that does not take them a note in the place of each,
-/// and logs what it did not send.
+/// The treatment of pictures, or of documents. OpenCode sends a model that does not take them a note in the place of
+/// each, and logs what it did not send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pictures {
@@ -28,7 +28,7 @@ pub struct Media<T> {
 }
 
 impl Pictures {
-    /// What they cost that have `tokens` by formula.
+    /// Returns the cost of pictures that have `tokens` by formula.
     fn cost(self, tokens: u64) -> f64 {
         match self {
             Pictures::Replaced => tokens.min(NOTE_TOKENS) as f64,
@@ -36,7 +36,7 @@ impl Pictures {
         }
     }
 
-    /// What of that cost is in doubt.
+    /// Returns the part of that cost that is in doubt.
     fn doubt(self, tokens: u64) -> u64 {
         match self {
             Pictures::Unknown => tokens.saturating_sub(NOTE_TOKENS),
@@ -68,18 +68,18 @@ impl Media<u64> {
 }
 
 impl Media<Pictures> {
-    /// What media cost that have this many tokens by formula.
+    /// Returns the cost of media that have this many tokens by formula.
     pub(super) fn cost(self, tokens: Media<u64>) -> f64 {
         self.images.cost(tokens.images) + self.documents.cost(tokens.documents)
     }
 
-    /// What of that cost is in doubt, in tokens.
+    /// Returns the part of that cost that is in doubt, in tokens.
     pub(super) fn doubt(self, tokens: Media<u64>) -> u64 {
         let images = self.images.doubt(tokens.images);
         images.saturating_add(self.documents.doubt(tokens.documents))
     }
 
-    /// The same where this becomes of the kinds that there are.
+    /// Returns these with a new treatment of those kinds that are there.
     pub(super) fn with(self, new: Pictures, are_there: Media<bool>) -> Media<Pictures> {
         let pick = |old, is_there| if is_there { new } else { old };
         Media {
@@ -96,7 +96,7 @@ impl Media<Pictures> {
         }
     }
 
-    /// Whether something costs otherwise than by another hypothesis.
+    /// Returns true if something costs otherwise than by another hypothesis.
     pub(super) fn differs(self, other: Media<Pictures>) -> bool {
         self.images.is_replaced() != other.images.is_replaced()
             || self.documents.is_replaced() != other.documents.is_replaced()

@@ -1,9 +1,9 @@
-//! What projects are called. A project is a folder; two folders of the same name are two projects.
+//! Computes the names of projects. A project is a folder; two folders of the same name are two projects.
 
 use crate::names::contains;
 use std::collections::HashMap;
 
-/// What separates the parts of a path, whatever the system that the log is from.
+/// The separators of the parts of a path, whatever the system that the log is from.
 const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// The project of a working directory that is not the project's folder itself: a worktree, or a folder that the agent
@@ -57,7 +57,7 @@ impl Projects {
         }
     }
 
-    /// What the project of a folder is called. Of a folder that was not added, the last part.
+    /// Returns the name of the project of a folder. Of a folder that was not added, it is the last part.
     pub fn name<'f>(&self, folder: &'f str) -> &'f str {
         let is_its_own = |end: &&str| self.ends.get(*end).is_none_or(|folders| *folders == 1);
         ends(folder).find(is_its_own).unwrap_or(folder)
@@ -74,8 +74,8 @@ pub fn last_part(folder: &str) -> &str {
     folder.rsplit(SEPARATORS).next().unwrap_or_default()
 }
 
-/// Whether a project is one that the user named by a part of its name, in any case; with a separator, by a part of its
-/// path.
+/// Returns true if a project is one that the user named by a part of its name, in any case; with a separator, by a part
+/// of its path.
 pub fn is_named(folder: &str, by: &str) -> bool {
     let of = if by.contains(SEPARATORS) {
         folder

@@ -4,7 +4,7 @@ use super::event::{Entry, Event, Lane, NewItem, is_unsafe_to_show};
 use super::{Kind, Role};
 use std::borrow::Cow;
 
-/// Whether a text has something to see.
+/// Returns true if a text has something to see.
 pub(super) fn shows(text: &str) -> bool {
     text.chars()
         .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))

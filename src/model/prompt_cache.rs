@@ -42,14 +42,14 @@ pub enum LifeSource {
     ModelTable,
 }
 
-/// Whether the provider still has the newest prompt.
+/// The state of the newest prompt in the provider's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheState {
-    /// It has, until then.
+    /// The provider has it, until then.
     Warm(Timestamp),
-    /// It may have: it need not keep it any more, and will not have it after this time.
+    /// The provider may have it: it need not keep it any more, and will not have it after this time.
     Open(Timestamp),
-    /// It has not, since then.
+    /// The provider does not have it, since then.
     Cold(Timestamp, Lost),
 }
 
@@ -123,12 +123,13 @@ pub struct PromptCache {
     pub life: Life,
     /// Since when, and why, the next prompt is another one.
     lost: Option<(Timestamp, Lost)>,
-    /// Whether the provider has kept prompts as it promises.
+    /// True if the provider has kept prompts for as long as it promises.
     is_steady: bool,
 }
 
 impl PromptCache {
-    /// Whether the provider has the prompt at this time. A time before the request is one by a clock that was set back.
+    /// Returns the state of the prompt in the provider's cache at this time. A time before the request is one by a
+    /// clock that was set back.
     pub fn state(&self, now: Timestamp) -> CacheState {
         let [until, gone] = [self.life.seconds, self.life.most].map(|life| after(self.sent, life));
         match self.lost {
@@ -201,7 +202,7 @@ impl Gauge {
         })
     }
 
-    /// What the next request costs for its prompt as it is now.
+    /// Returns the cost of the next request for its prompt as it is now.
     pub fn next_prompt(&self) -> NextPrompt {
         let used = self.context.used;
         let cached = self.prompts.last().copied().unwrap_or(0).min(used);
@@ -247,7 +248,7 @@ pub struct NextPrompt {
     pub cold: Prompt,
 }
 
-/// What a prompt costs.
+/// The cost of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prompt {
     /// Tokens that are read anew.
@@ -265,7 +266,7 @@ pub struct ColdReturn {
     pub pause: u64,
     /// Tokens of the prompt before it that were read anew.
     pub tokens: u64,
-    /// What that cost more than from the cache, in US dollars by list price; `None`: not known.
+    /// The cost beyond that of reading from the cache, in US dollars by list price; `None`: not known.
     pub usd: Option<f64>,
 }
 
@@ -274,9 +275,9 @@ pub struct ColdReturn {
 pub struct CachePoint {
     /// The request.
     pub request: RequestIx,
-    /// Whether its prompt was predicted to be in the cache; `None`: it could be either.
+    /// True if its prompt was predicted to be in the cache; `None`: it could be either.
     pub predicted: Option<bool>,
-    /// Whether it was.
+    /// True if it was in the cache.
     pub was_warm: bool,
 }
 
@@ -292,7 +293,7 @@ struct Continued<'s> {
 }
 
 impl Continued<'_> {
-    /// Whether the prompt before it was read from the cache.
+    /// Returns true if the prompt before it was read from the cache.
     fn was_warm(&self) -> bool {
         was_warm(
             self.before.prompt(),
@@ -352,7 +353,7 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
     .collect()
 }
 
-/// What tokens of a prompt cost more than from the cache.
+/// Returns the cost of tokens of a prompt beyond that of reading them from the cache.
 fn more(session: &Session, of: &Continued<'_>, tokens: u64) -> Option<f64> {
     let row = session.rules().price_of(of.request.model()?)?;
     let prices = row.prices(of.request.prompt());

@@ -1,4 +1,4 @@
-//! What must hold of a session for any input.
+//! Tests properties that must hold of a session for any input.
 
 use super::carried::Carried;
 use super::compaction::{compactions, contents};
@@ -238,7 +238,7 @@ fn regular() -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
-/// The same with anything in between.
+/// Returns the events of [`regular`] with any others in between.
 fn interrupted() -> impl Strategy<Value = Vec<Event>> {
     (
         regular(),

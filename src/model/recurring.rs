@@ -31,7 +31,7 @@ pub struct RecurringPart {
     pub came: u32,
     /// How often it went.
     pub went: u32,
-    /// Whether the last reported prompt had it; `None`: not known since a compaction.
+    /// True if the last reported prompt had it; `None`: not known since a compaction.
     pub is_in: Option<bool>,
     /// Prompts since it was first seen that followed one without it, and one with it.
     followed: [u32; 2],
@@ -155,7 +155,7 @@ impl Recurring {
 mod tests {
     use super::*;
 
-    /// What is known after these changes, one at each request.
+    /// Returns the parts after these changes, one at each request.
     fn after(changes: &[f64]) -> Recurring {
         let mut recurring = Recurring::default();
         for (nth, change) in changes.iter().enumerate() {
@@ -211,7 +211,8 @@ mod tests {
         high: 51_000,
     };
 
-    /// What is expected after these changes, where nothing else would be [`USUAL`]: the tokens and their range.
+    /// Returns the tokens that are expected after these changes, and their range, where nothing else would be
+    /// [`USUAL`].
     fn foreseen(changes: &[f64]) -> (u64, u64, u64) {
         let Expected { tokens, low, high } = after(changes).foresee(USUAL);
         (tokens, low, high)

@@ -1,4 +1,4 @@
-//! The same content in the context twice, such as a file that was read again unchanged.
+//! Finds the same content in the context twice, such as a file that was read again unchanged.
 
 use super::Role;
 use super::session::Session;
@@ -55,8 +55,8 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     repeats
 }
 
-/// Whether equal hashes mean equal content. For images and hidden content they mean equal sizes only.
-/// The model's own text does not count.
+/// Returns true if equal hashes mean equal content. For images and hidden content they mean equal sizes only. The
+/// model's own text does not count.
 fn is_all_text(item: &ItemRef<'_>) -> bool {
     let size = item.size();
     item.role() != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0

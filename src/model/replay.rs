@@ -24,7 +24,7 @@ use crate::history::{ItemIx, ItemRef, RequestIx, SizedItem};
 use crate::small::MaybeTime;
 use jiff::Timestamp;
 
-/// What happened at a moment. If one record did several things, the first variant that applies.
+/// The kind of change at a moment. If one record made several, it is the first variant that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum What {
     /// A compaction or clear, by its index in [`State::resets`].
@@ -43,7 +43,7 @@ pub enum What {
 pub struct Moment {
     /// The record's place in the log.
     pub place: Place,
-    /// What happened.
+    /// The kind of change.
     pub what: What,
     at: MaybeTime,
     /// Requests reported so far.
@@ -62,7 +62,7 @@ impl Moment {
     }
 }
 
-/// What a step leads to.
+/// The moments that a step leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The next moment.
@@ -138,7 +138,7 @@ impl Timeline {
         self.moments.len()
     }
 
-    /// Whether nothing has happened yet.
+    /// Returns true if nothing has happened yet.
     pub fn is_empty(&self) -> bool {
         self.moments.is_empty()
     }
@@ -334,7 +334,7 @@ impl State {
         })
     }
 
-    /// What the context was computed from after a record.
+    /// Returns the data from which the context was computed after a record.
     fn content_at(&self, record: u32) -> Content {
         let so_far = self.items().partition_point(|item| item.record() <= record);
         let older = self.older_sizes_at(record, so_far);
@@ -382,7 +382,7 @@ impl State {
         held
     }
 
-    /// What a context was computed from after a record, besides the items in it.
+    /// Returns the inputs from which a context was computed after a record, besides the items in it.
     fn inputs_at(&self, record: u32) -> Inputs {
         let inputs = self.past().inputs_at(record);
         inputs.unwrap_or_else(|| self.inputs())

@@ -1,7 +1,7 @@
-//! What an agent itself says of a session that runs.
+//! The activity of a running session, as the agent itself reports it.
 
-/// What the process of a session does, by the agent's own registry of running sessions. Of several
-/// processes of one session, the greatest counts.
+/// The activity of the process of a session, by the agent's own registry of running sessions. Of several processes of
+/// one session, the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Running {
     /// The registry does not say what it does.
@@ -25,7 +25,7 @@ impl Running {
         }
     }
 
-    /// Whether it waits for the user.
+    /// Returns true if it waits for the user.
     pub fn is_quiet(self) -> bool {
         matches!(self, Running::Idle | Running::Waiting)
     }

@@ -51,7 +51,7 @@ impl Session {
         self.state.note_hooked();
     }
 
-    /// What the agent's client said of it.
+    /// Returns what the agent's client said of the session.
     pub fn said(&self) -> Option<&Said> {
         self.state.overrides().said.as_ref()
     }
@@ -63,7 +63,8 @@ impl Session {
         self.set_overrides(Arc::new(Overrides { said, ..set }));
     }
 
-    /// What is read from here on is the end of the log; what is between it and what was read so far was not read.
+    /// Skips to the end of the log: records from here on are its end, and those between it and the ones that were read
+    /// so far are not read.
     pub fn skip_to_end(&mut self) {
         self.state.skip_to_end();
     }

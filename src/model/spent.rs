@@ -1,13 +1,14 @@
-//! What responses used, in parts that do not overlap: the same for all providers, so that it can be added up and priced.
+//! Counts the usage of responses in parts that do not overlap and are the same for all providers, so that it can be
+//! added up and priced.
 
 use super::event::Billed;
 
-/// Whether a provider's input holds what was read from a cache and written to it.
+/// The place of cached tokens in a provider's numbers: those that were read from a cache and written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cached {
-    /// It does.
+    /// They are part of the input.
     Within,
-    /// It is counted beside it.
+    /// They are counted beside the input.
     Beside,
 }
 

@@ -1,8 +1,8 @@
-//! What is folded of a log: its records as a tree, the branch that is live, the items on it, the requests, the resets.
+//! Folds a log into a state: its records as a tree, the live branch, the items on it, the requests, the resets.
 //!
 //! The fold never looks back at a log. A [`State`] passes each event to the parts that keep it: `chain` (the tree),
-//! `ledger` (items, requests and what reports settled), `past` (earlier states). It answers nothing: what a context
-//! holds, what its limits are and what the agent counts is computed from it elsewhere, and the fold asks none of that.
+//! `ledger` (items, requests and what reports settled), `past` (earlier states). It answers nothing: the content of a
+//! context, its limits and the agent's count are computed from it elsewhere, and the fold uses none of that.
 
 mod facts;
 mod fold;
@@ -33,7 +33,7 @@ pub(super) use resets::Summary;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is known of a conversation's context, as its log was read so far.
+/// The state of a conversation's context, as its log was read so far.
 #[derive(Debug, Clone, Default)]
 pub struct State {
     /// The agent's id.
@@ -42,7 +42,7 @@ pub struct State {
     pub meta: Meta,
     /// How much of the log it was rebuilt from.
     pub coverage: Coverage,
-    /// Whether its texts were counted, not guessed from their length.
+    /// True if its texts were counted, not guessed from their length.
     pub is_counted: bool,
     /// Records read.
     pub records: u64,
@@ -75,16 +75,16 @@ pub struct State {
     agent_estimate: Option<Logged>,
     /// The number of requests when the agent last rewrote its history.
     rewritten_at: Option<usize>,
-    /// What the provider leaves out of each prompt, in tokens, though the agent counts it.
+    /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     left_out: u64,
     cache_clock: CacheClock,
-    /// Whether the next system prompt is the first that the log shows in full.
+    /// True if the next system prompt is the first that the log shows in full.
     prompts_logged: bool,
-    /// Whether its first record follows one that is not in the log.
+    /// True if its first record follows one that is not in the log.
     begins_midway: bool,
-    /// Whether a record since the newest report refers to one that was not read.
+    /// True if a record since the newest report refers to one that was not read.
     refers_back: bool,
-    /// Whether a record since the last reset is the first of a conversation, though others are before it.
+    /// True if a record since the last reset is the first of a conversation, though others are before it.
     begins_again: bool,
     /// Which facts were named since the part of the log that was not read.
     named: Named,
@@ -93,7 +93,7 @@ pub struct State {
     /// The summary that the log has in the place of earlier records.
     summary: Option<Summary>,
     last_place: Option<Place>,
-    /// What replaces items that were forgotten, if only the size will be asked for.
+    /// The sums in place of items that were forgotten, if only the size will be asked for.
     folded: Option<Box<Folded>>,
 }
 
@@ -188,7 +188,7 @@ impl State {
         &mut self.ledger
     }
 
-    /// Whether its first record follows one that is not in the log.
+    /// Returns true if its first record follows one that is not in the log.
     pub(super) fn begins_midway(&self) -> bool {
         self.begins_midway
     }
@@ -239,12 +239,12 @@ impl State {
         last_part(self.folder())
     }
 
-    /// Whether the session has its earlier states from the beginning of its log on.
+    /// Returns true if the session has its earlier states from the beginning of its log on.
     pub fn has_beginning(&self) -> bool {
         self.coverage == Coverage::Whole && !self.past.is_forgotten()
     }
 
-    /// Whether its log was read whole and counted: the sizes of its items are not provisional.
+    /// Returns true if its log was read whole and counted: the sizes of its items are not provisional.
     pub fn is_settled(&self) -> bool {
         self.coverage == Coverage::Whole && self.is_counted
     }
@@ -258,12 +258,12 @@ impl State {
         alive(&self.chain, self.ledger.items())
     }
 
-    /// Whether the agent has rewritten its history.
+    /// Returns true if the agent has rewritten its history.
     pub(super) fn was_rewritten(&self) -> bool {
         self.rewritten_at.is_some()
     }
 
-    /// What a context is computed from now, besides the items in it.
+    /// Returns the inputs from which the present context is computed, besides the items in it.
     pub(super) fn inputs(&self) -> Inputs {
         // A report before the reset shows the prefix, though it was not read.
         let is_elsewhere = self.lacks_prefix();

@@ -1,4 +1,4 @@
-//! What lists show of a session: a small value without its items, its requests, and the settings of its agent. A
+//! Summarizes a session for lists: a small value without its items, its requests, and the settings of its agent. A
 //! [`Gauge`](crate::gauge::Gauge) adds the settings.
 
 use super::event::Meta;
@@ -31,7 +31,7 @@ const SHORTEST_ANSWER: usize = 24;
 /// Instructions, lists of tools and files come before the first message of the user.
 const ITEMS_BEFORE_MESSAGE: usize = 64;
 
-/// What lists show of a session, as of its newest record.
+/// The data that a list shows of a session, as of its newest record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The agent's id; whoever reads a stored summary sets it.
@@ -39,27 +39,27 @@ pub struct Summary {
     pub agent: &'static str,
     /// The agent's own number for its context, in tokens.
     pub agents_number: Option<u64>,
-    /// Whether a report on the whole log would name this model.
+    /// True if a report on the whole log would name this model.
     pub is_model_final: bool,
-    /// What the log says of it. Long names are cut.
+    /// The facts that the log names. Long names are cut.
     pub meta: Meta,
     /// The first message of the user, where nothing else names the session.
     pub said: Option<Box<str>>,
     /// How much of the log was read.
     pub coverage: Coverage,
-    /// Whether the texts of its items were counted.
+    /// True if the texts of its items were counted.
     pub is_counted: bool,
     /// How full the context is.
     pub context: Context,
-    /// Whether a report on the whole log would show this size.
+    /// True if a report on the whole log would show this size.
     pub is_final: bool,
-    /// Whether a report on the whole log would show this count of the agent's own.
+    /// True if a report on the whole log would show this count of the agent's own.
     pub is_own_count_final: bool,
-    /// Whether all that the agent's own count adds to the context was read. Otherwise the count is too small.
+    /// True if all that the agent's own count adds to the context was read. Otherwise the count is too small.
     pub is_own_count_whole: bool,
-    /// Whether the log, read whole, has no usage report.
+    /// True if the log, read whole, has no usage report.
     pub is_unreported: bool,
-    /// Whether its log has no items.
+    /// True if its log has no items.
     pub is_empty: bool,
     /// How many lines could not be read.
     pub unreadable: u64,
@@ -93,11 +93,11 @@ pub struct Summary {
     pub settings: u64,
     #[serde(with = "crate::stored::shared")]
     pub(crate) model: Option<Arc<str>>,
-    /// What the limits are computed from.
+    /// The sizes from which the limits are computed.
     pub(crate) sizes: Sizes,
-    /// The same for each of its earlier models, which the client may change back to.
+    /// The sizes for each of its earlier models, which the client may change back to.
     pub(crate) earlier_models: Vec<(Box<str>, Sizes)>,
-    /// What the provider leaves out of each prompt, though the agent counts it.
+    /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     pub(crate) left_out: u64,
     /// When the newest request was answered.
     #[serde(with = "crate::stored::time")]
@@ -122,9 +122,9 @@ pub struct LastReset {
     /// When it took place.
     #[serde(with = "crate::stored::time")]
     pub at: Option<Timestamp>,
-    /// Whether it is a compaction.
+    /// True if it is a compaction.
     pub is_compaction: bool,
-    /// Whether a usage report followed.
+    /// True if a usage report followed.
     pub is_reported: bool,
 }
 
@@ -135,7 +135,7 @@ pub struct Largest {
     pub ix: ItemIx,
     /// Its tokens.
     pub tokens: u64,
-    /// What it is.
+    /// The kind of its content.
     pub kind: Kind,
     /// The tool that it is of.
     #[serde(with = "crate::stored::shared")]
@@ -155,7 +155,7 @@ pub(crate) struct CacheFacts {
     pub(crate) sent: Timestamp,
     /// How long the log says that it is kept, in minutes.
     pub(crate) minutes: Option<u8>,
-    /// Whether the provider has kept prompts as it promises.
+    /// True if the provider has kept prompts for as long as it promises.
     pub(crate) is_steady: bool,
 }
 
@@ -292,7 +292,7 @@ fn is_clearable(item: &ItemRef<'_>, row: &OtherTrigger) -> bool {
         && item.tool().is_some_and(is_named)
 }
 
-/// What a log says of its session, with names as long as they are kept.
+/// Returns the facts that a log names of its session, with names as long as they are kept.
 fn names_of(meta: &Meta) -> Meta {
     let cut = |name: &Option<Box<str>>| {
         let name = name.as_deref();
@@ -335,7 +335,7 @@ impl Answer {
         })
     }
 
-    /// Whether a text begins with it.
+    /// Returns true if a text begins with it.
     pub fn begins(self, text: &str) -> bool {
         let text = text.get(..self.bytes.into());
         text.is_some_and(|text| xxh3_64(text.as_bytes()) == self.hash)
@@ -348,17 +348,17 @@ impl Summary {
         self.model.as_deref()
     }
 
-    /// Whether anything was said, or any request reported, as far as the log was read.
+    /// Returns true if anything was said, or any request reported, as far as the log was read.
     pub fn has_begun(&self) -> bool {
         self.turns > 0 || (self.records > 0 && self.requests > 0)
     }
 
-    /// Whether the sizes of its roles and items are what its whole log shows.
+    /// Returns true if the sizes of its roles and items are those of its whole log.
     pub fn is_settled(&self) -> bool {
         self.coverage == Coverage::Whole && self.is_counted
     }
 
-    /// What the prompt grew by with each of the last requests, oldest first; 0 where it shrank.
+    /// Returns the growth of the prompt with each of the last requests, oldest first; 0 where it shrank.
     pub fn growth(&self) -> Vec<u64> {
         let pairs = self.prompts.windows(2);
         pairs.map(|pair| pair[1].saturating_sub(pair[0])).collect()

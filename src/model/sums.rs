@@ -92,7 +92,7 @@ impl RunningSums {
         };
     }
 
-    /// What is summed up, and the part of it that the anchor's prompt did not hold.
+    /// Returns the sums, and the part of the context that the anchor's prompt did not hold.
     pub(super) fn content(&self, state: &State) -> (ContextSums, Content) {
         let sized = |ix: &ItemIx| {
             let (tokens, source) = state.tokens(*ix);
@@ -106,8 +106,8 @@ impl RunningSums {
         (self.tally, unsent)
     }
 
-    /// Whether they are worth it: a walk through a short context is as quick, and where nothing follows, sums that
-    /// follow it would take memory for nothing.
+    /// Returns true if the sums are worth it: a walk through a short context is as quick, and where nothing follows,
+    /// sums would take memory for nothing.
     pub(super) fn are_worth_it(state: &State) -> bool {
         state.live_nodes() >= LONG_CONTEXT && !state.past().is_forgotten()
     }

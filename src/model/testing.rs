@@ -59,7 +59,7 @@ pub struct Log {
     /// As it is now.
     pub session: Session,
     line: u64,
-    /// Whether its records have times: [`time_of`].
+    /// True if its records have times: [`time_of`].
     is_timed: bool,
 }
 
@@ -93,7 +93,7 @@ impl Log {
         }
     }
 
-    /// The same, and each record from now on has its time: [`time_of`].
+    /// Returns the log with a time for each record from now on: [`time_of`].
     pub fn timed(self) -> Log {
         Log {
             is_timed: true,

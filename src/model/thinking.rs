@@ -1,9 +1,8 @@
-//! Whether a model's thinking is part of the prompts after it.
+//! Defines the treatments of a model's thinking: whether it is part of the prompts after it.
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a model's thinking after its response. Depends on the model, the provider's API and
-/// the client.
+/// The treatment of a model's thinking after its response. It depends on the model, the provider's API and the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {

@@ -28,7 +28,7 @@ impl Threshold {
         }
     }
 
-    /// Whether `tokens` reach it, in a window of `window` tokens. 0 never does.
+    /// Returns true if `tokens` reach it, in a window of `window` tokens. 0 never does.
     pub fn is_reached(self, tokens: u64, window: u64) -> bool {
         tokens > 0 && tokens >= self.tokens(window)
     }

@@ -1,4 +1,4 @@
-//! What each tool costs, at any moment of a session: its results, and its definition where the log has it.
+//! Computes the cost of each tool at any moment of a session: its results, and its definition where the log has it.
 
 use super::carried::Carried;
 use super::session::Session;
@@ -23,13 +23,13 @@ pub struct Tool {
     pub largest: SizedItem,
     /// Tokens times the requests whose prompts held them.
     pub carried: u64,
-    /// The same in US dollars, see [`Carried`]; `None`: not known for all of them.
+    /// The cost of `carried` in US dollars, see [`Carried`]; `None`: not known for all of them.
     pub carried_usd: Option<f64>,
     /// Its part of all tools' tokens, 0 to 1.
     pub share: f64,
 }
 
-/// What the tools of an MCP server cost together.
+/// The cost of the tools of an MCP server together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// The server's name.
@@ -49,7 +49,7 @@ pub fn server_of(tool: &str) -> Option<&str> {
     Some(server_and_name(tool)?.0)
 }
 
-/// What a tool is called on its server; a tool of no server has its whole name.
+/// Returns the name of a tool on its server; a tool of no server has its whole name.
 pub fn short_name(tool: &str) -> &str {
     server_and_name(tool).map_or(tool, |(_, name)| name)
 }
@@ -83,8 +83,9 @@ pub fn servers(tools: &[Tool]) -> Vec<Server> {
     servers
 }
 
-/// What each tool's results cost, the largest sum first, then tools that are on offer only. `context` holds the items in the context at
-/// that moment, `requests` is the number of requests by then. Results that had left by then count too.
+/// Returns the cost of each tool's results, the largest sum first, then tools that are on offer only. `context` holds
+/// the items in the context at that moment, `requests` is the number of requests by then. Results that had left by then
+/// count too.
 pub fn tools(
     session: &Session,
     context: impl IntoIterator<Item = SizedItem, IntoIter: Clone>,

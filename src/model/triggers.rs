@@ -1,6 +1,7 @@
-//! All that can compact a session next: by its size, by the clock, by another model, and what it prepares or leaves out.
+//! Finds all that can compact a session next: its size, the clock, another model, and what the agent prepares or leaves
+//! out.
 //!
-//! Whether somebody types, and what a server decides, cannot be known: such a trigger is one that may fire.
+//! It cannot be known whether somebody types, or what a server decides: such a trigger is one that may fire.
 
 use super::Role;
 use super::forecast::{Forecast, NoForecast};
@@ -16,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Something that can compact a session next, or take something out of its context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
-    /// What it is.
+    /// The kind of trigger.
     pub kind: TriggerKind,
     /// The size at which it fires, in the agent's own count.
     pub tokens: Option<u64>,
@@ -24,7 +25,7 @@ pub struct Next {
     pub left: Option<u64>,
     /// When it fires; of [`TriggerKind::Clearing`]: a prompt after this time.
     pub at: Option<Timestamp>,
-    /// Whether it fires for sure, once its size or time is reached.
+    /// True if it fires for sure, once its size or time is reached.
     pub is_sure: bool,
     /// Of [`TriggerKind::Background`]: the summary is ready, and was made at this size. Of [`TriggerKind::Clearing`]: the tokens
     /// that leave.
@@ -55,7 +56,7 @@ impl Next {
         }
     }
 
-    /// Whether it ends in a compaction by itself.
+    /// Returns true if it ends in a compaction by itself.
     pub fn compacts(&self) -> bool {
         !matches!(self.kind, TriggerKind::Background | TriggerKind::Clearing)
     }
@@ -88,7 +89,7 @@ pub fn next(of: &Gauge, forecast: &Result<Forecast, NoForecast>, now: Timestamp)
     all
 }
 
-/// What else than its size can compact a session next.
+/// Returns the triggers other than the size that can compact a session next.
 pub fn other(of: &Gauge, now: Timestamp) -> Vec<Next> {
     let overrides = of.overrides();
     if overrides.compaction == Compaction::Off {
@@ -147,7 +148,7 @@ fn past_turn_end(of: &Gauge) -> Option<Next> {
     })
 }
 
-/// What a session is looked at for.
+/// The session, its settings and the time for which triggers are computed.
 #[derive(Clone, Copy)]
 struct Asked<'s> {
     of: &'s Gauge,
@@ -232,8 +233,8 @@ impl Asked<'_> {
         })
     }
 
-    /// What is left when a summary takes the place of what was there when it was made: the prefix, the summary, and all that
-    /// came since.
+    /// Returns the tokens that are left when a summary takes the place of the history from which it was made: the
+    /// prefix, the summary, and all that came since.
     fn after_swap(self, before: u64) -> u64 {
         let (of, rules) = (self.of, self.of.rules());
         let usual = rules.usual_prefix(of.agent, of.model(), 0);

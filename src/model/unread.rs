@@ -1,12 +1,12 @@
-//! What the end of a log shows of what comes before it: whether a gauge needs more than was read.
+//! Determines from the end of a log whether a gauge needs more of it than was read.
 
 use super::history::Coverage;
 use super::state::State;
 
 impl State {
-    /// Whether the output of the newest report was read from its beginning, as far as that shows: the report before it
-    /// was read, or the output itself with something before it. Results of tools show nothing: they may be those of a call
-    /// of the same output.
+    /// Returns true if the output of the newest report was read from its beginning, as far as that shows: the report
+    /// before it was read, or the output itself with something before it. Results of tools show nothing: they may be
+    /// those of a call of the same output.
     pub fn has_output_of_report(&self) -> bool {
         let Some(key) = self.anchor().map(|anchor| anchor.key()) else {
             return false;
@@ -21,7 +21,7 @@ impl State {
                 && self.chain().start_of(key).is_some_and(is_before)
     }
 
-    /// Whether the report before the newest one was read, or the last reset: some logs repeat reports.
+    /// Returns true if the report before the newest one was read, or the last reset: some logs repeat reports.
     pub fn has_report_before(&self) -> bool {
         self.requests().len() > 1 || !self.resets().is_empty()
     }
@@ -33,27 +33,28 @@ impl State {
         last.is_none_or(|reset| reset.request + 1 < self.requests().len())
     }
 
-    /// Whether all of the context was read or reported.
+    /// Returns true if all of the context was read or reported.
     pub(super) fn has_whole_context(&self) -> bool {
         self.coverage != Coverage::Tail || (self.has_output_of_report() && self.has_all_that_left())
     }
 
-    /// Whether the agent may have rewritten its history after a request, not before it: which one was first was not read.
+    /// Returns true if the agent may have rewritten its history after a request, not before it: the record that shows
+    /// which came first was not read.
     pub(super) fn lacks_rewrite(&self) -> bool {
         self.coverage == Coverage::Tail && self.was_rewritten() && !self.has_report_before()
     }
 
-    /// Whether all that has left the context since the newest report was read.
+    /// Returns true if all that has left the context since the newest report was read.
     pub fn has_all_that_left(&self) -> bool {
         !self.refers_back()
     }
 
-    /// Whether the unlogged prefix is known only from reports that were not read.
+    /// Returns true if the unlogged prefix is known only from reports that were not read.
     pub(super) fn lacks_prefix(&self) -> bool {
         self.coverage == Coverage::Tail && !self.resets().is_empty()
     }
 
-    /// Whether its log was read from its beginning, which is that of its conversation.
+    /// Returns true if its log was read from its beginning, which is that of its conversation.
     pub(super) fn is_read_from_its_beginning(&self) -> bool {
         self.coverage == Coverage::Whole
             && self.meta.id.is_some()

@@ -8,12 +8,13 @@ pub fn numbers(version: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Whether a version is newer than another. What has no numbers is not.
+/// Returns true if a version is newer than another. A version without numbers is not.
 pub fn is_newer(version: &str, than: &str) -> bool {
     numbers(version) > numbers(than)
 }
 
-/// Whether what holds up to a version holds for this one. One that is not known is taken for the newest.
+/// Returns true if a rule that holds up to a version holds for this one. A version that is not known is taken for the
+/// newest.
 pub fn is_up_to(version: Option<&str>, newest: Option<&str>) -> bool {
     newest.is_none_or(|newest| {
         let version = version.filter(|version| !numbers(version).is_empty());

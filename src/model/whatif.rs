@@ -1,15 +1,14 @@
-//! What other policies would have made of a session: where each would have compacted, and what the
-//! requests would have carried.
+//! Replays other policies over a session: where each would have compacted, and how much the requests would have
+//! carried.
 //!
-//! The session's own growth is replayed under each rule. A request's prompt grows by the same amount,
-//! whatever had been dropped before; after a compaction that only the rule makes, the context is
-//! the prefix, what the rule keeps, and a summary. Where the real agent compacted by itself, the others
-//! go on with their own size. What the user did himself, compactions by hand and clears, takes place
-//! under every rule.
+//! The session's own growth is replayed under each rule. A request's prompt grows by the same amount, whatever had been
+//! dropped before; after a compaction that only the rule makes, the context is the prefix, what the rule keeps, and a
+//! summary. Where the real agent compacted by itself, the others go on with their own size. Compactions by hand and
+//! clears, which the user made, take place under every rule.
 //!
 //! The session's own rule compares the agent's own count with its trigger, the others the context.
 //!
-//! It leaves out what cannot be known: an agent that had forgotten more would have read things again.
+//! It leaves out effects that cannot be known: an agent that had forgotten more would have read things again.
 
 mod course;
 #[cfg(test)]
@@ -123,7 +122,7 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
     rows
 }
 
-/// What the session's own rule would have made of the first `requests` requests, had these items never come.
+/// Returns the result of the session's own rule over the first `requests` requests, had these items never come.
 pub fn what_if_without(session: &Session, requests: RequestIx, items: &BTreeSet<ItemIx>) -> WhatIf {
     let course = Course::of(session, requests, items);
     let limits = limits(session, course.requests);
@@ -170,11 +169,11 @@ enum Fires {
     Messages(usize),
 }
 
-/// What a rule leaves in the context, besides the prefix.
+/// The content that a rule leaves in the context, besides the prefix.
 enum Keeps<'p> {
     /// All together has this size, which it had in the session itself.
     Learned(u64),
-    /// What a policy keeps, and a summary of this size.
+    /// The content that a policy keeps, and a summary of this size.
     Policy(&'p Policy, u64),
     /// A summary of this size.
     Summary(u64),
@@ -278,7 +277,7 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
     }
 }
 
-/// What did take place.
+/// Returns the real course of the session.
 fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
     let reported = session.requests().to(course.requests);
     let is_live = course.requests == session.requests().len();

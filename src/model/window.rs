@@ -56,7 +56,7 @@ pub struct Rules {
     /// Policies; the first row that matches holds.
     #[serde(default)]
     pub policy: Vec<Policy>,
-    /// What else than the size makes agents compact; of each kind the first row that matches holds.
+    /// The triggers of agents other than the size; of each kind the first row that matches holds.
     #[serde(default)]
     pub trigger: Vec<OtherTrigger>,
     /// Prices; the first row that matches holds.
@@ -80,7 +80,7 @@ pub struct Rules {
     /// The user's windows and policies.
     #[serde(skip)]
     pub custom: Custom,
-    /// What the user's earlier sessions have shown.
+    /// The facts that the user's earlier sessions have shown.
     #[serde(skip)]
     pub earlier: Earlier,
 }
@@ -160,7 +160,7 @@ pub struct Limits {
     /// The size at which the agent compacts; `None`: it is not known to compact before the window is
     /// full, or does so only when a prompt is refused.
     pub trigger: Option<u64>,
-    /// Whether the trigger holds at the end of a turn only, and the context may grow above it before.
+    /// True if the trigger holds at the end of a turn only, and the context may grow above it before.
     pub at_turn_end: bool,
     /// How the trigger is known.
     pub trigger_source: TriggerSource,
@@ -168,11 +168,11 @@ pub struct Limits {
     pub trigger_setting: &'static str,
     /// The policy's name.
     pub policy: String,
-    /// Whether the session ends with its first answer: it is near nothing, however full it is.
+    /// True if the session ends with its first answer: it is near nothing, however full it is.
     pub ends: bool,
-    /// Whether a report on the whole log may show another window.
+    /// True if a report on the whole log may show another window.
     pub is_window_provisional: bool,
-    /// Whether a report on the whole log may show another trigger, or none.
+    /// True if a report on the whole log may show another trigger, or none.
     pub is_trigger_provisional: bool,
 }
 
@@ -182,7 +182,7 @@ impl Limits {
         with_setting(self.window_source.name(), self.window_setting)
     }
 
-    /// What sizes are compared with, in tokens: the trigger or, where none is known, the window.
+    /// Returns the limit that sizes are compared with, in tokens: the trigger or, where none is known, the window.
     pub fn end(&self) -> u64 {
         self.trigger.unwrap_or(self.window)
     }
@@ -195,7 +195,7 @@ impl Limits {
         }
     }
 
-    /// Whether a report on the whole log may show another [`Limits::end`].
+    /// Returns true if a report on the whole log may show another [`Limits::end`].
     pub fn is_end_provisional(&self) -> bool {
         self.is_trigger_provisional || (self.trigger.is_none() && self.is_window_provisional)
     }
@@ -237,7 +237,7 @@ fn with_setting(source: &str, setting: &str) -> String {
     }
 }
 
-/// What the limits of a session are computed from.
+/// The data from which the limits of a session are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// The agent's id.
@@ -252,7 +252,7 @@ pub struct Seen<'a> {
     pub at: Option<Timestamp>,
     /// The window in the log.
     pub logged_window: Option<u64>,
-    /// Whether the log says which of its windows a model is used with.
+    /// True if the log names which of its windows a model is used with.
     pub says_window: bool,
     /// The trigger in the log.
     pub logged_trigger: Option<u64>,
@@ -260,11 +260,11 @@ pub struct Seen<'a> {
     pub largest: u64,
     /// The first prompt that was reported after the last compaction.
     pub first: Option<u64>,
-    /// What the provider leaves out of each prompt, though the agent counts it.
+    /// The tokens that the provider leaves out of each prompt, though the agent counts them.
     pub left_out: u64,
     /// The compactions that the agent made by itself with this model, in order, with what was left out then.
     pub past: &'a [PastSize],
-    /// What of these a report on the whole log may show otherwise.
+    /// The fields that a report on the whole log may show otherwise.
     pub unread: Unread,
     /// The window the user set on screen.
     pub set_window: Option<u64>,
@@ -393,7 +393,7 @@ impl Rules {
         })
     }
 
-    /// Whether two models count alike, so that a number reported for one still holds for the other.
+    /// Returns true if two models count alike, so that a number reported for one still holds for the other.
     pub fn count_alike(&self, agent: &str, a: &str, b: &str) -> bool {
         a == b
             || match (self.model(agent, a), self.model(agent, b)) {

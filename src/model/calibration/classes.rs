@@ -27,7 +27,7 @@ pub(super) struct Classes {
     costs: Vec<Cost>,
 }
 
-/// What a class costs beyond the usual framing, in tokens.
+/// The cost of a class beyond the usual framing, in tokens.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     prior: f64,
@@ -60,7 +60,7 @@ impl Classes {
         ix
     }
 
-    /// What a class costs, as far as was learned.
+    /// Returns the cost of a class, as far as it was learned.
     pub(super) fn extra_of(&self, class: Class) -> f64 {
         let ix = self.ix.get(&class);
         ix.map_or(0.0, |ix| self.learned(*ix))
@@ -92,13 +92,13 @@ impl Classes {
         (cost.learned, cost.slot) = (extra, 0);
     }
 
-    /// What these classes cost together, as far as was learned.
+    /// Returns the cost of these classes together, as far as it was learned.
     #[inline]
     pub(super) fn extras(&self, classes: &[ClassIx]) -> f64 {
         classes.iter().map(|ix| self.learned(*ix)).sum()
     }
 
-    /// What these classes cost together by the models table.
+    /// Returns the cost of these classes together by the models table.
     #[inline]
     pub(super) fn expected(&self, classes: &[ClassIx]) -> f64 {
         classes.iter().map(|ix| self.prior(*ix)).sum()

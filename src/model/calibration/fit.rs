@@ -76,7 +76,7 @@ impl Calibration {
         ];
     }
 
-    /// What is left after the prices, by class, pulled towards the prior's.
+    /// Fits the cost of each class to the rest that the prices leave, pulled towards the prior's.
     fn fit_classes(&mut self, points: &[Point<'_>]) {
         let usual = self.yard(TYPICAL_DELTA[0] * self.prior.per_token, 1);
         let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
@@ -128,9 +128,9 @@ impl Calibration {
 /// A settled delta that a fit is made of.
 struct Point<'s> {
     settled: &'s Settled,
-    /// What was reported for it, as is believed of thinking.
+    /// The tokens that were reported for it, under the present hypothesis about thinking.
     reported: f64,
-    /// What its classes cost, as far as was learned.
+    /// The cost of its classes, as far as it was learned.
     extras: f64,
     /// 1 by its yard, and by the number of its items: a division takes as long as all else that a point needs.
     per_yard: f64,

@@ -1,5 +1,5 @@
-//! What the deltas of a session show beyond the price of a token: what becomes of thinking, and whether the
-//! tokenizer is the one that the models table has.
+//! Judges what the deltas of a session show beyond the price of a token: how the model's thinking is treated, and
+//! whether the tokenizer is the one that the models table has.
 
 use super::verdict::{Fit, Point, share_nearer};
 use super::{Calibration, Settled};
@@ -62,8 +62,9 @@ impl Calibration {
         self.thinking != thinking || is_other_scale
     }
 
-    /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table, 1,
-    /// unless another is far more likely and nearly all deltas are nearer to it. `None`: they are too few to decide.
+    /// Returns the cost of a token of text by the newest deltas, as a multiple of the models table's price. It is the
+    /// table's own, 1, unless another is far more likely and nearly all deltas are nearer to that one. `None`: there
+    /// are too few deltas to decide.
     pub(crate) fn shown_scale(&self) -> Option<f64> {
         let points = self.points(self.thinking);
         let table = Fit::with(1.0, &points);

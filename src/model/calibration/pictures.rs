@@ -1,10 +1,10 @@
-//! Whether the model gets pictures, by what the prompt grew by after one was logged.
+//! Learns whether the model gets pictures from the growth of the prompt after one was logged.
 
 use super::{Calibration, Sample};
 use crate::pictures::{Media, Pictures};
 
 impl Calibration {
-    /// What becomes of pictures, as far as it is known.
+    /// Returns the treatment of pictures, as far as it is known.
     pub(crate) fn pictures(&self) -> Media<Pictures> {
         self.pictures
     }
@@ -14,8 +14,8 @@ impl Calibration {
         self.pictures = pictures;
     }
 
-    /// What becomes of pictures if these items left `rest` tokens of a prompt: what alone fits that, else what it was.
-    /// Where the models table says it, a prompt that fell short has another cause.
+    /// Returns the treatment of pictures if these items left `rest` tokens of a prompt: the only one that fits this,
+    /// else the one before. Where the models table names it, a prompt that fell short has another cause.
     pub(crate) fn pictures_by(&self, items: &[Sample], rest: f64) -> Media<Pictures> {
         let has = |prior: Pictures, kind: fn(Media<u64>) -> u64| {
             prior == Pictures::Unknown && items.iter().any(|item| kind(item.media()) > 0)

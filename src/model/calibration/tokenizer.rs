@@ -21,10 +21,10 @@ pub struct Tokenizer {
     /// Provider tokens that frame one tool call of the model's.
     #[serde(default)]
     pub per_call: f64,
-    /// What a digit costs beyond its part of the local count.
+    /// The cost of a digit beyond its part of the local count.
     #[serde(default)]
     pub per_digit: f64,
-    /// What a character outside ASCII that is no letter costs beyond its part of the local count.
+    /// The cost of a character outside ASCII that is no letter, beyond its part of the local count.
     #[serde(default)]
     pub per_mark: f64,
     /// Tokens a byte of hidden content: signatures, encrypted reasoning.
@@ -37,16 +37,16 @@ pub struct Tokenizer {
     /// 100 tokens; 0 where the text is whole.
     #[serde(skip)]
     pub thinking_growth: f64,
-    /// What becomes of the model's thinking.
+    /// The treatment of the model's thinking.
     #[serde(skip)]
     pub thinking: Thinking,
-    /// What becomes of pictures; `Unknown`: the reports of a session show it.
+    /// The treatment of pictures; `Unknown`: the reports of a session show it.
     #[serde(default)]
     pub pictures: Pictures,
-    /// The same of documents, by the agent.
+    /// The treatment of documents by the agent; `Unknown`: the reports of a session show it.
     #[serde(skip)]
     pub documents: Pictures,
-    /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
+    /// The cost of a tool's call and result beyond the usual framing, by tool: reminders that no log shows.
     #[serde(default)]
     pub per_tool: BTreeMap<String, f64>,
     /// Half the width of the 90 % interval, as a share of the estimate.

@@ -8,9 +8,9 @@
 /// One delta under one hypothesis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
-    /// What the prior expects, in tokens.
+    /// The tokens that the prior expects.
     pub(super) expected: f64,
-    /// What is left for its items, in tokens.
+    /// The tokens that are left for its items.
     pub(super) reported: f64,
     /// The error that even the smallest delta has, in tokens.
     pub(super) floor: f64,
@@ -19,7 +19,7 @@ pub(super) struct Point {
 /// The best fit of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fit {
-    /// What was reported, as a multiple of what the prior expects.
+    /// The reported tokens, as a multiple of those that the prior expects.
     pub(super) scale: f64,
     /// How likely the deltas are, as a logarithm.
     pub(super) likelihood: f64,

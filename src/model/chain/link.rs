@@ -20,7 +20,7 @@ pub(super) struct Link {
     pub(super) held: Held,
     pub(super) part: Part,
     pub(super) turn: bool,
-    /// Whether it is a reset's.
+    /// True if it is the record of a reset.
     pub(super) reset: bool,
     pub(super) live: bool,
 }

@@ -1,10 +1,10 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What happens to a chain.
+/// A change of a chain.
 #[derive(Debug, Clone)]
 enum Change {
-    /// One that is written again, or a new one.
+    /// A node that is written again, or a new one.
     Node(Option<u64>, Parent, Part, Option<u64>),
     Leaf(u64),
     Cut(usize),

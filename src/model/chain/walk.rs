@@ -29,7 +29,7 @@ pub(super) struct Walked {
     lowest: NodeIx,
     /// The places of the nodes from the base on, as far as there were any.
     places: Vec<Membership>,
-    /// What the reset that it begins with kept; `None`: it begins with the root.
+    /// The nodes that the reset at its beginning kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
     /// How many nodes on it belong to each response.
     responses: HashMap<usize, usize>,
@@ -286,7 +286,7 @@ impl Chain {
         change
     }
 
-    /// What is left of a walk for the next one.
+    /// Returns the data of this walk that the next one uses.
     fn walked_all(
         &self,
         leaf: NodeIx,

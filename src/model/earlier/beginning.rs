@@ -1,14 +1,14 @@
-//! What the user's sessions began with: system prompt, tools and whatever else of a first prompt is not part of the
-//! conversation. The next session of the agent is expected to begin with as much.
+//! Keeps the sizes at which the user's sessions began: system prompt, tools and all else of a first prompt that is not
+//! part of the conversation. The next session of the agent is expected to begin with as much.
 
 use super::{Earlier, Fact, Origin};
 use serde::{Deserialize, Serialize};
 
-/// What one session began with.
+/// The size at which one session began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
     pub(crate) origin: Origin,
-    /// Whether it is a sub-agent's.
+    /// True if it is a sub-agent's.
     pub is_child: bool,
     /// A hash of its working directory.
     pub cwd: Option<u64>,
@@ -41,7 +41,7 @@ impl Earlier {
         self.add(|facts| &mut facts.beginnings, beginning);
     }
 
-    /// What this session began with, in tokens, if that was noted.
+    /// Returns the size at which this session began, in tokens, if that was noted.
     pub(crate) fn beginning_of(&self, session: &Origin) -> Option<u64> {
         let known = self.known()?;
         let mut noted = known.facts.beginnings.iter();
@@ -49,7 +49,8 @@ impl Earlier {
         own.map(|own| own.tokens)
     }
 
-    /// What a session is expected to begin with, in tokens: as the newest of those before it that are most like it.
+    /// Returns the size at which a session is expected to begin, in tokens: that of the newest session before it among
+    /// those that are most like it.
     pub(crate) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;
         let others = known.facts.beginnings.iter().filter(|known| {

@@ -1,15 +1,15 @@
-//! What a model's tokens cost in the user's sessions, where that is not what the models table has.
+//! Keeps the prices of a model's tokens in the user's sessions, where they are not those of the models table.
 
 use super::{Earlier, FACTS_PER_KIND, Fact, Origin};
 use serde::{Deserialize, Serialize};
 
-/// What the reports of one session have shown.
+/// The price that the reports of one session have shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     pub(crate) origin: Origin,
     /// The exact id of the model.
     pub model: Box<str>,
-    /// What a token cost, as a multiple of the models table's price; 1 where the reports did not show another.
+    /// The cost of a token, as a multiple of the models table's price; 1 where the reports did not show another.
     pub scale: f64,
     /// How many reports have shown it.
     #[serde(default)]
@@ -43,7 +43,7 @@ impl Earlier {
         self.add(|facts| &mut facts.prices, price);
     }
 
-    /// Whether a session before this one has shown the price of a model's tokens.
+    /// Returns true if a session before this one has shown the price of a model's tokens.
     pub fn has_price_before(&self, asked: &Origin) -> bool {
         let is_before = |price: &Price| price.origin.is_before(asked);
         self.known()

@@ -1,4 +1,4 @@
-//! What each estimator would have decided: to compact or not.
+//! Computes the decisions that each estimator would have made: to compact or not.
 //!
 //! A decision is due wherever a request was predicted, and where the agent compacted by itself. The log
 //! goes on unchanged: an estimator that would have compacted decides again at the next request.
@@ -17,11 +17,11 @@ use std::collections::HashMap;
 pub struct Decision {
     /// The request that was sent; the last one before the compaction, if it is about one.
     pub request: RequestIx,
-    /// Whether the agent compacted here by itself.
+    /// True if the agent compacted here by itself.
     pub is_compaction: bool,
-    /// Whether the trigger was reached.
+    /// True if the trigger was reached.
     pub is_due: bool,
-    /// Whether each estimator would have compacted, in the order of [`Estimator::ALL`].
+    /// For each estimator, true if it would have compacted; in the order of [`Estimator::ALL`].
     pub compacts: [bool; ESTIMATORS],
 }
 

@@ -45,7 +45,7 @@ pub enum Estimator {
         from = "the universal tiktoken decision"
     ))]
     O200k,
-    /// The same with tool schemas.
+    /// o200k tokens of all text, with tool schemas and images.
     #[strum(props(
         rule = "the same, images, + 16 + 8 a tool + logged schemas × 1.1",
         from = "ouro RFC 010, RFC 029"

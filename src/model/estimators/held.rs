@@ -1,4 +1,4 @@
-//! What each prompt of a session held, and what each estimator would have expected of it.
+//! Computes what each prompt of a session held, and the size that each estimator would have expected of it.
 
 use super::estimator::{ESTIMATORS, Estimator};
 use super::measure::{Measured, schema_framing};
@@ -9,10 +9,10 @@ use crate::session::Session;
 use crate::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
 
-/// What each prompt of a session held.
+/// The content of each prompt of a session.
 pub(super) struct Held {
     prompts: Vec<Measured>,
-    /// What was in the context before each reset.
+    /// The content of the context before each reset.
     before_resets: Vec<Measured>,
     /// Distinct tools that were called before each request.
     called: Vec<i128>,
@@ -111,8 +111,8 @@ impl Held {
         predictions
     }
 
-    /// What each estimator expects of a prompt after the request `previous`, `own` being what the session
-    /// expected; and how the number of [`Estimator::Delta`] is known.
+    /// Returns the size that each estimator expects of a prompt after the request `previous`, and how the number of
+    /// [`Estimator::Delta`] is known. `own` is the size that the session expected.
     pub(super) fn expected(
         &self,
         session: &Session,

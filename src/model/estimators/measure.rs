@@ -12,7 +12,7 @@ const PER_SCHEMA: i128 = 8;
 /// `{"role":"user","parts":[{"text":""}]}`, as Gemini CLI writes a message.
 const JSON_OF_A_MESSAGE: i128 = 37;
 
-/// What the rules measure of a prompt.
+/// The quantities of a prompt that the rules measure.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
 pub(super) struct Measured {
     pub(super) chars: i128,
@@ -26,14 +26,14 @@ pub(super) struct Measured {
     pub(super) cl100k: i128,
     /// Images and documents, by formula.
     pub(super) fixed: i128,
-    /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
-    /// they are not.
+    /// The tokens that definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
+    /// they do not have.
     pub(super) schemas: i128,
     /// Definitions of tools.
     pub(super) tools: i128,
     /// Reported outputs.
     pub(super) outputs: i128,
-    /// What [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    /// The tokens that [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(super) fresh: i128,
     /// The size by RFC 029.
     pub(super) rfc029: ByRfc029,
@@ -84,7 +84,7 @@ impl Measured {
         }
     }
 
-    /// The same with a reported output of this many tokens in place of its text. 0: another item of the
+    /// Returns these measures with a reported output of this many tokens in place of its text. 0: another item of the
     /// same output already counts for all of it.
     pub(super) fn reported(self, output: u64) -> Measured {
         let outputs = i128::from(output);

@@ -1,36 +1,36 @@
-//! What each estimator would have predicted before a report.
+//! The prediction that each estimator would have made before a report.
 
 use super::estimator::{ESTIMATORS, Estimator};
 use crate::context::Basis;
 use crate::history::RequestIx;
 
-/// What each estimator expected of one request's prompt, and what was reported.
+/// The size that each estimator expected of one request's prompt, and the size that was reported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// The request.
     pub request: RequestIx,
-    /// What was reported, in tokens; never 0.
+    /// The reported size, in tokens; never 0.
     pub prompt: u64,
-    /// What was expected of it, in the order of [`Estimator::ALL`].
+    /// The expected sizes, in the order of [`Estimator::ALL`].
     pub expected: [u64; ESTIMATORS],
     /// The 90 % interval of [`Estimator::Calibrated`]: its lower and its upper end.
     pub interval: (u64, u64),
     /// How the number of [`Estimator::Delta`] is known.
     pub delta: Basis,
-    /// What the prompt grew by since the report it was settled against.
+    /// The growth of the prompt since the report that it was settled against.
     pub growth: u64,
     /// The part of that growth that no logged item explains: it went to the system role.
     pub unlogged: u64,
 }
 
 impl Prediction {
-    /// What an estimator expected beyond what was reported, as a share of that: below 0, too little.
+    /// Returns the error of an estimator as a share of the reported size: below 0, it expected too little.
     pub fn error(&self, estimator: Estimator) -> f64 {
         let expected = self.expected[estimator as usize];
         (expected as f64 - self.prompt as f64) / self.prompt as f64
     }
 
-    /// Whether the report fell inside the 90 % interval.
+    /// Returns true if the report fell inside the 90 % interval.
     pub fn is_covered(&self) -> bool {
         (self.interval.0..=self.interval.1).contains(&self.prompt)
     }

@@ -19,7 +19,7 @@ const PER_SCHEMA: i128 = 8;
 const CLAUDE_IMAGE: i128 = 1_600;
 const MOST_PER_IMAGE: i128 = 1_700;
 
-/// What the rule measures of a prompt.
+/// The quantities of a prompt that the rule measures.
 #[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
 pub(super) struct ByRfc029 {
     /// The messages.
@@ -85,8 +85,8 @@ impl ByRfc029 {
     }
 }
 
-/// Whether an item is of the same message as the one before it: the parts of a response, and the results
-/// of calls that ran in parallel.
+/// Returns true if an item is of the same message as the one before it: the parts of a response, and the results of
+/// calls that ran in parallel.
 fn goes_on(before: Option<&ItemRef<'_>>, item: &ItemRef<'_>) -> bool {
     before.is_some_and(|before| match item.output_of() {
         Some(request) => before.output_of() == Some(request) && before.kind() != Kind::Thinking,

@@ -1,4 +1,4 @@
-//! What a response cost.
+//! Represents the cost of a response.
 
 use super::surcharge::Surcharges;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Billed {
     pub output: u64,
     /// The part of the output that was reasoning.
     pub reasoning: u64,
-    /// What changes its price besides.
+    /// Other circumstances that change its price.
     pub surcharges: Surcharges,
 }
 
@@ -65,7 +65,7 @@ impl Billed {
         ]
     }
 
-    /// The same, with tokens of the input that were read from a cache and written to it.
+    /// Returns this usage with the tokens of the input that were read from a cache and written to it.
     #[must_use]
     pub fn with_cache(self, read: u64, creation: u64) -> Billed {
         Billed {
@@ -75,7 +75,7 @@ impl Billed {
         }
     }
 
-    /// The same, with the tokens of `cache_creation` that are kept for an hour.
+    /// Returns this usage with the tokens of `cache_creation` that are kept for an hour.
     #[must_use]
     pub fn with_hour(self, creation: u64) -> Billed {
         Billed {
@@ -84,13 +84,13 @@ impl Billed {
         }
     }
 
-    /// The same, with tokens of reasoning.
+    /// Returns this usage with tokens of reasoning.
     #[must_use]
     pub fn with_reasoning(self, reasoning: u64) -> Billed {
         Billed { reasoning, ..self }
     }
 
-    /// The same, with what changes its price besides.
+    /// Returns this usage with other circumstances that change its price.
     #[must_use]
     pub fn with_surcharges(self, surcharges: Surcharges) -> Billed {
         Billed { surcharges, ..self }
@@ -102,13 +102,13 @@ impl Billed {
         self.with(other, u64::saturating_add)
     }
 
-    /// What is left of each number after another was taken from it, at least 0.
+    /// Subtracts each number of `other`. No result is below 0.
     #[must_use]
     pub fn saturating_sub(self, other: Billed) -> Billed {
         self.with(other, u64::saturating_sub)
     }
 
-    /// What is left of each number after another was taken from it; `None` where one is larger.
+    /// Subtracts each number of `other`. Returns `None` where one of them is larger.
     pub fn checked_sub(self, other: Billed) -> Option<Billed> {
         Some(Billed {
             input: self.input.checked_sub(other.input)?,
@@ -135,8 +135,8 @@ impl Billed {
         self.with(other, u64::max)
     }
 
-    /// What a response cost by two of its lines, this one the earlier: the later one has the input, since some
-    /// endpoints begin with an estimate of it; the output only rises while it streams.
+    /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is that of the
+    /// later line, since some endpoints begin with an estimate of it; the output only rises while it streams.
     #[must_use]
     pub fn followed_by(self, later: Billed) -> Billed {
         let input = if later.prompt() > 0 { later } else { self };

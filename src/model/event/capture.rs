@@ -7,7 +7,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct Finished {
     texts: HashMap<u64, String>,
-    /// Whether any of them was emitted.
+    /// True if any of them was emitted.
     is_emitted: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Whether an item that is being emitted is the one looked for.
+    /// Returns true if an item that is being emitted is the one looked for.
     pub(super) fn is(&self, place: Place, item: &NewItem) -> bool {
         (place, item.hash) == (self.place, self.hash)
     }

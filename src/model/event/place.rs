@@ -30,7 +30,7 @@ impl Place {
         Place::new(line, 0, 0)
     }
 
-    /// The same on another line.
+    /// Returns this place with another line number.
     #[must_use]
     pub fn on_line(self, line: u64) -> Place {
         Place::new(line, self.offset, self.length())
@@ -60,7 +60,7 @@ impl Place {
         }
     }
 
-    /// Whether both are the place of the same record. The number of its line may be known to one only.
+    /// Returns true if both are the place of the same record. One of them may lack the number of its line.
     pub fn is_same(self, other: Place) -> bool {
         (self.id(), self.length) == (other.id(), other.length)
     }

@@ -11,13 +11,13 @@ pub struct Reset {
     pub key: Option<Key>,
     /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
     pub gone: Gone,
-    /// What caused it.
+    /// The cause of the reset.
     pub cause: Cause,
     /// The size before, as the agent logs it.
     pub before: Option<u64>,
     /// The size after, as the agent logs it. Not always comparable with a prompt.
     pub after: Option<u64>,
-    /// What stays, verbatim.
+    /// The items that stay, verbatim.
     pub kept: Kept,
 }
 
@@ -35,7 +35,7 @@ impl Reset {
     }
 }
 
-/// What caused a compaction or clear.
+/// The cause of a compaction or clear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The agent compacted by itself, at its trigger.
@@ -77,7 +77,7 @@ impl Cause {
         }
     }
 
-    /// Whether the context had reached the agent's trigger, so that its size shows the trigger.
+    /// Returns true if the context had reached the agent's trigger, so that its size shows the trigger.
     pub fn is_by_size(&self) -> bool {
         matches!(self, Cause::Automatic | Cause::Beforehand)
     }
@@ -121,7 +121,7 @@ impl CauseSource {
     }
 }
 
-/// What a reset leaves in the context.
+/// The items that a reset leaves in the context.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Kept {
     /// Nothing.

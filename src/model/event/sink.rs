@@ -16,12 +16,12 @@ pub const PREVIEW_BYTES: usize = 120;
 /// being read, so that a decoder sets them once.
 pub struct Sink<'m> {
     measure: &'m dyn Measure,
-    /// What has happened, in order.
+    /// The events, in order.
     pub entries: Vec<Entry>,
     wanted: Wanted,
     /// Set while the text of one item is being looked for.
     capture: Option<Capture>,
-    /// Whether `measure` takes the texts of all items.
+    /// True if `measure` takes the texts of all items.
     takes_texts: bool,
     /// The texts of items that are not emitted yet, if they are wanted.
     finished: Finished,
@@ -30,20 +30,20 @@ pub struct Sink<'m> {
     at: Option<Timestamp>,
     /// The items of this record so far.
     items: u32,
-    /// Whether the usage in this record has no prompt.
+    /// True if the usage in this record has no prompt.
     lacks_prompt: bool,
     /// The preview of the item that is being built; kept, since each item needs one.
     preview: String,
 }
 
-/// What a sink is for.
+/// The kinds of entries that a sink collects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     /// Everything.
     All,
     /// Facts and prompts.
     Names,
-    /// What concerns usage.
+    /// Entries about usage.
     Usage,
 }
 
@@ -373,7 +373,8 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
-    /// The same for a document of an agent that may send images and no documents.
+    /// Adds the tokens of a document of an agent that may send images and no documents, by formula. Its label takes its
+    /// place in the text.
     #[must_use]
     pub fn document(mut self, tokens: u64, label: &str) -> Self {
         add(&mut self.item.size.documents, tokens);
@@ -521,8 +522,8 @@ fn fold_preview(preview: &mut String, text: &str) {
     }
 }
 
-/// Whether a character could control a terminal or reorder a line, or is not seen: controls, bidi marks, invisible
-/// format characters, soft hyphens, fillers of Hangul.
+/// Returns true if a character is invisible, could control a terminal, or could reorder a line: controls, bidi marks,
+/// invisible format characters, soft hyphens, fillers of Hangul.
 pub fn is_unsafe_to_show(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

@@ -21,9 +21,9 @@ pub struct Size {
     pub wide: u32,
     /// Other characters outside ASCII: arrows behind line numbers, box drawing, bullets.
     pub marks: u32,
-    /// Whether `local` was counted rather than guessed from the length.
+    /// True if `local` was counted rather than guessed from the length.
     pub counted: bool,
-    /// Whether the log has a part of it only: the next report settles it with what nothing else explains.
+    /// True if the log has only a part of it. The next report settles it with the tokens that nothing else explains.
     pub partial: bool,
     /// Tokens of images and documents, by formula.
     pub fixed: u32,
@@ -103,7 +103,7 @@ pub trait Measure {
     /// Changes an event before it is kept: a reader that must not keep texts removes them.
     fn prepare(&self, _event: &mut Event) {}
 
-    /// Whether [`Measure::item`] is called. Whole texts are put together only then.
+    /// Returns true if [`Measure::item`] is called. Whole texts are put together only then.
     fn takes_texts(&self) -> bool {
         false
     }
@@ -175,7 +175,7 @@ impl Bytes {
     }
 }
 
-/// Whether a byte is written as two in a JSON string. Other control characters take six: they are rare.
+/// Returns true if a byte is written as two in a JSON string. Other control characters take six: they are rare.
 fn is_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..=0x1f)
 }
@@ -206,7 +206,7 @@ fn beyond_ascii(text: &str) -> (u64, u64) {
     (wide, marks)
 }
 
-/// The same as [`char::is_alphabetic`], which searches a table. The most frequent characters need none.
+/// Like [`char::is_alphabetic`], which searches a table. The most frequent characters need none.
 fn is_letter(c: char) -> bool {
     match c {
         'À'..='Ö' | 'Ø'..='ö' | 'ø'..='\u{24f}' | '\u{3a3}'..='\u{3f5}' | '\u{400}'..='\u{481}' => {

@@ -1,4 +1,4 @@
-//! What besides its tokens changes the price of a response.
+//! Represents the circumstances besides its tokens that change the price of a response.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
@@ -46,7 +46,7 @@ impl Surcharge {
         self.into()
     }
 
-    /// Whether a response with it costs the list price at least.
+    /// Returns true if a response with it costs the list price at least.
     pub fn is_more(self) -> bool {
         match self {
             Surcharge::Fast | Surcharge::Priority | Surcharge::WebSearch => true,
@@ -85,7 +85,7 @@ impl Surcharges {
         wanted.fold(Surcharges::NONE, |all, one| all.and(one.into()))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(self) -> bool {
         self == Surcharges::NONE
     }

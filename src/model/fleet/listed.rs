@@ -1,4 +1,4 @@
-//! What a fleet holds of a session: all of it, or what lists show.
+//! Holds a session in a fleet: all of it, or the data that a list shows.
 
 use crate::event::Meta;
 use crate::gauge::Gauge;
@@ -19,10 +19,10 @@ pub(super) struct Listed {
     pub(super) folder: Box<str>,
 }
 
-/// What is held of a session. All is boxed: a list of all sessions reads little of most.
+/// The part of a session that is held. All is boxed: a list of all sessions reads little of most.
 #[derive(Debug)]
 pub(super) enum Held {
-    /// What lists show: nobody writes to it or looks at it.
+    /// The data that a list shows of it: nobody writes to it or looks at it.
     Summary(Box<Gauge>),
     /// All of it, and what lists show of it once that is asked for.
     Session(Box<Session>, OnceCell<Box<Gauge>>),
@@ -43,7 +43,7 @@ impl Listed {
         }
     }
 
-    /// What lists show.
+    /// Returns the data that a list shows of it.
     pub(super) fn gauge(&self) -> &Gauge {
         match &self.held {
             Held::Summary(gauge) => gauge,
@@ -77,7 +77,7 @@ impl Listed {
         }
     }
 
-    /// Whether nothing was read of its log yet.
+    /// Returns true if nothing was read of its log yet.
     pub(super) fn is_unread(&self) -> bool {
         match &self.held {
             Held::Summary(gauge) => gauge.coverage == Coverage::Unread && gauge.records == 0,

@@ -9,7 +9,7 @@ pub const LIVE_SECONDS: i64 = 120;
 /// A log that was written up to this many seconds after its process was seen to have ended was written by that process.
 const END_TOLERANCE_SECONDS: i64 = 2;
 
-/// What a live session does.
+/// The activity of a live session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Live {
@@ -22,12 +22,12 @@ pub enum Live {
 }
 
 impl Fleet {
-    /// What a session does now; `None`: it is not live.
+    /// Returns the present activity of a session; `None`: it is not live.
     pub fn live(&self, key: SessionKey, now: Timestamp) -> Option<Live> {
         self.live_since(key, self.activity_of(key), now)
     }
 
-    /// What a session with this last activity does now.
+    /// Returns the present activity of a session with this last activity; `None`: it is not live.
     pub fn live_since(
         &self,
         key: SessionKey,

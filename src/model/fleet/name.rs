@@ -1,4 +1,4 @@
-//! What a session is called.
+//! Computes the names of sessions.
 
 use super::{Fleet, SessionKey};
 use crate::event::{Lane, Meta};

@@ -10,12 +10,12 @@ impl Fleet {
         &self.projects
     }
 
-    /// What a session's project is called among those of all sessions; empty: it is not known.
+    /// Returns the name of a session's project among those of all sessions; empty: it is not known.
     pub fn project(&self, key: SessionKey) -> &str {
         self.gauge(key).map_or("", |gauge| self.project_of(gauge))
     }
 
-    /// The same for a session of the fleet.
+    /// Returns the name of the project of this session among those of all sessions; empty: it is not known.
     pub fn project_of<'s>(&self, gauge: &'s Gauge) -> &'s str {
         self.projects.name(gauge.folder())
     }

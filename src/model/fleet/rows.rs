@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What decides the place of a session among others at its level.
+/// The data that decides the place of a session among others at its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Families {
     /// Its own rank.
@@ -23,7 +23,7 @@ pub enum Families {
 pub struct Candidate<'s> {
     /// Its key.
     pub key: SessionKey,
-    /// What lists show of it.
+    /// The data that a list shows of it.
     pub gauge: &'s Gauge,
     /// When it was last active: [`Fleet::activity_of`].
     pub active: Option<Timestamp>,
@@ -117,8 +117,8 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Whether lists leave a session out: nothing was said or requested in its log, and another log of the agent has
-    /// the same id.
+    /// Returns true if lists leave a session out: nothing was said or requested in its log, and another log of the
+    /// agent has the same id.
     pub fn is_remnant(&self, key: SessionKey) -> bool {
         let Some(gauge) = self.gauge(key) else {
             return false;
@@ -130,7 +130,7 @@ impl Fleet {
     }
 }
 
-/// Whether nothing was said or requested in a log of its own.
+/// Returns true if nothing was said or requested in a session that has a log of its own.
 fn is_empty(key: SessionKey, gauge: &Gauge) -> bool {
     key.lane == Lane::Main && gauge.meta.id.is_some() && !gauge.has_begun()
 }

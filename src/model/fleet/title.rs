@@ -1,4 +1,5 @@
-//! What tells a session from others of its project: the title in its log, or the first words of its first prompt.
+//! Computes the title that distinguishes a session from others of its project: the title in its log, or the first words
+//! of its first prompt.
 
 use super::{Fleet, SessionKey};
 use crate::event::Lane;

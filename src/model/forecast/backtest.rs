@@ -90,7 +90,7 @@ pub struct Fit {
     pub coverage: Option<f64>,
     /// The median of |median forecast − requests| / requests.
     pub median_error: Option<f64>,
-    /// The same of the epoch's mean growth.
+    /// The median error of forecasts by the epoch's mean growth.
     pub straight_line_median_error: Option<f64>,
 }
 

@@ -32,7 +32,7 @@ impl Band {
 }
 
 impl Forecast {
-    /// Whether the trigger is reached.
+    /// Returns true if the trigger is reached.
     pub fn is_now(&self) -> bool {
         self.requests == Band::default()
     }

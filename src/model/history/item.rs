@@ -51,7 +51,7 @@ pub struct Item {
     previous_source: Option<Source>,
 }
 
-/// What few items have.
+/// The data that few items have.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Rare {
     /// The numbers of its size that most items do not have. The others are 0.
@@ -179,7 +179,7 @@ impl Item {
         self.role
     }
 
-    /// What it is.
+    /// Returns the kind of its content.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -226,12 +226,12 @@ impl Item {
         self.nth
     }
 
-    /// Whether the log shows it.
+    /// Returns true if the log shows it.
     pub(crate) fn is_logged(&self) -> bool {
         self.nth != UNLOGGED
     }
 
-    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
+    /// Returns true if it precedes the conversation: the system prompt, the tools.
     pub fn is_prefix(&self) -> bool {
         self.kind.is_prefix()
     }
@@ -241,7 +241,7 @@ impl Item {
         self.node as usize
     }
 
-    /// Whether it leaves at the end of its turn.
+    /// Returns true if it leaves at the end of its turn.
     pub fn is_ephemeral(&self) -> bool {
         self.ephemeral
     }
@@ -270,7 +270,7 @@ impl Item {
         })
     }
 
-    /// Whether it is in the context now.
+    /// Returns true if it is in the context now.
     pub fn in_context(&self) -> bool {
         self.left_why.is_none()
     }
@@ -289,7 +289,7 @@ impl Item {
         self.rare.as_ref().map_or(&[], |rare| &rare.away)
     }
 
-    /// The same, to be changed.
+    /// Returns the times of [`Item::away`], to be changed.
     pub(crate) fn away_mut(&mut self) -> &mut [Away] {
         self.rare.as_mut().map_or(&mut [], |rare| &mut rare.away)
     }

@@ -41,12 +41,12 @@ impl<'a> Presence<'a> {
         .filter(|span| !span.is_empty())
     }
 
-    /// Whether it was in the prompt of this request.
+    /// Returns true if it was in the prompt of this request.
     pub fn held_by(&self, request: RequestIx) -> bool {
         self.was_sent_with(request) && self.left.is_none_or(|left| left.request > request)
     }
 
-    /// Whether it was in the prompt of this request, unless it had left for good.
+    /// Returns true if it was in the prompt of this request, unless it had left for good.
     pub(crate) fn was_sent_with(&self, request: RequestIx) -> bool {
         self.entered.is_some_and(|from| from <= request)
             && !self
@@ -55,7 +55,7 @@ impl<'a> Presence<'a> {
                 .any(|away| (away.from..away.to).contains(&request))
     }
 
-    /// Whether it was thinking that had been stripped when this record had been read.
+    /// Returns true if it was thinking that had been stripped when this record had been read.
     pub(crate) fn is_stripped_at(&self, record: u32) -> bool {
         let away = self.away.iter();
         let mut away = away.filter(|away| (away.gone..away.back).contains(&record));
@@ -66,7 +66,7 @@ impl<'a> Presence<'a> {
         }
     }
 
-    /// Whether it was in the context when this record had been read.
+    /// Returns true if it was in the context when this record had been read.
     pub(crate) fn in_context_at(&self, record: u32) -> bool {
         self.record <= record
             && self.left.is_none_or(|left| left.record > record)

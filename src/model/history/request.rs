@@ -37,7 +37,7 @@ pub struct Request {
     surcharges: Surcharges,
 }
 
-/// What is known of a request beside its report.
+/// The data of a request that is not in its report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circumstances {
     pub(crate) place: Place,
@@ -130,12 +130,12 @@ impl Request {
         Billed::of_counts(self.billed.map(u64::from), self.surcharges)
     }
 
-    /// What changes its price besides its tokens.
+    /// Returns the circumstances besides its tokens that change its price.
     pub fn surcharges(&self) -> Surcharges {
         self.surcharges
     }
 
-    /// What the prompt was expected to be, before its report was read.
+    /// Returns the size that was expected of the prompt before its report was read.
     pub fn predicted(&self) -> Option<Expected> {
         let [tokens, low, high] = self.predicted?.map(u64::from);
         Some(Expected { tokens, low, high })
@@ -146,7 +146,7 @@ impl Request {
         self.agent_estimate.get()
     }
 
-    /// Whether the log contains all that the prompt held.
+    /// Returns true if the log contains all that the prompt held.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -178,7 +178,7 @@ impl Request {
         (at, self.cache_minutes)
     }
 
-    /// Whether it settled what its prompt held.
+    /// Returns true if it settled the content of its prompt.
     pub(crate) fn is_settled(&self) -> bool {
         self.generation.is_some()
     }

@@ -1,14 +1,14 @@
-//! What depends on sizes that were guessed from the lengths of texts.
+//! Keeps the numbers that depend on sizes that were guessed from the lengths of texts.
 
 use super::Items;
 use crate::event::Size;
 use crate::history::ItemRef;
 use crate::{Gone, Source};
 
-/// What depends on sizes that were guessed.
+/// The numbers that depend on sizes that were guessed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Guessed {
-    /// Whether the size of any item was.
+    /// True if the size of any item was guessed.
     any: bool,
     /// Tokens that have left since the last report, as a share of a sum that was divided by such sizes.
     of_left: u64,
@@ -34,7 +34,7 @@ impl Guessed {
 }
 
 impl Items {
-    /// Whether the tokens of a text were guessed from its length.
+    /// Returns true if the tokens of a text were guessed from its length.
     pub(crate) fn have_guessed(&self) -> bool {
         self.guessed.any
     }
@@ -44,13 +44,13 @@ impl Items {
         self.guessed.of_left
     }
 
-    /// What has left does not matter any more: a report came, or a reset.
+    /// Forgets the items that have left: a report came, or a reset, and they do not matter any more.
     pub(crate) fn settle_left(&mut self) {
         self.guessed.of_left = 0;
     }
 }
 
-/// Whether the tokens of a text are guessed from its length.
+/// Returns true if the tokens of a text are guessed from its length.
 fn is_guessed(size: &Size) -> bool {
     !size.counted && size.bytes > 0
 }

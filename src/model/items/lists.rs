@@ -1,4 +1,4 @@
-//! What the lists of items hold.
+//! Defines the entries of the lists of items.
 
 use crate::history::{ItemIx, ItemRef, PreviousSize, RequestIx};
 use crate::small::short;

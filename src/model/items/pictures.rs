@@ -1,4 +1,4 @@
-//! What items with pictures are expected to cost.
+//! Computes the expected cost of items with pictures.
 
 use super::Items;
 use crate::calibration::{Expected, Sample};
@@ -39,7 +39,7 @@ impl Items {
         self.set_pictures(pictures)
     }
 
-    /// What becomes of pictures is this. Returns whether they cost otherwise than was believed.
+    /// Sets the treatment of pictures. Returns true if they cost otherwise than was assumed.
     pub(crate) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
         let is_other = pictures.differs(self.calibrations.current().pictures());
         if is_other {

@@ -10,12 +10,12 @@ use crate::chain::NodeIx;
 use crate::history::ItemIx;
 use crate::small::short;
 
-/// What the items before a node share, and how it came to that.
+/// The tokens that the items before a node share, and the drops that led to them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rescaled {
     /// Each drop since the sizes were worked out. Nodes never fall.
     drops: Vec<PromptDrop>,
-    /// What they have together now, in tokens.
+    /// The tokens that they have together now.
     tokens: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Rescaled {
 struct PromptDrop {
     /// The node before which items shared it.
     start: u32,
-    /// What they had after it by what they had before.
+    /// The ratio of their tokens after it to those before it.
     ratio: f64,
 }
 
@@ -59,18 +59,18 @@ impl Items {
         }
     }
 
-    /// Whether sizes are still to be worked out.
+    /// Returns true if sizes are still to be worked out.
     pub(crate) fn is_late(&self) -> bool {
         self.rescaled.is_some()
     }
 
-    /// Whether an item is at a node before which sizes are still to be worked out.
+    /// Returns true if an item is at a node before which sizes are still to be worked out.
     pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
         let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
         drops.is_some_and(|drop| self.list.at(ix).node() < drop.start as usize)
     }
 
-    /// Whether it has a part of the tokens to be shared there.
+    /// Returns true if it has a part of the tokens that are to be shared there.
     fn shares(&self, ix: ItemIx) -> bool {
         let item = &self.list.at(ix);
         self.is_rescaled(ix) && item.in_context() && item.settled().is_some()

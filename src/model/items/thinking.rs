@@ -52,7 +52,7 @@ impl Items {
         }
     }
 
-    /// Whether thinking is in the context, or would be if it was not stripped.
+    /// Returns true if thinking is in the context, or would be if it were not stripped.
     pub(crate) fn is_thought_of(&self, ix: ItemIx) -> bool {
         self.list.at(ix).in_context() || self.stripped.contains(&ix)
     }

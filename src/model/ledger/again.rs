@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 /// The most revisions that a session makes.
 const MOST_REVISIONS: u32 = 12;
 
-/// What a revision is going to change.
+/// The changes that a revision makes.
 #[derive(Default)]
 struct Plan {
     sizes: HashMap<ItemIx, Option<(u64, Source)>>,
@@ -146,9 +146,9 @@ impl Ledger {
         plan
     }
 
-    /// What a request settles, of what the `earlier` ones left: what its prompt held of it, and what it did not
-    /// hold after all. Thinking that was believed stripped, and so was not settled, is settled by the first
-    /// request that held it. It may have entered before all of them, by another tokenizer.
+    /// Returns the items that a request settles, of those that the `earlier` ones left: the items that its prompt held,
+    /// and those that it did not hold after all. Thinking that was assumed to be stripped, and so was not settled, is
+    /// settled by the first request that held it. It may have entered before all of them, by another tokenizer.
     fn fresh(&self, ix: RequestIx, earlier: &[RequestIx]) -> (Vec<ItemIx>, Vec<ItemIx>) {
         let settled = self.settled.of(ix).into_iter().flatten();
         let is_new = |item: &ItemIx| {
@@ -164,8 +164,8 @@ impl Ledger {
         all.into_iter().partition(held)
     }
 
-    /// What the items that a request settles cost, beside what its prompt held of others and, unless it is
-    /// the first, what was unlogged before.
+    /// Returns the cost of the items that a request settles, beside that of others in its prompt and, unless it is the
+    /// first, of the text that was unlogged before.
     fn planned_cost(
         &self,
         ix: RequestIx,
@@ -197,7 +197,7 @@ impl Ledger {
         items.map(size).sum()
     }
 
-    /// What enters and leaves with each request, but for the items that it settles.
+    /// Returns the items that enter and leave with each request, without those that it settles.
     fn changes(&self, requests: &[RequestIx], fresh: &[Vec<ItemIx>]) -> Vec<Change> {
         let mut changes = vec![Change::default(); requests.len() + 1];
         let mut settled_at: HashMap<ItemIx, usize> = HashMap::new();

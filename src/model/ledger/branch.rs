@@ -1,4 +1,4 @@
-//! What a change of the live branch does to the items and to the anchor.
+//! Applies a change of the live branch to the items and to the anchor.
 
 use super::Ledger;
 use crate::Gone;

@@ -4,9 +4,9 @@ use crate::Source;
 use crate::calibration::Calibration;
 use crate::history::ItemRef;
 
-/// What the items of a delta cost together: `rest` tokens of it are left for `items` items, and `sum`
-/// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
-/// something left the context without a record of it.
+/// Returns the cost of the items of a delta together: `rest` tokens of it are left for `items` items, and `sum` is
+/// their estimate. Where more came than was logged, the excess is unlogged text. Where less did, something left the
+/// context without a record of it.
 pub(super) fn cost_in_delta(
     calibration: &Calibration,
     rest: i128,
@@ -53,7 +53,7 @@ pub(super) fn cost_in_first_prompt(room: u64, sum: f64, is_whole: bool) -> u64 {
     }
 }
 
-/// Whether a delta is as near its estimate as the error of that allows. Where all of a prompt is logged,
+/// Returns true if a delta is as near its estimate as the error of that allows. Where all of a prompt is logged,
 /// nothing else explains an excess.
 pub(super) fn fits(
     calibration: &Calibration,
@@ -67,7 +67,7 @@ pub(super) fn fits(
     (sum * LEAST_SHARE - tolerance..=most + tolerance).contains(&(rest as f64))
 }
 
-/// Whether items cost so little that something else has left the context.
+/// Returns true if items cost so little that something else has left the context.
 pub(super) fn lacks_items(calibration: &Calibration, rest: i128, sum: f64, items: usize) -> bool {
     (rest as f64) < sum * LEAST_SHARE - calibration.tolerance(sum, items)
 }

@@ -7,7 +7,7 @@ use crate::event::{Event, Part, Place, Usage};
 use crate::history::{Coverage, RequestIx};
 use std::sync::Arc;
 
-/// What was put off.
+/// The work that was put off.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Late {
     /// Lines of the newest response so far.
@@ -37,7 +37,7 @@ impl Late {
         self.output = false;
     }
 
-    /// Whether the newest response has too many lines to settle each of them on its own.
+    /// Returns true if the newest response has too many lines to settle each of them on its own.
     pub(super) fn is_long_response(&self) -> bool {
         self.lines > LONG_RESPONSE_LINES
     }
@@ -52,7 +52,7 @@ impl Late {
 }
 
 impl Ledger {
-    /// Whether something was put off.
+    /// Returns true if something was put off.
     pub(crate) fn is_late(&self) -> bool {
         let Late {
             prompt,
@@ -63,8 +63,8 @@ impl Ledger {
         prompt || output || agents.is_some() || self.items.is_late()
     }
 
-    /// Whether what was put off may still wait after this event: it is another line of the same response, or
-    /// none of the conversation's.
+    /// Returns true if the work that was put off may still wait after this event: the event is another line of the same
+    /// response, or none of the conversation's.
     pub(crate) fn goes_on(&self, event: &Event) -> bool {
         let newest = self.anchor.map(|ix| self.requests.at(ix).key());
         match event {

@@ -1,4 +1,4 @@
-//! What becomes of pictures: by what a report left for them, else by the agent's settings.
+//! Determines the treatment of pictures: by the tokens that a report left for them, else by the agent's settings.
 
 use super::Ledger;
 use crate::chain::Chain;

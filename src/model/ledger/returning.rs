@@ -9,7 +9,7 @@ use crate::history::RequestIx;
 /// The smallest return that counts, in tokens: less is lost in the error of the unlogged part.
 const LEAST_RETURN: u64 = 500;
 
-/// What became of such text after the resets so far.
+/// The number of resets after which such text came again, and after which it stayed away.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Returning {
     came: u32,

@@ -1,5 +1,5 @@
-//! What a report leaves for all items of a context together: the first one, one below what is known, and one by another
-//! tokenizer.
+//! Computes the tokens that a report leaves for all items of a context together: for the first report, for one below
+//! what is known, and for one by another tokenizer.
 
 use super::{Ledger, alive, cost_in_first_prompt};
 use crate::Source;

@@ -1,4 +1,4 @@
-//! What is learned from the reports, and settled again.
+//! Tests what is learned from the reports and what is settled again.
 
 use crate::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
 use crate::replay::Timeline;

@@ -91,13 +91,13 @@ impl Ledger {
         }
     }
 
-    /// Whether the turn in which the anchor was sent was read from its beginning.
+    /// Returns true if the turn in which the anchor was sent was read from its beginning.
     pub(crate) fn has_turn_of_anchor(&self) -> bool {
         let start = self.anchor.map(|anchor| self.requests.at(anchor).start());
         start.is_none_or(|start| self.turns.range(..start).next().is_some())
     }
 
-    /// Whether a turn that begins now takes thinking away that was not read.
+    /// Returns true if a turn that begins now removes thinking that was not read.
     pub(crate) fn strips_unread_thinking(&self) -> bool {
         let thinking = self.items.calibrations().current().thinking();
         thinking == Thinking::Leaves && !self.has_turn_of_anchor()
@@ -128,7 +128,8 @@ impl Ledger {
         }
     }
 
-    /// What is left of a delta for its items, by what becomes of thinking; `rest`: as it is believed now.
+    /// Returns the tokens of a delta that are left for its items, by the treatment of thinking. `rest` is the number
+    /// under the present hypothesis.
     pub(super) fn rest_by_thinking(
         &self,
         rest: f64,

@@ -45,7 +45,7 @@ impl WithTurns {
 }
 
 impl Ledger {
-    /// Whether a request is the first of its turn since the report before it.
+    /// Returns true if a request is the first of its turn since the report before it.
     pub(super) fn begins_turn(&self, ix: RequestIx, before: RequestIx) -> bool {
         self.requests.at(ix).turn() != self.requests.at(before).turn()
     }
@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::Log;
     use crate::{Kind, Role};
 
-    /// What was expected of each prompt, where a turn's first one grows by its text and these tokens.
+    /// Returns the error of what was expected of each turn's first prompt, which grows by its text and these tokens.
     fn errors(unlogged: &[u64]) -> Vec<i64> {
         let mut size = 20_000;
         let mut log = Log::new().model("m").report(size);

@@ -82,8 +82,8 @@ fn then(state: Snapshot) -> Snapshot {
     }
 }
 
-/// Whether a request is reported twice: its numbers may rise then, and which items its prompt held may
-/// change. Both are told as they became.
+/// Returns true if a request is reported twice: its numbers may rise then, and the items that its prompt held may
+/// change. A replay shows both as they turned out.
 fn repeats_a_request(events: &[Event]) -> bool {
     let mut seen = HashSet::new();
     events.iter().any(|event| match event {
@@ -98,7 +98,7 @@ struct Lived {
     told: BTreeMap<u32, Told>,
 }
 
-/// What a session told while it grew.
+/// The answers that a session gave at one record while it grew.
 struct Told {
     state: Snapshot,
     forecast: Result<Forecast, NoForecast>,

@@ -19,13 +19,14 @@ impl Session {
         by_sums.unwrap_or_else(|| self.context_of(&self.content()))
     }
 
-    /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
-    /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
+    /// Returns true if the size of `context`, the present one, is the one that a report on the whole log would show.
+    /// Then all of it is known, or the log was read whole and the estimated part was counted, not guessed from its
+    /// length.
     pub fn is_final(&self, context: &Context) -> bool {
         self.is_size_final(context)
     }
 
-    /// Whether the agent's own count, beside `context`, is what a report on the whole log would show.
+    /// Returns true if the agent's own count, beside `context`, is the one that a report on the whole log would show.
     pub fn is_own_count_final(&self, context: &Context) -> bool {
         let counts_text = |rule: CountRule| rule.base == Base::O200k;
         let is_guessed = || self.count_rule().is_some_and(counts_text) && self.has_guessed();
@@ -33,7 +34,7 @@ impl Session {
         self.is_own_count_whole() && is_read && !self.lacks_rewrite() && !is_guessed()
     }
 
-    /// Whether all that the agent's own count adds to the context was read. Where it was not, the count is too small.
+    /// Returns true if all that the agent's own count adds to the context was read. Otherwise the count is too small.
     pub fn is_own_count_whole(&self) -> bool {
         let rule = || self.count_rule_for(self.model());
         // What it adds is of the time since the last reset.
@@ -64,8 +65,8 @@ impl Session {
         })
     }
 
-    /// What is in the context, summed up, and the part of it that the anchor's prompt did not hold. `None`: a walk
-    /// through the context does as well.
+    /// Returns the sums over the items in the context, and the part of it that the anchor's prompt did not hold.
+    /// `None`: a walk through the context does as well.
     fn sums(&self) -> Option<(ContextSums, Content)> {
         let state = &self.state;
         RunningSums::are_worth_it(state).then(|| {
@@ -132,12 +133,12 @@ impl Session {
             .count()
     }
 
-    /// Whether anything was said, or any request reported, as far as the log was read.
+    /// Returns true if anything was said, or any request reported, as far as the log was read.
     pub fn has_begun(&self) -> bool {
         self.turns > 0 || (self.records > 0 && !self.requests().is_empty())
     }
 
-    /// Whether the log, read whole, has no usage report: all of its context is estimated.
+    /// Returns true if the log, read whole, has no usage report: all of its context is estimated.
     pub fn is_unreported(&self) -> bool {
         self.coverage == Coverage::Whole && self.requests().is_empty()
     }

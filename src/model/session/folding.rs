@@ -11,18 +11,19 @@ impl Session {
         self.state.set_folded(Some(Box::default()));
     }
 
-    /// Whether what was forgotten is needed, so that nothing of the session holds.
+    /// Returns true if something that was forgotten is needed, so that nothing of the session holds.
     pub fn is_misfolded(&self) -> bool {
         self.folded().is_some_and(|folded| folded.is_wrong)
     }
 
-    /// The same of a session that was read to its end: its agent's count may have turned out to be another one.
+    /// Like [`Session::is_misfolded`], but for a session that was read to its end: its agent's count may have turned
+    /// out to be another one.
     pub fn has_misfolded(&self) -> bool {
         let has_folded = self.folded().is_some_and(|folded| folded.last.is_some());
         self.is_misfolded() || (has_folded && !self.counts_by_sums())
     }
 
-    /// Whether the size of the context is computed from the sums of its items.
+    /// Returns true if the size of the context is computed from the sums of its items.
     fn counts_by_sums(&self) -> bool {
         let by_report = |base| matches!(base, Base::Prompt | Base::Total | Base::Logged);
         self.count_rule().is_none_or(|rule| by_report(rule.base))

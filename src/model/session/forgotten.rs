@@ -1,4 +1,4 @@
-//! What a session leaves out or forgets, where nobody will ask for it.
+//! Leaves out or forgets the parts of a session that nobody will ask for.
 
 use super::Session;
 

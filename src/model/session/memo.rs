@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What a session keeps of the answer to a question, to answer it sooner the next time.
+/// The data that a session keeps of an answer, to give it sooner the next time.
 pub(super) struct Memo<T>(Mutex<Option<Box<T>>>);
 
 impl<T> Memo<T> {

@@ -1,5 +1,5 @@
-//! What a session keeps of the log that was rewritten: its compactions, where the log itself has only the
-//! summary that took the place of earlier records.
+//! Keeps the compactions of a log that was rewritten, where the log itself has only the summary that took the place of
+//! earlier records.
 
 use super::Session;
 use crate::event::{Cause, Kept, Reset};

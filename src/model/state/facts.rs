@@ -1,4 +1,4 @@
-//! What a log says of its session, and what follows from another model.
+//! Keeps the facts that a log names of its session, and applies a change of the model.
 
 use super::State;
 use crate::calibration::Calibration;
@@ -19,7 +19,8 @@ pub(super) struct Named {
 }
 
 impl State {
-    /// What is read from here on is the end of the log; what is between it and what was read so far was not read.
+    /// Skips to the end of the log: records from here on are its end, and those between it and the ones that were read
+    /// so far are not read.
     pub(crate) fn skip_to_end(&mut self) {
         self.named = Named::default();
     }
@@ -34,12 +35,12 @@ impl State {
         self.named.model = true;
     }
 
-    /// Whether the model is the one that a report on the whole log would name.
+    /// Returns true if the model is the one that a report on the whole log would name.
     pub fn is_model_final(&self) -> bool {
         self.coverage == Coverage::Whole || self.named.model
     }
 
-    /// What of the facts may be another one further back.
+    /// Returns the facts that may be different further back.
     pub(crate) fn unread_facts(&self) -> Unread {
         let is_unread = |is_named: bool| self.coverage != Coverage::Whole && !is_named;
         Unread {
@@ -138,7 +139,7 @@ impl State {
         self.overrides = overrides;
     }
 
-    /// What the agent's settings say of the model's pictures.
+    /// Applies the agent's settings about the model's pictures.
     pub(crate) fn note_settings(&mut self) {
         let pictures = self.overrides.of_model(self.model()).pictures;
         if pictures != Media::default() {

@@ -1,4 +1,4 @@
-//! What replaces items that were forgotten (see [`Folded`]).
+//! Replaces items that were forgotten (see [`Folded`]).
 
 use super::State;
 use crate::event::{Event, Key};
@@ -17,7 +17,7 @@ impl State {
         self.folded.take()
     }
 
-    /// Whether there is nothing but items: no requests, resets and other numbers.
+    /// Returns true if there is nothing but items: no requests, resets and other numbers.
     pub(crate) fn has_items_alone(&self) -> bool {
         self.requests().is_empty()
             && self.resets().is_empty()

@@ -1,4 +1,4 @@
-//! What of the state is left out or forgotten, where nobody will ask for it.
+//! Leaves out or forgets the parts of the state that nobody will ask for.
 
 use super::State;
 

@@ -1,11 +1,12 @@
-//! Whether records refer to what was not read.
+//! Detects records that refer to others that were not read.
 
 use super::State;
 use crate::event::{Event, Key, Parent, Part};
 use crate::history::Coverage;
 
 impl State {
-    /// Whether a record since the newest report refers to one that was not read, or may be one that was written again.
+    /// Returns true if a record since the newest report refers to one that was not read, or may be one that was written
+    /// again.
     pub(crate) fn refers_back(&self) -> bool {
         self.refers_back || self.begins_again
     }

@@ -6,7 +6,7 @@ use crate::event::{Place, Usage};
 use crate::history::{Circumstances, Request};
 use jiff::Timestamp;
 
-/// Whether a report is the first of its request.
+/// The order of a report among those of its request: the first one, or a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reported {
     First,

@@ -47,7 +47,7 @@ impl State {
         }
     }
 
-    /// Whether a reset is an old boundary, written again.
+    /// Returns true if a reset is an old boundary, written again.
     pub(crate) fn has_boundary(&self, reset: &Reset) -> bool {
         reset.key.is_some_and(|key| self.chain.find(key).is_some())
     }

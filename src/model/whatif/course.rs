@@ -15,11 +15,11 @@ pub(super) struct Course {
     /// Tokens of the messages that were added, by step, the oldest of each first.
     pub(super) messages: Vec<u64>,
     pub(super) requests: RequestIx,
-    /// What comes back after every compaction: the system prompt, memory files, tool lists.
+    /// The tokens that come back after every compaction: the system prompt, memory files, tool lists.
     pub(super) prefix: u64,
 }
 
-/// What was added between two requests.
+/// The growth between two requests.
 #[derive(Debug, Default)]
 pub(super) struct CourseStep {
     pub(super) change: Change,

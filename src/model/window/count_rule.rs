@@ -6,17 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountRule {
-    /// What it begins with.
+    /// The number that the count begins with.
     pub base: Base,
     /// Bytes a token of what came since the last report, rounded up for each item; 0: not counted.
     #[serde(default)]
     pub bytes_per_token: u64,
-    /// Whether the tokenizer's [`agent_bytes`](crate::calibration::Tokenizer::agent_bytes) take the place of
+    /// True if the tokenizer's [`agent_bytes`](crate::calibration::Tokenizer::agent_bytes) take the place of
     /// `bytes_per_token`.
     #[serde(default)]
     pub by_model: bool,
-    /// Whether it adds the reasoning of the turns before the last user message, since the last
-    /// compaction.
+    /// True if it adds the reasoning of the turns before the last user message, since the last compaction.
     #[serde(default)]
     pub earlier_reasoning: bool,
     /// Tokens of its system prompt and tools, for [`Base::Text`], which leaves them out.
@@ -28,7 +27,7 @@ pub struct CountRule {
     pub anew_bytes_per_token: u64,
 }
 
-/// What an agent's count begins with.
+/// The number that an agent's count begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Base {

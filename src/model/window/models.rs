@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The windows that a model without a row in the table may have.
 const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 
-/// What is known of the models whose ids match.
+/// The facts about the models whose ids match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRow {
@@ -25,12 +25,12 @@ pub struct ModelRow {
     /// A larger window the model may have been given; taken once the context has been seen above
     /// `window`.
     pub window_extended: Option<u64>,
-    /// Whether its numbers are those of the family, for a model that the table does not know.
+    /// True if its numbers are those of the family, for a model that is not in the table.
     #[serde(default)]
     pub guess: bool,
     /// The tokenizer's name; none: the row says nothing but the window, and the next one that matches has the rest.
     pub tokenizer: Option<String>,
-    /// What becomes of its thinking; a session's own reports can show otherwise.
+    /// The treatment of its thinking; a session's own reports can show otherwise.
     #[serde(default)]
     pub thinking: Thinking,
     /// How much faster thinking grows than the summary of it that a log shows; see
@@ -48,7 +48,7 @@ impl ModelRow {
             && self.ids.iter().any(|pattern| id.matches(pattern))
     }
 
-    /// Whether its window is the one that an agent takes for models that it does not know.
+    /// Returns true if its window is the one that an agent takes for models that it has no window for.
     fn is_for_unknown(&self) -> bool {
         self.ids.iter().any(|id| id == "*")
     }

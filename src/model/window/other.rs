@@ -1,4 +1,4 @@
-//! What else than the size makes an agent compact, by agent and version, and what its settings say of that.
+//! Describes the triggers of an agent other than the size, by agent and version, and the settings about them.
 
 use super::Rules;
 use crate::version;
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-/// What makes an agent compact, or take something out of its context.
+/// The kind of event that makes an agent compact, or take something out of its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -33,17 +33,17 @@ impl TriggerKind {
     }
 }
 
-/// What else than the size makes an agent compact.
+/// A trigger of an agent other than the size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OtherTrigger {
     /// The agent's id.
     pub agent: String,
-    /// What it is.
+    /// The kind of trigger.
     pub kind: TriggerKind,
     /// The first version that has it; none: any.
     pub from: Option<String>,
-    /// Whether the agent does it unless settings say otherwise.
+    /// True if the agent does it unless settings say otherwise.
     #[serde(default)]
     pub usual: bool,
     /// The smallest context, in tokens; a setting may change it.
@@ -73,7 +73,7 @@ pub struct OtherTrigger {
     /// How many of the newest of them stay.
     #[serde(default)]
     pub kept: usize,
-    /// What the agent compares, by model, the first that matches: for `model-change`.
+    /// The hashes that the agent compares, by model, of which the first that matches holds: for `model-change`.
     #[serde(default)]
     pub hashes: Vec<(String, String)>,
     /// The source of these numbers; optional in the user's own table.
@@ -81,26 +81,26 @@ pub struct OtherTrigger {
     pub source: String,
 }
 
-/// What an agent's settings say of compactions for other reasons than the size. `None`: as usual.
+/// The settings of an agent about compactions for other reasons than the size. `None`: as usual.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherSettings {
-    /// Whether it compacts while nobody types.
+    /// True if it compacts while nobody types.
     pub idle: Option<bool>,
     /// The smallest context for that, in tokens.
     pub idle_size: Option<u64>,
     /// The file or variable that it is from, to be shown.
     pub idle_from: &'static str,
-    /// Whether it makes summaries beforehand.
+    /// True if it makes summaries beforehand.
     pub background: Option<bool>,
     /// The share of the window from which on it does: 0 to 1.
     pub background_share: Option<f64>,
     /// A summary that was made beforehand.
     pub ready: Option<ReadySummary>,
-    /// Whether it leaves tool results out after a pause.
+    /// True if it leaves tool results out after a pause.
     pub clearing: Option<bool>,
     /// The model that it is to begin with.
     pub model: Option<String>,
-    /// What it compares, by model.
+    /// The hashes that it compares, by model.
     pub hashes: Vec<(String, String)>,
     /// The file that all others are from, to be shown; empty: the usual settings, or none.
     pub from: &'static str,
@@ -116,7 +116,7 @@ pub struct ReadySummary {
 }
 
 impl Rules {
-    /// What else than the size makes a version of an agent compact, one row of each kind.
+    /// Returns the triggers of a version of an agent other than the size, one row of each kind.
     pub(crate) fn others(&self, agent: &str, version: Option<&str>) -> Vec<&OtherTrigger> {
         let mut kinds: Vec<TriggerKind> = Vec::new();
         let is_there = |row: &&OtherTrigger| {

@@ -1,4 +1,4 @@
-//! What an agent's settings change about its window and trigger.
+//! Holds the changes that an agent's settings make to its window and trigger.
 
 use super::matches_model;
 use super::other::OtherSettings;
@@ -35,24 +35,24 @@ pub struct Overrides {
     pub budget: Option<u64>,
     /// The trigger is no higher than this.
     pub limit: Option<u64>,
-    /// Whether the trigger is counted from the first prompt after the last compaction on. `limit` is the
-    /// trigger then, if it is set, and the window the most that it can be.
+    /// True if the trigger is counted from the first prompt after the last compaction on. `limit` is the trigger then,
+    /// if it is set, and the window the most that it can be.
     pub from_first_prompt: bool,
     /// The share of the window from which on the agent also compacts at the end of a turn: 0 to 1.
     pub turn_end_share: Option<f64>,
-    /// Whether the agent compacts by itself at all.
+    /// The setting for compactions that the agent makes by itself.
     pub compaction: Compaction,
-    /// What it says of compactions for other reasons than the size.
+    /// The settings about compactions for other reasons than the size.
     pub others: OtherSettings,
-    /// What becomes of pictures, where no report has shown it.
+    /// The treatment of pictures, where no report has shown it.
     pub pictures: Media<Pictures>,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` and `unknown_window` are from, to be shown; empty: the usual settings.
     pub window_from: &'static str,
-    /// The same for `compact_window` and `limit`.
+    /// The file or variable that `compact_window` and `limit` are from, to be shown; empty: the usual settings.
     pub trigger_from: &'static str,
-    /// What the agent's client said of the session.
+    /// The statement of the agent's client about the session.
     pub said: Option<Said>,
     /// The compactions that its hooks noted, oldest first.
     pub hooked: Vec<HookedCompaction>,
@@ -107,13 +107,13 @@ pub struct ModelWindow {
     pub output: Option<u64>,
     /// The trigger is no higher than this, in tokens.
     pub limit: Option<u64>,
-    /// What becomes of pictures.
+    /// The treatment of pictures.
     pub pictures: Media<Pictures>,
     /// The file or variable that they are from.
     pub from: &'static str,
 }
 
-/// Whether an agent compacts by itself.
+/// The setting for compactions that an agent makes by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compaction {
     /// According to its policy.
@@ -148,7 +148,7 @@ impl Overrides {
         Cow::Owned(set)
     }
 
-    /// Whether nothing is set.
+    /// Returns true if nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Overrides::default()
     }

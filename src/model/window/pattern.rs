@@ -1,7 +1,7 @@
 //! Patterns of ids, and the names that providers give to models of others.
 
-/// Whether a model's id matches a pattern, with or without the prefix of a provider: `openai/gpt-4o` and
-/// `us.anthropic.claude-opus-4-8` are no other models than `gpt-4o` and `claude-opus-4-8`.
+/// Returns true if a model's id matches a pattern, with or without the prefix of a provider: `openai/gpt-4o` and
+/// `us.anthropic.claude-opus-4-8` are the same models as `gpt-4o` and `claude-opus-4-8`.
 pub fn matches_model(pattern: &str, id: &str) -> bool {
     ModelId::new(id).matches(pattern)
 }
@@ -20,7 +20,7 @@ impl<'i> ModelId<'i> {
         ModelId { id, bare }
     }
 
-    /// The same as [`matches_model`].
+    /// Like [`matches_model`], but for an id that was parsed before.
     pub(super) fn matches(self, pattern: &str) -> bool {
         matches(pattern, self.id) || self.bare.is_some_and(|bare| matches(pattern, bare))
     }
@@ -49,8 +49,8 @@ fn bare(id: &str) -> &str {
     model.unwrap_or(id)
 }
 
-/// Whether an id matches a pattern in which `*` matches any text. Case does not matter. Every model of a table is
-/// tried for every session: nothing is allocated.
+/// Returns true if an id matches a pattern in which `*` matches any text. Case does not matter. Every model of a table
+/// is tried for every session, so nothing is allocated.
 pub fn matches(pattern: &str, id: &str) -> bool {
     let (pattern, id) = (pattern.as_bytes(), id.as_bytes());
     let is_star = |byte: &u8| *byte == b'*';

@@ -44,26 +44,26 @@ pub struct Policy {
     pub compact_window: Option<u64>,
     /// It fires at this many tokens, whatever the window.
     pub budget: Option<u64>,
-    /// Whether nothing fires at a size, unless a window is configured for compaction: it compacts when the provider
+    /// True if nothing fires at a size, unless a window is configured for compaction: it compacts when the provider
     /// refuses a prompt as too long.
     #[serde(default)]
     pub at_limit: bool,
-    /// Whether it may go on above the trigger, until it finds something to take away.
+    /// True if it may go on above the trigger, until it finds something to take away.
     #[serde(default)]
     pub late: bool,
     /// How the agent counts what it compares with the trigger; none: by what is in the context.
     pub count: Option<CountRule>,
-    /// Whether it compacts before the window is full at all.
+    /// True if it compacts before the window is full at all.
     #[serde(default = "yes")]
     pub proactive: bool,
-    /// Whether its session ends with its first answer, so that nothing follows from how full it is.
+    /// True if its session ends with its first answer, so that nothing follows from how full it is.
     #[serde(default)]
     pub ends: bool,
     /// The unlogged prefix that is usual with this agent: system prompt and tool schemas, in tokens.
     /// Holds until a session's own reports show it.
     #[serde(default)]
     pub prefix: u64,
-    /// Whether `prefix` counts what some logs show of it too: a system prompt, a tool list.
+    /// True if `prefix` also counts the parts of it that some logs show: a system prompt, a tool list.
     #[serde(default)]
     pub prefix_whole: bool,
     /// The newest share of the history, which it keeps unchanged: 0 to 1.
@@ -93,7 +93,7 @@ fn yes() -> bool {
 }
 
 impl Policy {
-    /// Whether it is the rule of a session with this window.
+    /// Returns true if it is the rule of a session with this window.
     pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
         let of = |id| {
             let id = ModelId::new(id);

@@ -41,7 +41,7 @@ pub struct Prices {
     /// Input that is written to the cache; `None`: as other input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// The same, to be kept for an hour; `None`: as what is kept for less.
+    /// Input that is written to the cache and kept for an hour; `None`: as input that is kept for less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_hour: Option<f64>,
     /// Output; `None`: not known.
@@ -137,7 +137,7 @@ struct Row {
     cache_write_hour: Option<f64>,
     output: Option<f64>,
     above: Option<u64>,
-    /// The same as `long` with this price alone.
+    /// The price of cached reads above `above` tokens: short for a `long` with this price alone.
     cached_read_above: Option<f64>,
     long: Option<Prices>,
     #[serde(default)]

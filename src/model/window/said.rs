@@ -1,4 +1,4 @@
-//! What an agent's client says of a session, which no log of that agent has.
+//! Holds the statements of an agent's client about a session, which no log of that agent has.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ pub struct Said {
     pub since: Option<Timestamp>,
     /// When it compacts by itself.
     pub compaction: SaidCompaction,
-    /// What fills its context, as it estimates that.
+    /// The breakdown of its context, as the client estimates it.
     pub breakdown: Option<Breakdown>,
     /// How long the provider keeps the newest prompt.
     pub cache_until: Option<Timestamp>,
@@ -43,7 +43,7 @@ impl SaidCompaction {
     }
 }
 
-/// What fills a context, as the client estimates it. Its names are not safe to print.
+/// The breakdown of a context, as the client estimates it. Its names are not safe to print.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breakdown {
     /// When.
@@ -79,7 +79,7 @@ impl Said {
         (is_newer && !self.is_of(model)).then_some(said)
     }
 
-    /// Whether it is of this model. A session may have changed its model since.
+    /// Returns true if the statement is about this model. A session may have changed its model since.
     pub(super) fn is_of(&self, model: Option<&str>) -> bool {
         match (&self.model, model) {
             (Some(said), Some(model)) => without_window(said) == without_window(model),

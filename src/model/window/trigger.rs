@@ -33,12 +33,12 @@ impl PastSize {
         }
     }
 
-    /// Whether it took place so far below this window that no prompt can have been refused for it.
+    /// Returns true if it took place so far below this window that no prompt can have been refused for it.
     fn is_below_limit(self, window: u64) -> bool {
         self.at() as f64 * OVERSHOOT < window as f64
     }
 
-    /// Whether an agent with this trigger would not have compacted there, or would have done so before.
+    /// Returns true if an agent with this trigger would not have compacted there, or would have done so before.
     /// `is_late`: it need not have.
     fn contradicts(self, trigger: u64, is_late: bool) -> bool {
         let trigger = trigger as f64;
@@ -72,7 +72,7 @@ pub(super) fn at_turn_end(seen: &Seen<'_>, policy: Option<&Policy>, window: u64)
     Some(part(window, share)).filter(|turn_end| *turn_end < rule)
 }
 
-/// Whether the newest compaction shows that the agent compacts by the rule of this window.
+/// Returns true if the newest compaction shows that the agent compacts by the rule of this window.
 pub(super) fn is_confirmed(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> bool {
     let is_late = policy.is_some_and(|policy| policy.late);
     let newest = seen.past.last().zip(rule(seen, policy, window));

@@ -3,7 +3,7 @@
 use super::{TriggerSource, WindowSource};
 use serde::{Deserialize, Serialize};
 
-/// What was not read of a log, as far as its window and its trigger depend on that.
+/// The unread parts of a log on which its window and its trigger depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Unread {
     /// Earlier prompts, which may be larger than those that were read.
@@ -19,7 +19,7 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// Whether a window that is known in this way depends on what was not read.
+    /// Returns true if a window that is known in this way depends on records that were not read.
     pub(super) fn concerns_window(self, source: WindowSource) -> bool {
         match source {
             WindowSource::Here | WindowSource::Config => false,
@@ -33,7 +33,8 @@ impl Unread {
         }
     }
 
-    /// Whether a trigger that is known in this way depends on what was not read, for a window that does not.
+    /// Returns true if a trigger that is known in this way depends on records that were not read, for a window that
+    /// does not.
     pub(super) fn concerns_trigger(self, source: TriggerSource) -> bool {
         match source {
             TriggerSource::Log => self.trigger,
