@@ -83,7 +83,7 @@ impl Database {
         }
     }
 
-    /// Whether its tables are those of the spec.
+    /// Returns true if its tables are those of the spec.
     pub fn fits(&self) -> bool {
         let mut state = lock(&self.state);
         let tables = state.read(self, |_, _| Ok(()));

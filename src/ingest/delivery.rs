@@ -1,4 +1,4 @@
-//! What the threads that read logs send to those who asked them to.
+//! Defines the deliveries that the threads which read logs send to their receivers.
 
 use model::fleet::Update;
 use model::text::TextPage;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A message of the threads that read logs, or of the demo.
 #[derive(Debug)]
 pub enum Delivery {
-    /// What the fleet takes in.
+    /// An update of the fleet.
     Fleet(Update),
     /// A page of an item's text that was asked for.
     Text(Box<TextPage>),
@@ -15,7 +15,7 @@ pub enum Delivery {
     Problem {
         /// Where.
         path: PathBuf,
-        /// What is wrong and what to do.
+        /// The problem, and what to do about it.
         what: String,
     },
     /// A line to show at the top from now on; empty: none.

@@ -76,7 +76,7 @@ pub fn start(
     .map(drop)
 }
 
-/// Whether a file belongs to the demo.
+/// Returns true if a file belongs to the demo.
 pub fn holds(file: FileId) -> bool {
     usize::try_from(file.0).is_ok_and(|log| log < assets::DEMO.len())
 }

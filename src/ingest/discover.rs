@@ -34,14 +34,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What a walk has found.
+/// The result of a walk.
 #[derive(Default)]
 pub struct Found {
     /// The logs, the newest first.
     pub files: Vec<LogFile>,
-    /// What agents have put away: no sessions, but what they cost counts.
+    /// The logs that agents have put away: no sessions, but their cost counts.
     pub archives: Vec<LogFile>,
-    /// What could not be read, and what to do about it.
+    /// The paths that could not be read, and what to do about each.
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
@@ -157,7 +157,7 @@ impl Scanner {
         self.walk(None)
     }
 
-    /// What is at or below a path, if that is in one of the places.
+    /// Returns what is at or below a path, if that is in one of the places.
     pub fn look_below(&mut self, path: &Path) -> Found {
         // What is written beside a database is written to it.
         let database = database::owner(path).filter(|database| database.exists());

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Strings up to this many bytes stay whole.
 pub const LONG_STRING: usize = 64 << 10;
-/// What stays of a longer one.
+/// The bytes of a longer string that stay.
 pub const KEPT_STRING: usize = 16 << 10;
 /// The most bytes a line may have left after eliding.
 pub const LARGEST_LINE: usize = 32 << 20;
@@ -43,7 +43,7 @@ pub struct Elider {
     cuts: Vec<Cut>,
 }
 
-/// What was cut from a string's end.
+/// The part that was cut from a string's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     /// The bytes that are missing, with escapes counted as their characters: the number in the mark.
@@ -102,7 +102,7 @@ impl Elider {
         (!self.too_large).then_some(&self.out)
     }
 
-    /// What was cut out of it, in order.
+    /// Returns the parts that were cut out of it, in order.
     pub fn cuts(&self) -> &[Cut] {
         &self.cuts
     }

@@ -22,7 +22,7 @@ pub(super) fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {
     reading.finish()
 }
 
-/// What is new; `None`: the log is another one, and has to be read again.
+/// Returns the number of new entries; `None`: the log is another one, and has to be read again.
 fn more(sessions: &mut Sessions, cursor: &mut Box<dyn Cursor>) -> Option<usize> {
     let mut news = 0;
     loop {

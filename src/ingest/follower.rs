@@ -141,7 +141,7 @@ impl Follower {
     }
 }
 
-/// Whether an error means that there is no log at its path any more.
+/// Returns true if an error means that there is no log at its path any more.
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

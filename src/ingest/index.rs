@@ -1,15 +1,16 @@
-//! What was read of logs, in one file of the user's cache folder: an unchanged log is not read again.
+//! Keeps what was read of logs in one file of the user's cache folder, so that an unchanged log is not read again.
 //!
-//! The file is a database. A table for each [`Part`] has a row for each log: its [`LogKey`], what the caller made of it, and
-//! a checksum of both. Another table has what [`earlier`] sessions have shown, which outlives logs and versions.
+//! The file is a database. A table for each [`Part`] has a row for each log: its [`LogKey`], the value that the caller
+//! computed from it, and a checksum of both. Another table has the facts that [`earlier`] sessions have shown, which
+//! outlive logs and versions.
 //!
 //! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the index: a log that has changed, or
 //! is opened, is read again. So no hash of its content is needed to trust what follows.
 //!
-//! All that is wrong with the file costs time alone: a damaged one is removed, one that another program holds is not used
-//! this time. What a program with other rules has written is replaced: checksums begin with the version. Of texts it
-//! contains only what sessions are called.
+//! Any fault of the file costs only time: a damaged file is removed, and one that another program holds is not used
+//! this time. The content that a program with other rules has written is replaced: checksums begin with the version.
+//! The only texts in it are the names of sessions.
 
 pub mod earlier;
 mod file;
@@ -37,15 +38,15 @@ use strum::IntoEnumIterator;
 use version::version;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// What is kept of logs, each in a table of its own.
+/// The kinds of values that are kept of logs, each in a table of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumIter, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Part {
-    /// What lists show of sessions whose log was read whole.
+    /// The data that a list shows of sessions whose log was read whole.
     Summaries,
-    /// The same of sessions as the ends of their logs show them.
+    /// The data that a list shows of sessions whose logs were read from their ends.
     Ends,
-    /// What each response has cost.
+    /// The cost of each response.
     Responses,
 }
 
@@ -62,7 +63,7 @@ const COLUMNS: &str = "id INTEGER PRIMARY KEY, written INTEGER, checksum INTEGER
 pub struct Index {
     path: PathBuf,
     file: Mutex<File>,
-    /// What the contents depend on besides the logs.
+    /// The version of all that the contents depend on besides the logs.
     version: u64,
     most_pages: i64,
     has_failed: AtomicBool,
@@ -82,7 +83,8 @@ struct Found {
 }
 
 impl Kept {
-    /// What was kept of a log that has not changed since. It is given once: so as values are used, memory is freed.
+    /// Returns the value that was kept of a log that has not changed since. It is given once: so as values are used,
+    /// memory is freed.
     pub fn take(&self, key: &LogKey) -> Option<Box<[u8]>> {
         let row = Keyed::of(key);
         let found = lock(&self.rows).remove(&row.id)?;
@@ -124,7 +126,7 @@ impl Index {
         &self.path
     }
 
-    /// What was kept of all logs, in one pass.
+    /// Returns the values that were kept of all logs, in one pass.
     pub fn all(&self, part: Part) -> Kept {
         let all = |connection: &Connection| {
             let mut statement = connection.prepare(&select(part))?;
@@ -196,7 +198,7 @@ impl Index {
         lock(&self.file).read(read)?
     }
 
-    /// Whether the tables are there and of this version.
+    /// Returns true if the tables are there and of this version.
     fn is_prepared(&self, connection: &Connection) -> rusqlite::Result<bool> {
         let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         Ok(version == self.user_version())

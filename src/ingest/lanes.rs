@@ -40,13 +40,13 @@ pub struct Lanes {
     agent: &'static str,
     rules: Arc<Rules>,
     coverage: Coverage,
-    /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
+    /// True if nothing is read after this: neither earlier states are kept nor the place to continue at.
     is_final: bool,
-    /// Whether only the sizes of the sessions are wanted.
+    /// True if only the sizes of the sessions are wanted.
     folds: bool,
     /// Entries since memory was looked for.
     since: usize,
-    /// Whether there was no memory for more: then nothing more is taken in.
+    /// True if there was no memory for more: then no more entries are taken in.
     is_full: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
@@ -74,7 +74,7 @@ impl Lanes {
         lanes
     }
 
-    /// The same, to be read once: neither earlier states are kept nor where to go on.
+    /// Prepares the sessions to be read once: neither earlier states are kept nor the place to continue at.
     #[must_use]
     pub fn finally(mut self) -> Lanes {
         self.is_final = true;
@@ -82,7 +82,7 @@ impl Lanes {
         self
     }
 
-    /// The same, for a list: the sessions may [fold](Session::fold).
+    /// Prepares the sessions for a list: they may [fold](Session::fold).
     #[must_use]
     pub(crate) fn folding(mut self) -> Lanes {
         self.folds = true;
@@ -90,12 +90,12 @@ impl Lanes {
         self
     }
 
-    /// Whether the log must be read again without folding.
+    /// Returns true if the log must be read again without folding.
     pub(crate) fn are_misfolded(&self) -> bool {
         self.lanes.values().any(Session::is_misfolded)
     }
 
-    /// The same when it was read to its end.
+    /// Like [`Lanes::are_misfolded`], but for a log that was read to its end.
     pub(crate) fn have_misfolded(&self) -> bool {
         self.lanes.values().any(Session::has_misfolded)
     }
@@ -160,7 +160,7 @@ impl Lanes {
         self.have_room()
     }
 
-    /// Whether all entries were taken in.
+    /// Checks that all entries were taken in.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl Lanes {
         Ok(())
     }
 
-    /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left
-    /// since. `size` is how much of the log's end was read.
+    /// Returns true if there is enough for a gauge: the newest report of the main session, its own output, and the
+    /// items that have left since. `size` is the number of bytes of the log's end that were read.
     pub(crate) fn suffice(&mut self, size: u64, limits: &Searched) -> bool {
         let main = self.lane(Lane::Main);
         let has_gauge = match main.anchor() {
@@ -191,7 +191,8 @@ impl Lanes {
         size >= limits.report || has_gauge
     }
 
-    /// What follows is the end of the log; what is between it and what was read so far was not read.
+    /// Skips to the end of the log: entries from here on are its end, and those between it and the ones that were read
+    /// so far are not read.
     pub(crate) fn skip_to_end(&mut self) {
         self.lanes
             .values_mut()

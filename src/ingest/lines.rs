@@ -38,10 +38,10 @@ pub enum Line<'a> {
     Unfinished,
 }
 
-/// What takes the lines; it can stop the reading after any of them.
+/// The receiver of the lines; it can stop the reading after any of them.
 pub type OnLine<'f> = dyn FnMut(Place, Line<'_>) -> ControlFlow<()> + 'f;
 
-/// What one [`Lines::step`] came to.
+/// The result of one [`Lines::step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Bytes were read; there may be more.
@@ -125,7 +125,8 @@ impl Lines {
         self.read_until(source, deliver, &|| false)
     }
 
-    /// The same, until there is enough. All lines of a chunk are delivered: what was read of it would be read again.
+    /// Like [`Lines::read_all`], but stops once there is enough. All lines of a chunk are delivered, since its bytes
+    /// would be read again otherwise.
     pub fn read_until(
         &mut self,
         source: &mut dyn Read,
@@ -261,7 +262,7 @@ fn emit(
     deliver(Place::new(line, offset, len), Line::Bytes(bytes))
 }
 
-/// Whether a last line without a newline is all there.
+/// Returns true if a last line without a newline is complete.
 fn is_complete(line: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }

@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// A log that was found.
 #[derive(Clone)]
 pub struct LogFile {
-    /// What is known from the file system and the path.
+    /// The facts from the file system and the path.
     pub facts: FileFacts,
     /// The file system in which its path is.
     pub system: Arc<dyn FileSystem>,
     /// Its format.
     pub format: &'static Format,
-    /// What it is kept in.
+    /// The store in which it is kept.
     pub store: Arc<dyn Store>,
     /// The sidecar files of its agent, if there can be any.
     pub sidecar: Option<Arc<SidecarStore>>,
@@ -69,12 +69,12 @@ impl LogFile {
         }
     }
 
-    /// Whether there is a file or a folder at its path.
+    /// Returns true if there is a file or a folder at its path.
     pub fn is_there(&self) -> bool {
         self.system.has(&self.facts.path)
     }
 
-    /// Whether it is a session of a database, so that its path is the path of others too.
+    /// Returns true if it is a session of a database, so that its path is also the path of other logs.
     pub fn is_one_of_several(&self) -> bool {
         self.store.is_one_of_several()
     }
@@ -85,13 +85,13 @@ pub fn file_id(path: &Path) -> FileId {
     id_in(&Local, path)
 }
 
-/// The same in a file system.
+/// Returns the id of the file at a path of a file system.
 pub(crate) fn id_in(system: &dyn FileSystem, path: &Path) -> FileId {
     let real = system.real(path);
     id_of_real(real.as_deref().unwrap_or(path))
 }
 
-/// The same for a path without links.
+/// Returns the id of the file at a path without links.
 pub(crate) fn id_of_real(path: &Path) -> FileId {
     let mut hasher = DefaultHasher::new();
     path.hash(&mut hasher);
@@ -101,12 +101,12 @@ pub(crate) fn id_of_real(path: &Path) -> FileId {
 /// Bytes of records in one batch of what was appended.
 pub(crate) const BATCH_BYTES: u64 = 1 << 20;
 
-/// What a log is kept in.
+/// A store in which a log is kept.
 ///
 /// The only methods that every store needs are those without a default: its stamp, its first bytes, a
 /// cursor at its beginning, and the text of an item. `log` is the log that is kept in it.
 pub trait Store: Send + Sync {
-    /// What can be seen of the log without reading it.
+    /// Returns the facts about the log that can be seen without reading it.
     fn stamp(&self) -> io::Result<Stamp>;
 
     /// If the log is one of several at a path: its stamp when that was last looked at as a whole.
@@ -132,13 +132,13 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Whether [`Store::stamp_of_all`], or the stamp of its one file, shows every change of it. Ask when it has been read:
-    /// its content may refer to other files.
+    /// Returns true if [`Store::stamp_of_all`], or the stamp of its one file, shows every change of it. The result
+    /// holds only after the log has been read: its content may refer to other files.
     fn is_stamped_whole(&self) -> bool {
         false
     }
 
-    /// Whether other logs are kept at the same path.
+    /// Returns true if other logs are kept at the same path.
     fn is_one_of_several(&self) -> bool {
         false
     }
@@ -157,7 +157,7 @@ pub trait Store: Send + Sync {
         Reading::whole(log, rules).to_end(measure)
     }
 
-    /// The same, but back to the newest usage report or the beginning, however far that is.
+    /// Like [`Store::tail`], but back to the newest usage report or the beginning, however far that is.
     fn tail_to_report(
         &self,
         log: &LogFile,
@@ -214,7 +214,7 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// What is called with the entries of a log, one by one.
+/// A function that is called with the entries of a log, one by one.
 pub type OnEntry<'f> = dyn FnMut(Entry) + 'f;
 
 /// How much of a log's end is read for a status line.
@@ -241,19 +241,19 @@ pub trait Cursor: Send {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News>;
 
-    /// Whether reading goes on at the same place after [`io::ErrorKind::WouldBlock`].
+    /// Returns true if reading goes on at the same place after [`io::ErrorKind::WouldBlock`].
     fn keeps_place(&self) -> bool {
         false
     }
 
-    /// Whether the log ends in a record that is not complete. It is read with [`End::Settled`] when
-    /// nobody has written for some time.
+    /// Returns true if the log ends in a record that is not complete. It is read with [`End::Settled`] when nobody has
+    /// written for some time.
     fn is_incomplete(&self) -> bool {
         false
     }
 
-    /// Whether a sidecar or state file has changed, so that there is something to read although the log
-    /// itself has not.
+    /// Returns true if a sidecar or state file has changed, so that there is something to read although the log itself
+    /// has not.
     fn has_news_beside(&self) -> bool {
         false
     }
@@ -308,7 +308,7 @@ fn batch() -> impl FnMut(u64) -> bool {
     }
 }
 
-/// What has come since a log was last read.
+/// The entries that have come since a log was last read.
 pub enum News {
     /// These entries, perhaps none; all there is for now.
     Entries(Vec<Entry>),
@@ -349,12 +349,13 @@ impl Reading {
         }
     }
 
-    /// The same, for a report on what there is now: neither earlier states are kept nor where to go on.
+    /// Returns a reading from the beginning for a report on the present state: neither earlier states are kept nor the
+    /// place to continue at.
     pub fn once(log: &LogFile, rules: &Arc<Rules>) -> Reading {
         Reading::whole(log, rules).finally()
     }
 
-    /// The same reading, to be read once.
+    /// Returns this reading, prepared to be read once.
     #[must_use]
     pub fn finally(self) -> Reading {
         let Reading { lanes, mut cursor } = self;
@@ -363,12 +364,12 @@ impl Reading {
         Reading { lanes, cursor }
     }
 
-    /// Whether each session read so far has enough.
+    /// Returns true if each session read so far has enough.
     pub(crate) fn has_enough(&self, is_enough: &dyn Fn(&Session) -> bool) -> bool {
         self.lanes.sessions().all(is_enough)
     }
 
-    /// Whether there is enough for a gauge, where this much of the log's end was read.
+    /// Returns true if there is enough for a gauge, where this many bytes of the log's end were read.
     pub(crate) fn suffices(&mut self, size: u64, limits: &Searched) -> bool {
         self.lanes.suffice(size, limits)
     }

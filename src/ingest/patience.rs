@@ -26,7 +26,7 @@ pub fn busy() -> io::Error {
     )
 }
 
-/// Whether the agent was at work.
+/// Returns true if the agent was at work.
 pub fn is_busy(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What went wrong with a file, and what to do about it, in words.
+//! Describes errors of files in words, and what to do about them.
 
 use std::io;
 

@@ -20,7 +20,7 @@ pub fn read_whole(
     read_through(|| Reading::whole(log, rules), measure)
 }
 
-/// The same, for reports that ask for no earlier state.
+/// Like [`read_whole`], but for reports that need no earlier state.
 pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
     read_through(|| Reading::once(log, rules), measure)
 }
@@ -132,7 +132,8 @@ pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     tail(log, &ByLength, rules)
 }
 
-/// The same, with a last record that its agent may still be writing: a call that it carries out is in that.
+/// Like [`tail_only`], but with a last record that its agent may still be writing: it contains the call that the agent
+/// carries out.
 pub fn tail_to_end(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     tail_settled(log, &ByLength, rules, |reading| {
         reading.settle_now(&ByLength)

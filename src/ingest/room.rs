@@ -1,7 +1,8 @@
-//! Whether there is memory for more of a log.
+//! Checks that there is memory for more of a log.
 //!
-//! Where an allocation fails, the program ends at once, and nothing of it can restore the terminal. So readers look
-//! ahead: under a limit of the address space a log that is too large is an error, and what was read of it is freed.
+//! Where an allocation fails, the program ends at once, and nothing in it can restore the terminal. So readers check
+//! beforehand: under a limit of the address space a log that is too large is an error, and the memory of the part that
+//! was read is freed.
 
 use std::hint::black_box;
 use std::io;
@@ -13,7 +14,7 @@ const SPARE_BYTES: usize = 40 << 20;
 /// The number of entries that are taken in before room is looked for again.
 pub(crate) const ENTRIES_PER_CHECK: usize = 1024;
 
-/// Whether memory is left, and `reserve` can have what it wants of it.
+/// Returns true if memory is left, and `reserve` succeeds in reserving its part of it.
 pub(crate) fn is_left<E>(reserve: impl FnOnce() -> Result<(), E>) -> bool {
     let mut rest: Vec<u8> = Vec::new();
     let is_left = reserve().is_ok() && rest.try_reserve_exact(SPARE_BYTES).is_ok();

@@ -47,7 +47,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Whether nothing matches.
+    /// Returns true if nothing matches.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.more == 0
     }
@@ -62,8 +62,8 @@ impl Lines {
     }
 }
 
-/// Whether any text of a log may match. A text that is not held whole may always. It is looked for as long as that
-/// `is_wanted`.
+/// Returns true if any text of a log may match. A text that is not held whole may always. The search goes on as long as
+/// `is_wanted` returns true.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub struct Match<'l> {
     pub lane: Lane,
     /// Its index in the session.
     pub item: ItemIx,
-    /// What matches in it.
+    /// The lines that match in it.
     pub lines: &'l Lines,
 }
 
@@ -220,12 +220,13 @@ impl Measure for All<'_> {
     }
 }
 
-/// Whether a reader has cut a part of a text: there are two marks at least. One that a log forges is read whole too.
+/// Returns true if a reader has cut a part of a text: there are two marks at least. A text in which a log forges them
+/// is read whole too.
 fn is_cut(text: &str) -> bool {
     text.matches(ELIDED).nth(1).is_some()
 }
 
-/// What matches in a text that is not held whole.
+/// Returns the lines that match in a text that is not held whole.
 fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
     let request = TextRequest {
         file: log.facts.file,

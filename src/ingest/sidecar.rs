@@ -189,12 +189,12 @@ impl DecoderWithSidecar {
         }
     }
 
-    /// Whether there are other sidecar records than the decoder was given.
+    /// Returns true if there are other sidecar records than the decoder was given.
     pub(crate) fn is_outdated(&self) -> bool {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
     }
 
-    /// Whether a sidecar or state file of the log has anything new.
+    /// Returns true if a sidecar or state file of the log has anything new.
     pub(crate) fn has_news(&self) -> bool {
         self.is_outdated() || self.has_new_state()
     }
@@ -222,7 +222,7 @@ impl DecoderWithSidecar {
         }
     }
 
-    /// Whether a state file has changed.
+    /// Returns true if a state file has changed.
     pub(crate) fn has_new_state(&self) -> bool {
         self.states.have_changed()
     }
@@ -260,7 +260,7 @@ impl States {
         }
     }
 
-    /// Whether one was written to since it was given.
+    /// Returns true if one was written to since it was given.
     pub(crate) fn have_changed(&self) -> bool {
         let changed = |StateFile { file, given }: &StateFile| {
             let now = file.stamp_of_any();
@@ -302,7 +302,7 @@ impl States {
     }
 }
 
-/// Whether a file that could not be read is to be read again only when it has changed.
+/// Returns true if a file that could not be read is to be read again only when it has changed.
 fn is_lasting(error: &io::Error) -> bool {
     matches!(
         error.kind(),

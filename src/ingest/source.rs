@@ -38,7 +38,7 @@ impl<S: Read + Seek + Send> Source for S {}
 /// An opened log.
 pub type Bytes = Box<dyn Source>;
 
-/// What can be opened as one file of bytes.
+/// A source that can be opened as one file of bytes.
 pub trait Open: Send + Sync {
     /// Its bytes, and its stamp when they were opened.
     fn open(&self) -> io::Result<(Bytes, Stamp)>;
@@ -46,13 +46,13 @@ pub trait Open: Send + Sync {
     /// Its stamp now.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Whether its bytes are those of one file, once they have been read.
+    /// Returns true if its bytes are those of one file. The result holds only after they have been read.
     fn is_one_file(&self) -> bool {
         false
     }
 
-    /// Whether to read from a place takes as long as to read all before it, unless reading ended there. Ask when it
-    /// has been opened: its content may refer to others.
+    /// Returns true if reading from a place takes as long as reading all before it, unless reading ended there. The
+    /// result holds only after it has been opened: its content may refer to others.
     fn is_streamed(&self) -> bool {
         false
     }

@@ -245,7 +245,7 @@ pub(super) static HANG: Gate = Gate {
 
 /// A gate, open at first.
 pub(super) struct Gate {
-    /// Whether it is closed, and how many threads wait at it.
+    /// True if it is closed, and the number of threads that wait at it.
     state: Mutex<(bool, usize)>,
     opened: Condvar,
 }

@@ -288,7 +288,7 @@ impl Worker {
         live.into_iter().try_for_each(|file| self.check(file))
     }
 
-    /// What is at or below a path. A database that was not looked at is looked at later.
+    /// Returns what is at or below a path. A database that was not looked at is looked at later.
     fn look_below(&mut self, path: &Path) -> Found {
         let found = self.scanner.look_below(path);
         for (path, due) in &found.locked {

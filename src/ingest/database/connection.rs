@@ -128,7 +128,7 @@ impl Opened {
         })
     }
 
-    /// Whether this connection shows the files as they are now.
+    /// Returns true if this connection shows the files as they are now.
     pub fn is_of(&self, files: Files) -> bool {
         self.moment.is_sure && self.moment.files == files
     }
@@ -207,7 +207,7 @@ fn unzstd(frame: &[u8]) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// What went wrong, by what can be done about it.
+/// Returns an error whose kind shows what can be done about it.
 pub fn error(error: rusqlite::Error) -> io::Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => busy(),

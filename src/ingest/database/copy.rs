@@ -43,10 +43,10 @@ pub fn copy(path: &Path, files: Files) -> io::Result<(TempDir, PathBuf)> {
     }
 }
 
-/// Whether a journal ends with the path of another one, of a transaction in several databases. SQLite would open that
-/// path, and delete what is there when it has rolled the journal back (<https://www.sqlite.org/tempfiles.html>, 2.5).
-/// The path is followed by its length, its checksum and the magic number of a journal
-/// (<https://www.sqlite.org/fileformat2.html>, 3).
+/// Returns true if a journal ends with the path of another one, of a transaction in several databases. SQLite would
+/// open that path, and delete the file there when it has rolled the journal back
+/// (<https://www.sqlite.org/tempfiles.html>, 2.5). The path is followed by its length, its checksum and the magic
+/// number of a journal (<https://www.sqlite.org/fileformat2.html>, 3).
 fn names_another(journal: &Path) -> io::Result<bool> {
     let mut file = files::open(journal)?;
     if file.metadata()?.len() < JOURNAL_MAGIC.len() as u64 {

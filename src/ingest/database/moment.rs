@@ -1,14 +1,14 @@
-//! What shows that a database was written to while it was read without locks.
+//! Detects that a database was written to while it was read without locks.
 //!
 //! **Without a write-ahead log** a transaction is written to the database when it is committed, and earlier if it is
-//! too large for its writer's memory. While it is, there is a journal that begins with a magic number. Page 1, which
-//! counts the changes, is written first. So what was read is of one moment if there was no such journal before and
-//! after, and the counter is the same. The counter is looked at first and last, for a transaction may end in between.
+//! too large for its writer's memory. In the meantime there is a journal that begins with a magic number. Page 1, which
+//! counts the changes, is written first. So the data that was read is of one moment if there was no such journal before
+//! and after, and the counter is the same. The counter is read first and last, for a transaction may end in between.
 //!
-//! **With one**, transactions are appended to it, which changes nothing of what is there. A checkpoint copies pages into
-//! the database; the index states up to which frame before it does. So what was read is of one moment if that frame was
-//! there when reading began, and the log was not begun again, with other salts. Without an index, the time of writing
-//! shows a checkpoint. See <https://www.sqlite.org/walformat.html>.
+//! **With one**, transactions are appended to it, which changes nothing of the data before them. A checkpoint copies
+//! pages into the database; the index states up to which frame before it does. So the data that was read is of one
+//! moment if that frame was there when reading began, and the log was not begun again, with other salts. Without an
+//! index, the time of writing shows a checkpoint. See <https://www.sqlite.org/walformat.html>.
 
 use crate::patience::busy;
 use crate::source::Stamp;
@@ -69,12 +69,12 @@ impl Files {
         })
     }
 
-    /// Whether a later write is sure to show.
+    /// Returns true if a later write is sure to show.
     pub fn is_sure(&self) -> bool {
         self.main.is_sure() && self.wal.is_none_or(|wal| wal.is_sure())
     }
 
-    /// Whether the database has no bytes yet.
+    /// Returns true if the database has no bytes yet.
     pub fn is_empty(&self) -> bool {
         self.main.bytes() == 0
     }
@@ -94,23 +94,23 @@ impl Files {
         self.wal.map_or(0, |wal| wal.bytes())
     }
 
-    /// Whether these are the same files, whatever was written to them.
+    /// Returns true if these are the same files, whatever was written to them.
     fn are_same(&self, other: &Files) -> bool {
         let wals = self.wal.zip(other.wal);
         self.main.is_same_file(other.main) && wals.is_some_and(|(a, b)| a.is_same_file(b))
     }
 }
 
-/// What is known of a database before it is read.
+/// The state of a database before it is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     /// Its files.
     pub files: Files,
-    /// Whether a later write is sure to show in them.
+    /// True if a later write is sure to show in them.
     pub is_sure: bool,
     counter: [u8; 4],
     log: Option<Log>,
-    /// Whether a transaction is being written, or was when its writer ended.
+    /// True if a transaction is being written, or was when its writer ended.
     pub has_journal: bool,
 }
 
@@ -142,19 +142,19 @@ impl Moment {
         })
     }
 
-    /// Whether there is a write-ahead log to be read.
+    /// Returns true if there is a write-ahead log to be read.
     pub fn has_log(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Whether nobody goes on with the transaction that is being written.
+    /// Returns true if nobody goes on with the transaction that is being written.
     pub fn is_left(&self, path: &Path) -> bool {
         let journal = Stamp::of(&beside(path, JOURNAL_SUFFIX));
         self.files.main.age() >= ABANDONED_AGE
             && journal.is_ok_and(|journal| journal.age() >= ABANDONED_AGE)
     }
 
-    /// Whether what was read since is what the database contained at one moment.
+    /// Returns true if the data that was read since is the content of the database at one moment.
     pub fn holds(&self, path: &Path) -> bool {
         self.still_holds(path).unwrap_or(false)
     }
@@ -275,8 +275,8 @@ fn counter(path: &Path) -> io::Result<[u8; 4]> {
         })
 }
 
-/// Whether pages of the database are being written, and their journal is there to roll them back. It is there without
-/// its magic number before, and in some modes after.
+/// Returns true if pages of the database are being written, and their journal is there to roll them back. Before that,
+/// and in some modes after it, the journal has no magic number.
 fn has_journal(path: &Path) -> io::Result<bool> {
     let mut magic = [0; JOURNAL_MAGIC.len()];
     match head(&beside(path, JOURNAL_SUFFIX), &mut magic) {

@@ -1,4 +1,4 @@
-//! What is known of a database, and when to look at it again.
+//! Keeps the state of a database, and when to look at it again.
 
 use super::connection::Opened;
 use super::moment::Files;
@@ -22,7 +22,7 @@ const LOOK_COST_FACTOR: u32 = 20;
 /// How often what was read while the agent wrote is read again at once.
 const MOST_READ_TRIES: u32 = 3;
 
-/// What is known of a database.
+/// The state of a database, as far as it was read.
 pub struct State {
     pub(super) open: Option<Opened>,
     used: Option<Instant>,
@@ -33,7 +33,7 @@ pub struct State {
     pub(super) sessions: Sessions,
     /// The files when the sessions were listed, if a write since is sure to show.
     seen: Option<Files>,
-    /// What was wrong with the files, which a look at the same files would find again.
+    /// The error of the files, which a look at the same files would find again.
     pub(super) failed: Option<(Files, io::ErrorKind, String)>,
     /// The list is not looked at before.
     pub(super) next_look: Option<Instant>,

@@ -21,7 +21,7 @@ const MOST_SESSIONS: usize = 1 << 20;
 #[derive(Clone, Copy)]
 pub struct Tables {
     schema: &'static Schema,
-    /// Whether it is the first, and has sessions.
+    /// True if it is the first, and has sessions.
     is_final: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Listed {
     pub version: u64,
 }
 
-/// What shows that rows were changed in place: how many there are, the largest of their marks, and the sum.
+/// The marks that change when rows are changed in place: the number of rows, the largest of their marks, and the sum.
 pub type Marks = (i64, Option<i64>, Option<i64>);
 
 /// The marks of these rows and one more.
@@ -74,7 +74,7 @@ impl Line {
 #[derive(Default)]
 pub struct Rows {
     pub lines: VecDeque<Line>,
-    /// Whether there are no more.
+    /// True if there are no more.
     pub is_all: bool,
 }
 
@@ -115,7 +115,7 @@ impl Tables {
         empty.ok_or_else(|| error.unwrap_or(rusqlite::Error::InvalidQuery))
     }
 
-    /// Whether no other schema can come to be the one to use.
+    /// Returns true if no other schema can become the one to use.
     pub fn is_final(self) -> bool {
         self.is_final
     }
@@ -235,7 +235,7 @@ impl Tables {
         statement.query_row(bounds, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
-    /// Whether rows are never changed in place.
+    /// Returns true if rows are never changed in place.
     pub fn only_grows(self) -> bool {
         self.schema.changed == "0"
     }
@@ -296,8 +296,8 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
     })
 }
 
-/// Whether it is a row that cannot be read, and not the database: the row is too long, or the SQL that makes
-/// its line fails on what it holds.
+/// Returns true if the error is of a row that cannot be read, and not of the database: the row is too long, or the SQL
+/// that makes its line fails on its content.
 fn is_of_one_row(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => {

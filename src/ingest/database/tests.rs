@@ -1,4 +1,4 @@
-//! What can happen to a database while it is read.
+//! Tests what can happen to a database while it is read.
 
 use super::*;
 use crate::discover::roots::SearchRoot;

@@ -33,7 +33,7 @@ pub(super) fn copies(files: &[LogFile]) -> HashSet<FileId> {
     copies
 }
 
-/// What the logs of one session have in common.
+/// The properties that the logs of one session have in common.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'l> {
     agent: &'l str,

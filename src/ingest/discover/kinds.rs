@@ -1,4 +1,4 @@
-//! What a file is: by its name in an agent's own folder, elsewhere by its first bytes.
+//! Determines the format of a file: by its name in an agent's own folder, elsewhere by its first bytes.
 
 use super::{Scanner, Seen, Walk};
 use crate::database;
@@ -15,7 +15,7 @@ use std::path::Path;
 const LOG_EXTENSIONS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 
 impl Scanner {
-    /// What a file of this format is kept in, by its first bytes. Databases are remembered.
+    /// Returns the kind of store of a file of this format, by its first bytes. Databases are remembered.
     pub(super) fn forced(
         &mut self,
         format: &'static Format,
@@ -34,7 +34,7 @@ impl Scanner {
         Ok(seen)
     }
 
-    /// Whether a file begins as a log of this format does, remembered.
+    /// Returns true if a file begins as a log of this format does. The result is remembered.
     pub(super) fn recognise_as(
         &mut self,
         format: &'static Format,
@@ -105,14 +105,14 @@ impl Walk<'_> {
         }
     }
 
-    /// What an agent's names say of a file beside its logs: an archive, or a copy.
+    /// Returns the standing of a file beside an agent's logs, by its name: an archive, or a copy.
     pub(super) fn standing(&self, path: &Path) -> Option<Standing> {
         let claims = self.claims(path).into_iter();
         let mut standings = claims.map(|(_, claim)| claim.standing);
         standings.find(|standing| matches!(standing, Standing::Archive | Standing::Copy))
     }
 
-    /// Whether a file in a folder that the user named may be a log, by its name.
+    /// Returns true if a file in a folder that the user named may be a log, by its name.
     pub(super) fn is_named_as_log(&self, path: &Path) -> bool {
         let is_log = |ext| LOG_EXTENSIONS.iter().any(|log| ext == *log);
         path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
@@ -153,7 +153,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a path is claimed as a file.
+/// Returns true if a path is claimed as a file.
 pub(super) fn is_file(claim: &Claim) -> bool {
     !claim.store.is_folder()
 }

@@ -14,7 +14,7 @@ type Number = (u64, u64);
 pub(super) struct Linked {
     file: Number,
     path: PathBuf,
-    /// Whether the user named it.
+    /// True if the user named it.
     is_named: bool,
 }
 
@@ -79,9 +79,9 @@ pub(super) struct Unfollowed {
 }
 
 impl Walk<'_> {
-    /// Whether a link in a folder that the user named leads out of it: that folder may be somebody else's. An agent's
-    /// own folders are the user's, who may have linked what is in them; but a link to a folder around them, such as `/`, is
-    /// of no use.
+    /// Returns true if a link in a folder that the user named leads out of it: that folder may be somebody else's. An
+    /// agent's own folders are the user's, who may have linked their content; but a link to a folder around them, such
+    /// as `/`, is of no use.
     pub(super) fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
         let leads_out = match root.agent() {
             Some(_) => self.real_root != real && self.real_root.starts_with(real),
@@ -96,7 +96,7 @@ impl Walk<'_> {
         leads_out
     }
 
-    /// Whether a real path is below the folder that is looked into.
+    /// Returns true if a real path is below the folder that is searched.
     pub(super) fn is_below_root(&self, real: &Path) -> bool {
         real.starts_with(&self.real_root)
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The most processes below one that are looked at.
 const MOST_PROCESSES: usize = 256;
 
-/// What leads from a process to its session.
+/// The trace that leads from a process to its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trace {
     /// The session's id, in the agent's registry of its running sessions.
@@ -28,7 +28,7 @@ pub struct RunningAgent {
     pub pid: u32,
     /// The agent.
     pub format: &'static Format,
-    /// What leads to its session.
+    /// The trace that leads to its session.
     pub trace: Trace,
 }
 
@@ -122,7 +122,8 @@ fn registered(
     })
 }
 
-/// Whether a program of these names is the agent. Programs are named as agents are, without what says that they are some.
+/// Returns true if a program of these names is the agent. Programs are named as agents are, without endings such as
+/// `-cli` and `-agent`.
 fn is_program(format: &Format, names: &[String]) -> bool {
     let short = ["-cli", "-code", "-agent"]
         .iter()

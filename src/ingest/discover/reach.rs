@@ -9,18 +9,18 @@ const FOLDERS_WITHOUT_LOG: usize = 10_000;
 /// How far it has gone.
 #[derive(Default)]
 pub(super) struct Reach {
-    /// Whether there are folders that are too deep, which is said of the first.
+    /// True if a folder was too deep. Only the first one is reported.
     is_too_deep: bool,
     /// Folders since the last log.
     without_log: usize,
 }
 
 impl Reach {
-    /// Whether to look into a folder. `is_anything`: it may have nothing to do with agents.
+    /// Checks that a folder is to be searched. `is_anything`: it may have nothing to do with agents.
     ///
     /// # Errors
     ///
-    /// It is not looked into, and why, which is said once.
+    /// The folder is not searched. The reason is given once.
     pub(super) fn enter(&mut self, depth: usize, is_anything: bool) -> Result<(), Option<String>> {
         if depth > MOST_DEPTH {
             let is_first = !std::mem::replace(&mut self.is_too_deep, true);

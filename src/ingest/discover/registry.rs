@@ -26,7 +26,7 @@ const FRESH_AGE: Duration = Duration::from_secs(600);
 pub struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
 
 impl Registries {
-    /// What the session of a log does; `None`: no running process has it.
+    /// Returns the activity of the session of a log; `None`: no running process has it.
     pub fn of(&mut self, log: &LogFile) -> Option<Running> {
         let registry = log.format.registry?;
         let id = log.facts.id.as_deref().filter(|_| log.system.is_here())?;
@@ -96,7 +96,7 @@ fn read_entry(registry: &Registry, path: &Path) -> Option<RegistryEntry> {
     (registry.read)(&bytes.ok()?)
 }
 
-/// Whether this process wrote the entry in `file`, if it started then.
+/// Returns true if this process wrote the entry in `file`, if it started then.
 fn wrote(process: &Process, started: Option<&str>, file: &Path) -> bool {
     match process {
         Process::Exists(start) => started.is_none_or(|started| started == start),

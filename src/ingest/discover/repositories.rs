@@ -52,7 +52,7 @@ pub(super) fn with_hyphens(path: &str) -> String {
     path.chars().map(hyphens).collect()
 }
 
-/// The same as [`Repositories::of`] of a worktree that agents make in the repository, `.claude/worktrees/NAME`, by its
+/// Like [`Repositories::of`], but for a worktree that agents make in the repository, `.claude/worktrees/NAME`, by its
 /// path alone: it may be gone, or on another machine.
 pub(super) fn worktree_below(folder: &str, home: Option<&Path>) -> Option<String> {
     let parts: Vec<&str> = folder.split(['/', '\\']).collect();

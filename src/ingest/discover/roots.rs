@@ -16,13 +16,13 @@ const LARGEST_LIST: u64 = 16 << 20;
 pub enum SearchRoot {
     /// A folder in which an agent keeps its logs, or a file of them. Only logs of this agent count; it need not exist.
     Usual(&'static Format, PathBuf),
-    /// The same, without the folders in it.
+    /// Like `Usual`, without the folders in it.
     Flat(&'static Format, PathBuf),
     /// A file or folder that the user named.
     Given(PathBuf),
-    /// The same, with the format in which a file there is read, whatever it contains.
+    /// Like `Given`, with the format in which a file there is read, whatever it contains.
     Forced(&'static Format, PathBuf),
-    /// The same in another file system than this machine's.
+    /// A root in another file system than this machine's.
     In(Arc<dyn FileSystem>, Box<SearchRoot>),
 }
 
@@ -74,7 +74,7 @@ impl SearchRoot {
         }
     }
 
-    /// Whether the folders in it do not matter.
+    /// Returns true if the folders in it do not matter.
     pub fn is_flat(&self) -> bool {
         match self {
             SearchRoot::Flat(..) => true,
@@ -83,7 +83,7 @@ impl SearchRoot {
         }
     }
 
-    /// Whether the user named exactly this path.
+    /// Returns true if the user named exactly this path.
     pub fn names(&self, path: &Path) -> bool {
         self.agent().is_none() && self.path() == path
     }

@@ -30,9 +30,9 @@ pub struct SettingsReader {
     user: User,
     files: HashMap<PathBuf, Held>,
     known: HashMap<Asker, Known>,
-    /// What the agents' clients said.
+    /// The statements of the agents' clients.
     kept: store::Reader<Kept>,
-    /// What the agents' hooks noted.
+    /// The notes of the agents' hooks.
     noted: store::Reader<Noted>,
     repositories: Repositories,
     /// Files are looked at once a round.
@@ -78,7 +78,7 @@ struct Asker {
     project: Option<PathBuf>,
 }
 
-/// What was read for a log.
+/// The settings that were read for a log.
 struct Known {
     round: u64,
     contents: Vec<Arc<[u8]>>,
@@ -136,9 +136,9 @@ impl SettingsReader {
             .next()
     }
 
-    /// Whether a session worked in the folder that its log names, so that its settings may be looked for there: it is below
-    /// the user's home, or the folder of the log is named after it. A hostile log could otherwise have any folder of the
-    /// machine looked at.
+    /// Returns true if a session worked in the folder that its log names, so that its settings may be looked for there:
+    /// the folder is below the user's home, or the folder of the log is named after it. A hostile log could otherwise
+    /// have any folder of the machine looked at.
     fn is_believed(&self, cwd: &Path, log: &Path) -> bool {
         if cwd.components().any(|part| part == Component::ParentDir) {
             return false;
@@ -325,8 +325,8 @@ pub(crate) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether one of the folders of a log has the name of another folder's path, as Claude Code, pi and Qwen Code name the
-/// folders of their projects: all but letters and digits are hyphens.
+/// Returns true if one of the folders of a log has the name of another folder's path, as Claude Code, pi and Qwen Code
+/// name the folders of their projects: all but letters and digits are hyphens.
 fn is_named_after(log: &Path, cwd: &Path) -> bool {
     let Some(cwd) = cwd.to_str() else {
         return false;
@@ -338,8 +338,8 @@ fn is_named_after(log: &Path, cwd: &Path) -> bool {
     !name.is_empty() && folders.any(|folder| folder.trim_matches('-') == name)
 }
 
-/// Whether a path that a log names may be looked at: a share of another machine would be asked for over
-/// the network.
+/// Returns true if a path that a log names may be looked at. A share of another machine may not: it would be looked up
+/// over the network.
 fn is_local(path: &Path) -> bool {
     let share = |text: &str| text.starts_with(r"\\") || text.starts_with("//");
     path.is_absolute() && !path.to_str().is_none_or(share)

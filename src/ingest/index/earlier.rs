@@ -1,5 +1,5 @@
-//! What earlier sessions have shown, in the index. It is small, depends on neither logs nor rules, and is written by every
-//! program that reads a session whole.
+//! Keeps the facts that earlier sessions have shown in the index. They are small, depend on neither logs nor rules, and
+//! are written by every program that reads a session whole.
 
 use super::file::File;
 use model::earlier::{Earlier, Facts};
@@ -74,7 +74,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    /// What a log has shown; the folder holds the log.
+    /// Returns a log and the facts that it has shown; the folder holds the log.
     fn shown(folder: &Path, name: &str) -> (LogFile, Earlier) {
         let path = folder.join(name).with_extension("toy");
         fs::write(&path, "{\"toy\":100}\n").unwrap();

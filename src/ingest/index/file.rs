@@ -107,7 +107,7 @@ impl File {
         Ok(self.connection.insert(connection))
     }
 
-    /// What became of a use of the file. A damaged one is removed, so that the next one is whole.
+    /// Checks the result of a use of the file. A damaged file is removed, so that the next one is whole.
     fn check<T>(&mut self, result: rusqlite::Result<T>) -> Result<T, Trouble> {
         let trouble = match result {
             Ok(value) => {

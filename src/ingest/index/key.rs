@@ -1,4 +1,4 @@
-//! What identifies the content of a log without reading it.
+//! Identifies the content of a log without reading it.
 
 use crate::log::LogFile;
 use crate::source::Stamp;
@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogKey {
     path: Box<str>,
-    /// Whether the path is on this machine.
+    /// True if the path is on this machine.
     is_here: bool,
     agent: Box<str>,
     stamp: Stamp,
@@ -33,11 +33,11 @@ impl LogKey {
         Ok(LogKey::with(log, stamp))
     }
 
-    /// The key of a log with this stamp, or that of all its files. `None`: what is read of it cannot be kept, since its
-    /// stamp does not cover all that it is read from, or may stay the same although it is written to.
+    /// Returns the key of a log with this stamp, or that of all its files. `None`: data that is read of it cannot be
+    /// kept, since its stamp does not cover all its sources, or may stay the same although it is written to.
     ///
-    /// What was read of a log is kept only if that stamp
-    /// [shows every change](crate::log::Store::is_stamped_whole).
+    /// Data that was read of a log is kept only if that stamp [shows every
+    /// change](crate::log::Store::is_stamped_whole).
     pub fn of(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
         let stamp = log.store.stamp_of_all().ok()?.unwrap_or(stamp);
         LogKey::with(log, stamp)
@@ -65,7 +65,7 @@ impl LogKey {
         &self.path
     }
 
-    /// Whether the log is known to be gone. Other file systems are not asked.
+    /// Returns true if the log is known to be gone. Other file systems are not asked.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_here && !Path::new(&*self.path).exists()
     }
@@ -95,7 +95,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Whether it has changed.
+    /// Returns true if it has changed.
     pub(crate) fn has_changed(&self) -> bool {
         self.file.stamp_of_any().ok() != self.stamp
     }

@@ -4,7 +4,7 @@ use crate::lanes::Summaries;
 use model::event::Lane;
 use model::summary::Summary;
 
-/// What the index keeps of these summaries.
+/// Returns the value that the index keeps of these summaries.
 pub fn value(summaries: &[(Lane, Summary)]) -> Vec<u8> {
     // No type in it can fail to be written.
     let mut value = postcard::to_stdvec(summaries).unwrap_or_default();

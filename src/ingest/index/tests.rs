@@ -48,7 +48,7 @@ impl Home {
         assert!(save(&self.open(), &self.key(), value).unwrap());
     }
 
-    /// What is kept of the log as it is now, however it is asked for.
+    /// Returns the value that is kept of the log as it is now, however it is looked up.
     fn found(&self) -> Option<Vec<u8>> {
         found(&self.open(), &self.key())
     }

@@ -1,4 +1,4 @@
-//! What the index depends on besides the logs.
+//! Computes the version of all that the index depends on besides the logs.
 
 use model::window::Rules;
 use std::fmt::Write as _;

@@ -170,7 +170,7 @@ fn read_at(file: &mut Bytes, at: u64, len: usize, bytes: &mut Vec<u8>) -> io::Re
 #[derive(Default)]
 pub struct Hashed {
     whole: Vec<u64>,
-    /// What follows the last whole block.
+    /// The bytes after the last whole block.
     piece: Vec<u8>,
 }
 

@@ -22,7 +22,7 @@ impl Marks {
         }
     }
 
-    /// Whether one of them is in these bytes. Any bytes will do where there are no marks.
+    /// Returns true if one of them is in these bytes. Where there are no marks, any bytes will do.
     #[inline]
     pub fn are_in(&self, bytes: &[u8]) -> bool {
         let is_in = |mark: &Finder<'_>| mark.find(bytes).is_some();

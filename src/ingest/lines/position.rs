@@ -15,7 +15,7 @@ pub struct Position {
     number: u64,
     /// The file's stamp when it was last read.
     seen: Option<Stamp>,
-    /// Whether a write since would show in the stamp.
+    /// True if a write since would show in the stamp.
     sure: bool,
     /// Hashes of what was read, to notice a rewritten file.
     blocks: Blocks,
@@ -23,7 +23,7 @@ pub struct Position {
     scanned: u64,
     /// The number of bytes that may be read again until that line ends.
     again: u64,
-    /// Whether all was to be compared, and was not.
+    /// True if all was to be compared, and was not.
     owes_all: bool,
     end: End,
 }
@@ -64,7 +64,7 @@ impl Position {
         }
     }
 
-    /// Whether the file ended, when it was last read, in a line without its newline.
+    /// Returns true if the file ended, when it was last read, in a line without its newline.
     pub fn is_inside_line(&self) -> bool {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.bytes() > self.offset)
     }
@@ -103,7 +103,7 @@ impl Position {
         self.read_until(log, deliver, &|| false)
     }
 
-    /// The same, until there is enough; see [`Lines::read_until`].
+    /// Like [`Position::read_more`], but stops once there is enough; see [`Lines::read_until`].
     pub fn read_until(
         &mut self,
         log: &dyn Open,
@@ -183,9 +183,9 @@ impl Position {
         Ok((same && stamp.bytes() >= self.offset).then_some((file, stamp)))
     }
 
-    /// Whether the last line of the file has come in so many pieces that looking again at what was read would
-    /// read more than came. It may seem to be written to without being longer: a write shows in the time before it
-    /// does in the length.
+    /// Returns true if the last line of the file has come in so many pieces that a comparison of the bytes read before
+    /// would read more than came. The line may seem to be written to without being longer: a write shows in the time
+    /// before it does in the length.
     fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {
         let Some(appended) = stamp.bytes().checked_sub(self.scanned) else {
             return false;
@@ -211,8 +211,8 @@ impl Position {
         left_after.is_none()
     }
 
-    /// Whether what was read is still there, and whether a last line without a newline has ended since,
-    /// rather than continued. Returns what the hashes continue with; `None`: it is not.
+    /// Checks that the bytes read before are still there, and that a last line without a newline has ended since,
+    /// rather than continued. Returns the bytes that the hashes continue with; `None`: the check fails.
     fn holds(&mut self, file: &mut Bytes, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
         let Some(seen) = self.seen else {
             return Ok(Some(Vec::new()));

@@ -30,7 +30,7 @@ pub(crate) fn each_record(
     }
 }
 
-/// Whether a line is cut off, by its end alone: records are objects, or arrays.
+/// Returns true if a line is cut off, by its end alone: records are objects, or arrays.
 pub(crate) fn is_cut_off(line: &[u8]) -> bool {
     let last = line.iter().rfind(|byte| **byte > b' ');
     !matches!(last, Some(b'}' | b']'))

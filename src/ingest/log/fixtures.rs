@@ -51,7 +51,7 @@ static RULES: LazyLock<Arc<Rules>> =
 
 static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::new());
 
-/// What a log is like at one moment.
+/// The state of a log at one moment.
 enum Moment<'b> {
     /// These bytes have been added.
     Appended(&'b [u8]),
@@ -74,7 +74,7 @@ impl Moment<'_> {
     }
 }
 
-/// What following a file through these moments ends in, and what a fresh reading gives.
+/// Checks that following a file through these moments ends in the result of a fresh reading.
 fn follow(log: &LogFile, moments: &[Moment<'_>]) {
     let mut lanes = Lanes::new(&log.facts, &RULES, Coverage::Whole);
     let mut document: Option<Sessions> = None;
@@ -267,7 +267,7 @@ fn the_last_piece_of_a_log_says_what_a_report_says() {
     }
 }
 
-/// What a list says without a sign is what a report says.
+/// Checks that every value that a list shows as final is the value of a report.
 fn says_no_more(list: &Session, report: &Session, log: &LogFile) {
     let path = log.facts.path.display();
     let (context, whole) = (list.context(), report.context());
@@ -294,14 +294,14 @@ fn says_no_more(list: &Session, report: &Session, log: &LogFile) {
     }
 }
 
-/// What a reading for usage gives.
+/// Returns the result of a reading for usage.
 fn usage(log: &LogFile) -> UsageFacts {
     let mut usage = UsageFacts::default();
     each_usage(log, &mut |entry| usage.add(entry)).unwrap();
     usage.done()
 }
 
-/// What all records say of usage.
+/// Returns the usage that all records show.
 fn usage_of_all(log: &LogFile) -> UsageFacts {
     let mut usage = UsageFacts::default();
     let give = &mut |entries: Vec<Entry>| {

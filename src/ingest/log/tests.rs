@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-/// What may happen to a log.
+/// A change of a log.
 #[derive(Debug, Clone)]
 enum Act {
     /// These bytes are appended: lines, or pieces of them.

@@ -1,4 +1,4 @@
-//! What matches in a text that is never held whole.
+//! Searches a text that is never held whole.
 
 use super::matcher::{Counted, Matcher, line_end, mark, within};
 use super::{Line, Lines};
@@ -7,7 +7,7 @@ use super::{Line, Lines};
 const WINDOW: usize = 4 << 20;
 /// The longest match that is found wherever it is, in bytes: so many are searched again with what follows.
 const OVERLAP: usize = 64 << 10;
-/// What is given of a very long line on each side of a match, in bytes.
+/// The bytes of a very long line that are given on each side of a match.
 const BESIDE: usize = 4 << 10;
 
 /// A search in a text that comes in parts, which may end inside a character.
@@ -18,7 +18,7 @@ pub(super) struct Search<'m> {
     held: String,
     /// Bytes of a character that is not complete.
     rest: Vec<u8>,
-    /// What is before this place in `held` was searched.
+    /// The text before this place in `held` was searched.
     from: usize,
     /// The number of the line in which `held` begins.
     line: u64,
@@ -61,7 +61,7 @@ impl<'m> Search<'m> {
         }
     }
 
-    /// What was found.
+    /// Returns the lines that were found.
     pub(super) fn end(mut self) -> Lines {
         if !self.rest.is_empty() {
             self.held.push(char::REPLACEMENT_CHARACTER);

@@ -16,14 +16,14 @@ pub enum Syntax {
     Fixed,
 }
 
-/// Whether capitals and small letters are the same.
+/// The treatment of capitals and small letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// They are.
+    /// They are the same.
     Insensitive,
-    /// They are not.
+    /// They are different.
     Sensitive,
-    /// They are, unless the pattern has capitals.
+    /// They are the same, unless the pattern has capitals.
     Smart,
 }
 
@@ -32,11 +32,11 @@ pub enum Case {
 pub struct Matcher(Regex);
 
 impl Matcher {
-    /// A matcher for a pattern.
+    /// Returns a matcher for a pattern.
     ///
     /// # Errors
     ///
-    /// What is wrong with the pattern.
+    /// A description of what is wrong with the pattern.
     pub fn new(pattern: &str, syntax: Syntax, case: Case) -> Result<Matcher, String> {
         if pattern.is_empty() {
             return Err("it is empty".to_owned());
@@ -57,7 +57,7 @@ impl Matcher {
         regex.map(Matcher).map_err(|error| error.to_string())
     }
 
-    /// Whether a text matches. Nothing is no match: `a*` matches what has an `a`.
+    /// Returns true if a text matches. An empty match is no match: `a*` matches a text that has an `a`.
     pub fn is_match(&self, text: &str) -> bool {
         self.ranges(text).next().is_some()
     }
@@ -125,7 +125,7 @@ pub(super) fn mark(matches: &mut Vec<Range<usize>>, next: Range<usize>) {
     }
 }
 
-/// The same ranges, counted from `start`.
+/// Returns these ranges, counted from `start`.
 pub(super) fn within(mut ranges: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
     for range in &mut ranges {
         *range = range.start - start..range.end - start;
@@ -171,7 +171,7 @@ impl Counted {
     }
 }
 
-/// Whether a pattern has capitals, other than those of classes such as `\\S`.
+/// Returns true if a pattern has capitals, other than those of classes such as `\\S`.
 fn has_capitals(pattern: &str, syntax: Syntax) -> bool {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {

@@ -1,4 +1,5 @@
-//! What a tool gets of a call: the strings in its arguments, which are JSON, without their escapes.
+//! Decodes the text of a call as a tool receives it: the strings in its arguments, which are JSON, without their
+//! escapes.
 
 use crate::text::Unescape;
 use model::Kind;
@@ -16,7 +17,7 @@ pub(super) fn meant(kind: Kind, text: &str) -> Cow<'_, str> {
     String::from_utf8_lossy(&meant).into_owned().into()
 }
 
-/// Whether items of this kind are JSON.
+/// Returns true if items of this kind are JSON.
 pub(super) fn has_escapes(kind: Kind) -> bool {
     kind == Kind::ToolCall
 }

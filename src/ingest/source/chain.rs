@@ -31,7 +31,7 @@ pub struct Chain {
     inherited: Mutex<Option<Inherited>>,
 }
 
-/// What a log inherits.
+/// The content that a log inherits.
 #[derive(Clone)]
 struct Inherited {
     /// The log when this was looked for; `None`: a write since would not show in its stamp.
@@ -41,7 +41,7 @@ struct Inherited {
     /// The length of the log's first line, its newline included.
     first: u64,
     parts: Arc<[Part]>,
-    /// Whether its first line names a file that it continues, found or not.
+    /// True if its first line names a file that it continues, found or not.
     names_base: bool,
 }
 
@@ -63,7 +63,8 @@ impl Chain {
         }
     }
 
-    /// What the log inherits. Looked for once, and again if its first line is another one.
+    /// Returns the content that the log inherits. It is looked for once, and again if the first line of the log is
+    /// another one.
     fn inherited(&self, own: &mut Bytes, stamp: Stamp) -> io::Result<Option<Inherited>> {
         let mut held = lock(&self.inherited);
         if held.as_ref().is_some_and(|held| held.seen == Some(stamp)) {
@@ -87,8 +88,8 @@ impl Chain {
         Ok(held.clone())
     }
 
-    /// What comes before the second line of the log at `path`, of which this is the first. A file that is
-    /// not there, or no longer whole, leaves nothing.
+    /// Returns the parts before the second line of the log at `path`, of which this is the first. A file that is not
+    /// there, or no longer whole, leaves nothing.
     fn before(&self, path: &Path, line: &[u8], seen: &mut Vec<PathBuf>) -> Vec<Part> {
         let mut part = || {
             let (name, end) = (self.spec.base)(line)?;

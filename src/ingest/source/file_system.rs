@@ -1,12 +1,13 @@
-//! What logs are found in and read from: the files of this machine, or others that can be looked at in the same way.
+//! Defines the file systems in which logs are found and read: the files of this machine, or others that can be accessed
+//! in the same way.
 //!
-//! Whatever is found, stamped or opened goes through [`FileSystem`]. Another kind of place to read from, such as another
-//! machine, is an implementation of it and a [root] in which logs are looked for. Formats, stores, cursors and screens
-//! do not know in which one a log is.
+//! Whatever is found, stamped or opened goes through [`FileSystem`]. Another kind of place to read from, such as
+//! another machine, is an implementation of it and a [root] in which logs are looked for. Formats, stores, cursors and
+//! screens do not depend on the file system of a log.
 //!
-//! Paths are `PathBuf`s all the same. Formats recognise their logs by the parts of a path, and derive the paths of other
-//! files from it; the fleet, the reports and the cache know a log by its path. So all paths in another file system begin
-//! with its name, as `ssh://host/home/ada` does: then no path is in two file systems.
+//! Paths are `PathBuf`s all the same. Formats recognise their logs by the parts of a path, and derive the paths of
+//! other files from it; the fleet, the reports and the cache identify a log by its path. So all paths in another file
+//! system begin with its name, as `ssh://host/home/ada` does: then no path is in two file systems.
 //!
 //! Some things are only done on this machine: databases are read, since SQLite opens files by itself; the system is
 //! asked for hints, while elsewhere each look finds what is new; hard links are distinguished; and the settings and
@@ -23,10 +24,10 @@ use std::sync::Arc;
 
 /// Files and folders that can be listed, stamped and opened. Nothing is written to them.
 pub trait FileSystem: Send + Sync {
-    /// What is in a folder.
+    /// Returns the entries of a folder.
     fn list(&self, folder: &Path) -> io::Result<Entries>;
 
-    /// What is in a folder, with its stamp, in any order. The stamp of a link is that of what it leads to.
+    /// Returns the entries of a folder with their stamps, in any order. The stamp of a link is that of its target.
     fn list_stamped(&self, folder: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
         let mut entries = Vec::new();
         for entry in self.list(folder)? {
@@ -39,7 +40,7 @@ pub trait FileSystem: Send + Sync {
         Ok(entries)
     }
 
-    /// What is at a path. Links are followed.
+    /// Returns the facts about the file or folder at a path. Links are followed.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
 
     /// Opens the file at a path, to be read, with its stamp. Links are followed.
@@ -100,14 +101,14 @@ pub trait FileSystem: Send + Sync {
         files::real_below(&|path| self.real(path), folder, path)
     }
 
-    /// Whether its files are those of this machine, by the same paths.
+    /// Returns true if its files are those of this machine, by the same paths.
     fn is_here(&self) -> bool {
         false
     }
 }
 
 impl dyn FileSystem {
-    /// Whether there is a file or a folder at a path. A pipe in its place says nothing.
+    /// Returns true if there is a file or a folder at a path. A pipe in its place does not count.
     pub fn has(&self, path: &Path) -> bool {
         let stat = self.stat(path);
         stat.is_ok_and(|stat| matches!(stat.kind, Kind::File | Kind::Folder))
@@ -137,7 +138,7 @@ pub fn read_all((bytes, stamp): (Bytes, Stamp), most: u64) -> io::Result<Vec<u8>
     files::read_at_most(bytes, stamp.bytes(), most)
 }
 
-/// What is in a folder, in any order.
+/// The entries of a folder, in any order.
 pub type Entries = Box<dyn Iterator<Item = io::Result<Entry>>>;
 
 /// Something in a folder.
@@ -145,11 +146,11 @@ pub type Entries = Box<dyn Iterator<Item = io::Result<Entry>>>;
 pub struct Entry {
     /// Its name.
     pub name: OsString,
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: Kind,
 }
 
-/// What something in a folder is.
+/// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -176,14 +177,14 @@ impl From<FileType> for Kind {
     }
 }
 
-/// What is at a path.
+/// The facts about the file or folder at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its stamp.
     pub stamp: Stamp,
-    /// Whether it is a file of this machine that has other names, by hard links.
+    /// True if it is a file of this machine that has other names, by hard links.
     pub has_other_names: bool,
 }
 

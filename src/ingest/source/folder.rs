@@ -26,7 +26,7 @@ pub struct Folder {
     listing: Mutex<Listing>,
 }
 
-/// What was found in a folder.
+/// The files that were found in a folder.
 #[derive(Default)]
 struct Listing {
     /// The folder's stamp at that time, if a file that comes or goes is sure to change it.
@@ -46,7 +46,7 @@ struct Part {
     start: u64,
     /// Its bytes, the newline behind it excluded.
     len: u64,
-    /// Whether it is no longer written to.
+    /// True if it is no longer written to.
     is_settled: bool,
 }
 
@@ -165,7 +165,7 @@ impl Open for Folder {
     }
 }
 
-/// Whether a file contains complete JSON.
+/// Returns true if a file contains complete JSON.
 fn is_whole(folder: &Location, name: &OsString) -> io::Result<bool> {
     let opened = folder.system.open_part(&folder.path, Path::new(name));
     let (file, _) = opened.map_err(|e| of_part(name, e))?;
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(*found(SearchRoot::Given(lone.clone()))[0].facts.path, lone);
     }
 
-    /// What may happen to a folder.
+    /// A change of a folder.
     #[derive(Debug, Clone)]
     enum Act {
         /// A file of the next number is written, in pieces that end at these shares of it, in percent.

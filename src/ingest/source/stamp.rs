@@ -1,4 +1,4 @@
-//! What can be seen of a file without reading it.
+//! Stamps files: the facts about a file that can be seen without reading it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const CLOCK_TICK: Duration = Duration::from_millis(20);
 /// How much the clocks of a server and of this machine may differ.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(600);
 
-/// What can be seen of a store without reading it. As long as it stays the same and
+/// The facts about a store that can be seen without reading it. As long as the stamp stays the same and
 /// [`is_sure`](Stamp::is_sure), nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
@@ -60,13 +60,13 @@ impl Stamp {
         }
     }
 
-    /// Whether the file of this stamp was changed later than the other one.
+    /// Returns true if the file of this stamp was changed later than the other one.
     #[cfg(test)]
     pub(crate) fn is_changed_after(&self, other: Stamp) -> bool {
         self.changed > other.changed || self.modified > other.modified
     }
 
-    /// The same stamp, with the time of the last write.
+    /// Returns this stamp with another time of the last write.
     #[must_use]
     pub fn at(self, modified: Option<SystemTime>) -> Stamp {
         Stamp { modified, ..self }
@@ -92,18 +92,18 @@ impl Stamp {
         Timestamp::try_from(self.modified?).ok()
     }
 
-    /// The same to the nanosecond.
+    /// Returns the time of [`Stamp::modified`], to the nanosecond.
     pub fn written(&self) -> Option<SystemTime> {
         self.modified
     }
 
-    /// Whether both are stamps of the same file.
+    /// Returns true if both are stamps of the same file.
     pub fn is_same_file(&self, other: Stamp) -> bool {
         self.version == other.version
     }
 
-    /// Whether both are stamps of the same file since the same write. Their lengths may differ: one may count the
-    /// bytes that the file becomes.
+    /// Returns true if both are stamps of the same file since the same write. Their lengths may differ: one may count
+    /// the bytes that the file becomes.
     pub fn is_same_write(&self, other: Stamp) -> bool {
         let of = |stamp: &Stamp| Stamp { len: 0, ..*stamp };
         of(self) == of(&other)
@@ -140,7 +140,7 @@ impl Stamp {
         SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
     }
 
-    /// Whether a later write is sure to change the stamp.
+    /// Returns true if a later write is sure to change the stamp.
     pub fn is_sure(&self) -> bool {
         self.is_exact || self.age() >= CLOCK_TICK
     }

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Agents may still rewrite this many messages at the end.
 const MUTABLE_TAIL: usize = 2;
-/// What replaces a file that is no JSON: a value that is no record either.
+/// The replacement for a file that is no JSON: a value that is no record either.
 const TORN_FILE: &[u8] = b"\"no JSON\"";
 
 /// The files of a session.
@@ -70,7 +70,7 @@ struct Part {
     len: u64,
 }
 
-/// What of the files a document is made of.
+/// The part of the files from which a document is made.
 #[derive(Debug, Clone)]
 pub struct Extract {
     /// The messages.

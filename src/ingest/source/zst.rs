@@ -24,7 +24,7 @@ const LARGEST_RATIO: u64 = 10_000;
 /// by a chunk and a block of hashes at most.
 const HELD_BYTES: usize = CHUNK + (64 << 10);
 
-/// Whether the file at a path is compressed, by its name.
+/// Returns true if the file at a path is compressed, by its name.
 pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|ext| ext == EXTENSION)
 }
@@ -107,7 +107,7 @@ impl Running {
         })
     }
 
-    /// Whether the bytes from `at` on can be read.
+    /// Returns true if the bytes from `at` on can be read.
     fn reaches(&self, at: u64) -> bool {
         at + self.past.len() as u64 >= self.next
     }

@@ -23,11 +23,11 @@ use std::sync::Arc;
 pub struct Reach {
     /// The first piece, in bytes. Each next one is `PIECE_GROWTH` times as long.
     pub first: u64,
-    /// What is searched, in bytes.
+    /// The bytes that are searched.
     pub searched: Searched,
     /// The largest file that is read whole where its end is not enough, in bytes.
     pub small: u64,
-    /// Whether nothing is read after this.
+    /// True if nothing is read after this.
     pub is_final: bool,
 }
 
@@ -404,7 +404,8 @@ fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Whether the line that begins here resets the main conversation: its mark may occur in any text.
+/// Returns true if the line that begins here resets the main conversation. Its mark alone shows nothing, since it may
+/// occur in any text.
 fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);

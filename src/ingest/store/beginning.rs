@@ -1,5 +1,5 @@
-//! What a session began with, where its log is read from a later record on: after a compaction, its next prompt begins with
-//! as much.
+//! Reads the size at which a session began, where its log is read from a later record on: after a compaction, its next
+//! prompt begins with as much.
 
 use crate::lanes::{Lanes, decode};
 use crate::lines::{Lines, OnLine};
@@ -38,7 +38,7 @@ pub(super) fn read_if_missing(
     Ok(())
 }
 
-/// What the first prompt of a log has besides the conversation, in tokens.
+/// Returns the tokens of the first prompt of a log that are not part of the conversation.
 fn read(
     log: &LogFile,
     file: &mut Bytes,

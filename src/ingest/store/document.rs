@@ -111,7 +111,7 @@ struct DocumentCursor {
     /// The state documents of the log when it was last read as a whole.
     states: States,
     checkpoint: Option<Checkpoint>,
-    /// Whether nothing is read after the next reading.
+    /// True if nothing is read after the next reading.
     is_final: bool,
 }
 
@@ -306,7 +306,7 @@ struct Checkpoint {
     list: List,
     /// Bytes before the array.
     start: usize,
-    /// What the decoder makes of the rest of the document.
+    /// The entries that the decoder reads from the rest of the document.
     around: Vec<Entry>,
     /// The array's bytes up to here.
     len: usize,
@@ -318,7 +318,7 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Whether the bytes that were read are still the same. Reads the file up to here.
+    /// Returns true if the bytes that were read are still the same. Reads the file up to here.
     fn is_unchanged(&self, file: &mut Bytes) -> io::Result<bool> {
         let mut hash = Xxh3::new();
         let mut block = vec![0; BLOCK_BYTES];

@@ -1,9 +1,9 @@
-//! What logs are kept in: the implementations of [`Store`].
+//! Implements [`Store`] for each of the ways in which logs are kept.
 //!
-//! A file of lines, alone or with what it inherits, and a folder of numbered files are [`lines`], a document that is
-//! rewritten is a [`document`], one in many files a [`tree`], a session of a database is [`rows`], standard input is a
-//! [`pipe`]. Which of them a log is kept in is decided in [`open`]; no code outside of this module asks for it. Places
-//! and cursors are interpreted by the store that made them.
+//! A file of lines, alone or with the content that it inherits, and a folder of numbered files are [`lines`], a
+//! document that is rewritten is a [`document`], one in many files a [`tree`], a session of a database is [`rows`],
+//! standard input is a [`pipe`]. The store of a log is chosen in [`open`]; no code outside of this module depends on
+//! it. Places and cursors are interpreted by the store that made them.
 
 pub mod backwards;
 mod beginning;

@@ -156,7 +156,7 @@ struct PipedLines {
 }
 
 impl Cursor for PipedLines {
-    /// What was read cannot be read again, so it pauses only between two reads of the pipe.
+    /// Reads from the pipe. Bytes cannot be read again, so it pauses only between two reads.
     fn read(
         &mut self,
         measure: &dyn Measure,

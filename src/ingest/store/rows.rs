@@ -33,7 +33,7 @@ const FIRST_ROWS: u64 = 16;
 const ROWS_GROWTH: u64 = 8;
 /// The marks of no rows.
 const NO_MARKS: Marks = (0, None, None);
-/// What is searched, in rows.
+/// The rows that are searched.
 const SEARCHED_ROWS: Searched = Searched {
     report: 8192,
     output: 1024,
@@ -60,7 +60,7 @@ pub struct RowCursor {
     seen: Option<Stamp>,
     /// How far reading is.
     at: At,
-    /// Whether there is a last row that is not complete.
+    /// True if there is a last row that is not complete.
     is_waiting: bool,
 }
 
@@ -88,7 +88,7 @@ struct MarksRead {
     looked_at: usize,
 }
 
-/// What was read at once, as the database was at one moment.
+/// The result of one read, as the database was at one moment.
 enum Piece {
     /// Rows that were read before have changed.
     Changed,
@@ -220,7 +220,7 @@ impl RowCursor {
         decode(self.decoder.decoder.as_mut(), place, line, out);
     }
 
-    /// Whether rows that were read have changed since.
+    /// Returns true if rows that were read have changed since.
     fn has_changed(
         &self,
         (connection, tables): (&Connection, Tables),
@@ -332,9 +332,9 @@ impl Cursor for RowCursor {
     }
 }
 
-/// Whether the newer line about a session concerns rows that were read before: a fact is gone, which a decoder cannot
-/// take back, or the line has a first list or object, of what was in the prompts from the beginning. The session is
-/// then read again.
+/// Returns true if the newer line about a session concerns rows that were read before: a fact is gone, which a decoder
+/// cannot take back, or the line has a first list or object with content that was in the prompts from the beginning.
+/// The session is then read again.
 fn concerns_what_was_read(old: &str, new: Option<&str>) -> bool {
     if new == Some(old) {
         return false;

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// The number of messages that are read first for a gauge, and the factor if they are not enough.
 const FIRST_MESSAGES: usize = 2;
 const MESSAGES_GROWTH: usize = 4;
-/// What is searched, in messages.
+/// The messages that are searched.
 const SEARCHED_MESSAGES: Searched = Searched {
     report: u64::MAX,
     output: 1024,

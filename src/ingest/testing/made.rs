@@ -12,7 +12,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-/// What happens to a read.
+/// A fault of a read.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     None,

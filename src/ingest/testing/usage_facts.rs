@@ -1,4 +1,4 @@
-//! What the events of a log say of its usage, for tests.
+//! Collects the usage that the events of a log show, for tests.
 #![allow(clippy::panic)]
 
 use jiff::Timestamp;
@@ -11,13 +11,13 @@ pub struct UsageFacts {
     billed: BTreeMap<Key, Paid>,
     without: BTreeSet<Key>,
     compactions: Vec<Option<Key>>,
-    /// What the agent itself counts, in order.
+    /// The agent's own counts, in order.
     own: Vec<(Lane, Option<Key>, u64)>,
     /// The model that answers in each conversation.
     models: HashMap<Lane, Box<str>>,
 }
 
-/// What a response cost.
+/// The cost of a response.
 #[derive(Debug, Default, PartialEq)]
 struct Paid {
     billed: Billed,

@@ -22,7 +22,7 @@ pub(crate) enum Piece {
     Left(Range<u64>, Form),
 }
 
-/// What part of a JSON string is the text.
+/// The part of a JSON string that is the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The value of the string.
@@ -99,7 +99,7 @@ pub struct Pieces {
     index: Option<Index>,
 }
 
-/// What is known of a text that was read through once: each page is read without those before it.
+/// An index of a text that was read through once, so that each page is read without those before it.
 struct Index {
     bytes: u64,
     lines: u64,
@@ -144,7 +144,7 @@ impl Pieces {
         self.pieces.iter().map(held).sum()
     }
 
-    /// Whether parts of it are read from the log.
+    /// Returns true if parts of it are read from the log.
     pub(crate) fn is_in_log(&self) -> bool {
         let is_left = |piece: &Piece| matches!(piece, Piece::Left(..));
         self.pieces.iter().any(is_left)
@@ -318,7 +318,7 @@ impl Pieces {
     }
 }
 
-/// What comes when a text is read.
+/// A step in the reading of a text.
 enum Step<'s> {
     /// Reading can begin here.
     Mark(&'s Mark),

@@ -66,7 +66,7 @@ pub fn start(
     Ok(handle)
 }
 
-/// The same, but whoever calls it looks after the thread that reads.
+/// Like [`start`], but the caller runs the overseer of the thread that reads.
 fn begin(
     options: Options,
     piped: Option<Piped>,

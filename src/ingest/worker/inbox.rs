@@ -1,4 +1,4 @@
-//! What the worker is given at its start, and what others request of it.
+//! Defines the options that the worker is given at its start, and the requests that others send to it.
 
 use super::job::Shelf;
 use super::watch;
@@ -18,7 +18,7 @@ use tokens::Counter;
 /// The most hints and requests that may wait; beyond, everything is looked at instead.
 pub(super) const INBOX_CAPACITY: usize = 1024;
 
-/// What to read and how.
+/// The logs to read, and how to read them.
 #[derive(Clone)]
 pub struct Options {
     /// The formats that count.
@@ -35,17 +35,17 @@ pub struct Options {
     pub cache: Option<PathBuf>,
 }
 
-/// What wakes the worker.
+/// A message that wakes the worker.
 pub(crate) enum Wake {
     Hint(watch::Hint),
     Look,
-    /// What another thread has read: of a pipe, or a text.
+    /// The result of another thread's reading: of a pipe, or a text.
     Delivery(Box<Delivery>),
     /// A log was read whole.
     Whole(Box<Done>),
 }
 
-/// What other threads request from the worker, apart from the inbox.
+/// The requests of other threads to the worker, apart from the inbox.
 #[derive(Default)]
 pub(crate) struct Wanted {
     pub(super) looked_at: Mutex<Option<FileId>>,

@@ -42,7 +42,7 @@ impl Shelf {
         self.0.push(job);
     }
 
-    /// Whether no job waits.
+    /// Returns true if no job waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

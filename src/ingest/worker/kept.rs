@@ -1,4 +1,4 @@
-//! What the worker keeps from run to run.
+//! Keeps the worker's data from run to run.
 
 use super::state::{State, Summarised};
 use super::whole::Shown;
@@ -24,7 +24,7 @@ pub(super) struct KeptSummaries {
     folder: PathBuf,
     /// Those of earlier runs, until all logs were looked up.
     found: Kept,
-    /// What is to be written.
+    /// The summaries that are to be written.
     fresh: Vec<(LogKey, Vec<u8>)>,
     waiting: usize,
 }

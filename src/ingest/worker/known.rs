@@ -20,16 +20,16 @@ pub(super) struct Known {
     pub(super) state: State,
     /// The log's stamp when it was last looked at.
     pub(super) stamp: Option<Stamp>,
-    /// Whether a write since would show in the stamp.
+    /// True if a write since would show in the stamp.
     pub(super) sure: bool,
     /// How much of it was read.
     pub(super) read: Coverage,
     /// How much of it was read with exact counts.
     pub(super) counted: Coverage,
-    /// Whether it has no usage report, so that its size is estimated.
+    /// True if it has no usage report, so that its size is estimated.
     pub(super) unreported: bool,
     pub(super) missing_since: Option<Instant>,
-    /// Whether the last look at everything did not find it.
+    /// True if the last look at everything did not find it.
     pub(super) is_passed_over: bool,
     /// Not to be read before: it failed, or is being rewritten.
     pub(super) not_before: Option<Instant>,
@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub(super) whose: Whose,
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
-    /// What its session's process does, if there is one.
+    /// The activity of its session's process, if there is one.
     pub(super) running: Option<Running>,
 }
 
@@ -69,12 +69,13 @@ impl Known {
         self.unreported = shown.is_unreported();
     }
 
-    /// Whether only summaries of its sessions are held.
+    /// Returns true if only summaries of its sessions are held.
     pub(super) fn is_summarised(&self) -> bool {
         matches!(self.state, State::Summarised(_))
     }
 
-    /// Whether this stamp may be that of another file: by its number, or because it differs though nothing was written.
+    /// Returns true if this stamp may be that of another file: by its number, or because it differs though nothing was
+    /// written.
     pub(super) fn is_of_other(&self, stamp: Stamp) -> bool {
         let facts = |stamp: Stamp| (stamp.bytes(), stamp.written());
         self.stamp.is_some_and(|seen| {
@@ -84,7 +85,7 @@ impl Known {
     }
 }
 
-/// Whether the path of a log is that of another file now: a link was put in its place.
+/// Returns true if the path of a log is that of another file now: a link was put in its place.
 pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
     let facts = &log.facts;
     !log.is_one_of_several()

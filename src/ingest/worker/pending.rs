@@ -1,4 +1,4 @@
-//! What the worker is still to do: looks to be repeated, files to be read whole, logs that were not found.
+//! Defines the worker's pending work: looks to be repeated, files to be read whole, logs that were not found.
 
 use model::fleet::FileId;
 use std::path::PathBuf;
@@ -20,15 +20,15 @@ pub(super) enum LookAt {
 /// A file that is to be read whole.
 pub(super) struct Queued {
     pub(super) file: FileId,
-    /// Whether it is read with exact counts rather than estimates by length.
+    /// True if it is read with exact counts rather than estimates by length.
     pub(super) exact: bool,
 }
 
 /// A log that a look at everything did not find.
 pub(super) struct PassedOver {
     pub(super) file: FileId,
-    /// Whether there is something at its path.
+    /// True if there is something at its path.
     pub(super) is_there: bool,
-    /// Whether the look before did not find it either.
+    /// True if the look before did not find it either.
     pub(super) was_passed_over: bool,
 }

@@ -56,17 +56,17 @@ impl Pool {
         }
     }
 
-    /// Whether no job is under way.
+    /// Returns true if no job is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.under_way.is_empty()
     }
 
-    /// Whether another job can be taken.
+    /// Returns true if another job can be taken.
     pub(crate) fn has_room(&self) -> bool {
         self.under_way.len() < self.threads * LOGS_PER_THREAD
     }
 
-    /// Whether this file is being read.
+    /// Returns true if this file is being read.
     pub(crate) fn reads(&self, file: FileId) -> bool {
         self.under_way.contains_key(&file)
     }
@@ -102,14 +102,14 @@ impl Pool {
         Ok(())
     }
 
-    /// What is read of this file is of no use any more.
+    /// Cancels the job of this file. Its result is of no use any more.
     pub(crate) fn cancel(&mut self, file: FileId) {
         if let Some(job) = self.under_way.remove(&file) {
             job.cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether this is what became of the file's newest job.
+    /// Returns true if this is the result of the file's newest job.
     pub(crate) fn is_current(&mut self, done: &Done) -> bool {
         let file = done.job.log.facts.file;
         let current = self.under_way.get(&file).map(|job| job.number);

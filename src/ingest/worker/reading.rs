@@ -1,4 +1,4 @@
-//! What the worker reads, and in which order.
+//! Decides what the worker reads, and in which order.
 
 use super::pending::{Again, LookAt, Queued};
 use super::{
@@ -354,7 +354,7 @@ impl Worker {
     }
 }
 
-/// Whether an error stays as long as the log does.
+/// Returns true if an error stays as long as the log does.
 fn lasts(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, InvalidData, Other, OutOfMemory};
     matches!(
@@ -376,12 +376,12 @@ fn mark_counted(sessions: &mut Sessions, are_counted: bool) {
     }
 }
 
-/// Whether not all of it was read.
+/// Returns true if not all of it was read.
 fn to_read(known: &Known) -> bool {
     known.read < Coverage::Whole
 }
 
-/// Whether its size is a guess by length that alerts may depend on.
+/// Returns true if its size is a guess by length that alerts may depend on.
 fn to_count(known: &Known) -> bool {
     let is_small = known.log.facts.len <= COUNTED;
     known.unreported && known.counted < Coverage::Whole && is_small && is_live(known)

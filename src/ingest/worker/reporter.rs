@@ -1,4 +1,4 @@
-//! What one thread that reads reports: what it has read, and where it is.
+//! Reports the work of one thread that reads: its deliveries, and the path that it is at.
 
 use crate::delivery::Delivery;
 use crate::sync::lock;
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// What takes the deliveries.
+/// The receiver of the deliveries.
 pub(crate) type Sink = Box<dyn FnMut(Delivery) -> ControlFlow<()> + Send>;
 
-/// What the threads that read share.
+/// The data that the threads which read share.
 pub(crate) struct Shared {
     /// The number of the thread whose deliveries count.
     pub(super) current: AtomicU64,
-    /// What it looks at.
+    /// The path that it looks at.
     pub(super) at: Mutex<Option<LookedAt>>,
     pub(super) sink: Mutex<Sink>,
 }
 
-/// What a thread looks at.
+/// The path that a thread looks at.
 #[derive(Clone)]
 pub(super) struct LookedAt {
     pub(super) path: PathBuf,
@@ -46,7 +46,7 @@ impl Shared {
     }
 }
 
-/// What one thread that reads reports.
+/// The reports of one thread that reads.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     shared: Arc<Shared>,
@@ -62,7 +62,7 @@ impl Reporter {
         }
     }
 
-    /// Whether another thread has taken over.
+    /// Returns true if another thread has taken over.
     pub(crate) fn is_replaced(&self) -> bool {
         self.shared.current.load(Ordering::Relaxed) != self.number
     }

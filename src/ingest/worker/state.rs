@@ -1,13 +1,13 @@
-//! What the worker holds of the sessions of a log.
+//! Holds the worker's state of the sessions of a log.
 
 use crate::index::{Beside, stamps_beside};
 use crate::log::{Cursor, LogFile};
 
-/// What is held of the sessions of a file.
+/// The state of the sessions of a file, as it is held.
 pub(crate) enum State {
     /// Nothing, or what was read before reading failed.
     Found,
-    /// What lists show.
+    /// The data that a list shows of them.
     Summarised(Summarised),
     /// All of them, and where to read on.
     Followed(Box<dyn Cursor>),
@@ -20,9 +20,9 @@ pub(crate) struct Summarised {
     /// [The part](model::window::Overrides::fold_hash) of the settings that the summaries depend on.
     pub(super) settings: u64,
     beside: Vec<Beside>,
-    /// Whether its last record may be incomplete.
+    /// True if its last record may be incomplete.
     is_incomplete: bool,
-    /// Whether a file beside it has changed already.
+    /// True if a file beside it has changed already.
     has_news: bool,
 }
 
@@ -50,7 +50,7 @@ impl Summarised {
 }
 
 impl State {
-    /// Whether the last record may be incomplete.
+    /// Returns true if the last record may be incomplete.
     pub(super) fn is_incomplete(&self) -> bool {
         match self {
             State::Found | State::Refused => false,
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// Whether there is something to read though the log has not changed.
+    /// Returns true if there is something to read though the log has not changed.
     pub(super) fn has_news(&self) -> bool {
         match self {
             State::Found | State::Refused => true,

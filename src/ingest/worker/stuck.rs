@@ -26,7 +26,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The most threads that may be given up.
 const MOST_ABANDONED: u64 = 16;
 
-/// What one thread that reads hands to the next.
+/// The data that one thread that reads hands to the next.
 #[derive(Clone)]
 pub(crate) struct Handed {
     pub(super) options: Options,
@@ -95,7 +95,7 @@ impl Overseer {
         spawn("stuck", run).map(drop)
     }
 
-    /// Whether all threads have come back.
+    /// Returns true if all threads have come back.
     #[cfg(test)]
     pub(crate) fn has_all(&self) -> bool {
         self.away.is_empty()

@@ -309,8 +309,8 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
     );
 }
 
-/// What is appended while the log cannot be opened is read once it can; what was read before stays. Returns the
-/// problems that were reported.
+/// Checks that lines that are appended while the log cannot be opened are read once it can, and that those read before
+/// stay. Returns the problems that were reported.
 fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
     let made = Made::new("{\"toy\":1}\n");
     made.date(SystemTime::now() - Duration::from_secs(5));

@@ -100,7 +100,7 @@ impl Watch {
     }
 }
 
-/// Whether the path, or a folder below it, does not exist.
+/// Returns true if the path, or a folder below it, does not exist.
 fn is_gone(error: &notify::Error) -> bool {
     match &error.kind {
         ErrorKind::PathNotFound => true,

@@ -17,9 +17,9 @@ pub(crate) struct Job {
     pub(crate) log: LogFile,
     /// Its stamp when it was last looked at.
     pub(crate) stamp: Stamp,
-    /// Whether it is read with exact counts rather than estimates by length.
+    /// True if it is read with exact counts rather than estimates by length.
     pub(crate) exact: bool,
-    /// Whether only what lists show is wanted, since nobody writes to it.
+    /// True if only the data that a list shows is wanted, since nobody writes to it.
     pub(crate) summarise: bool,
     /// The settings of its agent.
     pub(crate) overrides: Arc<Overrides>,
@@ -27,7 +27,7 @@ pub(crate) struct Job {
     pub(crate) key: Option<LogKey>,
 }
 
-/// What became of a job.
+/// The result of a job.
 pub(crate) struct Done {
     pub(crate) job: Job,
     /// The number of the job, which tells it from later ones of the same file.
@@ -35,7 +35,7 @@ pub(crate) struct Done {
     pub(crate) read: io::Result<Option<Whole>>,
 }
 
-/// What was read of a log: all of it, or enough of its end for a gauge.
+/// The result of reading a log: all of it, or enough of its end for a gauge.
 pub(crate) struct Whole {
     pub(crate) shown: Shown,
     pub(crate) state: State,
@@ -45,10 +45,10 @@ pub(crate) struct Whole {
     pub(crate) end: io::Result<()>,
 }
 
-/// What is to be made of a reading.
+/// The form in which a reading is kept.
 #[derive(Clone, Copy)]
 pub(crate) struct Keep<'a> {
-    /// Only what lists show.
+    /// Only the data that a list shows.
     pub(crate) summarise: bool,
     /// Something for the cache.
     pub(crate) store: bool,
@@ -56,17 +56,17 @@ pub(crate) struct Keep<'a> {
     pub(crate) overrides: &'a Arc<Overrides>,
 }
 
-/// What is shown of the sessions of a log.
+/// The sessions of a log, as they are shown.
 pub(crate) enum Shown {
-    /// What lists show.
+    /// The data that a list shows of them.
     Summaries(Summaries),
     /// All of it.
     Sessions(Sessions),
 }
 
 impl Whole {
-    /// What a reading has read that is at its end. Its sessions are summarised, or what the cache keeps of it is made, or
-    /// both. Only a log that was read to its end from its beginning is kept.
+    /// Returns the result of a reading that is at its end. Its sessions are summarised, or a value for the cache is
+    /// made of it, or both. Only a log that was read to its end from its beginning is kept.
     pub(crate) fn of(
         mut reading: Reading,
         log: &LogFile,
@@ -106,7 +106,7 @@ impl Whole {
 }
 
 impl Shown {
-    /// What the log says of its main session, and how much of it was read.
+    /// Returns the facts that the log names of its main session, and how much of it was read.
     pub(crate) fn main(&self) -> Option<(&Meta, Coverage)> {
         match self {
             Shown::Summaries(all) => main_of(all).map(|main| (&main.meta, main.coverage)),
@@ -114,7 +114,7 @@ impl Shown {
         }
     }
 
-    /// Whether a session of the log has no usage report.
+    /// Returns true if a session of the log has no usage report.
     pub(crate) fn is_unreported(&self) -> bool {
         match self {
             Shown::Summaries(all) => all.iter().any(|(_, summary)| summary.is_unreported),

@@ -1,4 +1,4 @@
-//! What is in the folders of messages and parts.
+//! Lists the folders of messages and parts.
 
 use crate::source::Stamp;
 use crate::source::file_system::{Entry, Location};

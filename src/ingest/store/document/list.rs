@@ -14,7 +14,7 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// What follows the list.
+    /// Returns the bytes after the list.
     pub(super) fn after<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         self.end
             .and_then(|end| bytes.get(end..))
@@ -178,7 +178,7 @@ fn yaml_elements(document: &[u8]) -> Elements {
     elements
 }
 
-/// What begins with a line.
+/// The kind of value that begins with a line.
 #[derive(Clone, Copy)]
 enum Begins {
     Element,

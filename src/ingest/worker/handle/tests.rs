@@ -155,7 +155,8 @@ impl Watching {
         self.fleet.get(key(path)).expect("a session")
     }
 
-    /// What was followed is what a fresh reading gives. What was appended is counted, the rest may be sized by its length.
+    /// Asserts that a followed session is the same as one from a fresh reading. Appended texts are counted, the rest
+    /// may be sized by its length.
     fn assert_same_as_fresh(&self, path: &Path) {
         let followed = self.session(path);
         let read = |measure: &dyn Measure| {

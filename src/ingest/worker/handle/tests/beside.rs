@@ -1,4 +1,4 @@
-//! What is beside logs: settings, and the registry of running sessions.
+//! Tests files beside logs: settings, and the registry of running sessions.
 
 use super::*;
 
