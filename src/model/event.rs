@@ -303,8 +303,8 @@ pub struct Meta {
     pub says_window: Option<bool>,
     /// True if a user who may type is at the client: not in a run of a script.
     pub attended: Option<bool>,
-    /// The hash that the agent compares with that of the next turn's model. Where the two differ, it compacts before
-    /// that turn.
+    /// The hash that the agent compares with the hash of the next turn's model. Where the two differ, it compacts
+    /// before that turn.
     pub model_hash: Option<Box<str>>,
 }
 

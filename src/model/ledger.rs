@@ -192,8 +192,8 @@ impl Ledger {
         self.prefix
     }
 
-    /// Returns true if an item was in the prompt of this request, by the order of reports and by that of records: a
-    /// report may come late.
+    /// Returns true if an item was in the prompt of this request, by the order of reports and by the order of records:
+    /// a report may come late.
     pub(super) fn in_prompt(&self, item: &ItemRef<'_>, request: RequestIx) -> bool {
         item.presence().held_by(request) && item.node() < self.requests.at(request).start()
     }

@@ -53,7 +53,7 @@ impl State {
     }
 
     /// Returns the size at which it is expected to begin, in tokens: the size at which it began, where only its end was
-    /// read; else that of the user's sessions before it.
+    /// read; else the size of the user's sessions before it.
     pub(super) fn expected_beginning(&self) -> Option<u64> {
         let earlier = &self.rules().earlier;
         if self.began_with.is_some() || !earlier.is_kept() {

@@ -266,7 +266,7 @@ pub struct ColdReturn {
     pub pause: u64,
     /// Tokens of the prompt before it that were read anew.
     pub tokens: u64,
-    /// The cost beyond that of reading from the cache, in US dollars by list price; `None`: not known.
+    /// The extra cost over reading from the cache, in US dollars by list price; `None`: not known.
     pub usd: Option<f64>,
 }
 
@@ -353,7 +353,7 @@ pub fn cold_returns(session: &Session) -> Vec<ColdReturn> {
     .collect()
 }
 
-/// Returns the cost of tokens of a prompt beyond that of reading them from the cache.
+/// Returns the extra cost of tokens of a prompt over reading them from the cache.
 fn more(session: &Session, of: &Continued<'_>, tokens: u64) -> Option<f64> {
     let row = session.rules().price_of(of.request.model()?)?;
     let prices = row.prices(of.request.prompt());

@@ -54,7 +54,7 @@ impl State {
         self.coverage == Coverage::Tail && !self.resets().is_empty()
     }
 
-    /// Returns true if its log was read from its beginning, which is that of its conversation.
+    /// Returns true if its log was read from its beginning, and its conversation begins there.
     pub(super) fn is_read_from_its_beginning(&self) -> bool {
         self.coverage == Coverage::Whole
             && self.meta.id.is_some()

@@ -49,8 +49,8 @@ impl Earlier {
         own.map(|own| own.tokens)
     }
 
-    /// Returns the size at which a session is expected to begin, in tokens: that of the newest session before it among
-    /// those that are most like it.
+    /// Returns the size at which a session is expected to begin, in tokens: the size of the newest session before it
+    /// among those that are most like it.
     pub(crate) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;
         let others = known.facts.beginnings.iter().filter(|known| {

@@ -135,7 +135,7 @@ impl Billed {
         self.with(other, u64::max)
     }
 
-    /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is that of the
+    /// Returns the cost of a response by two of its lines, of which this one is the earlier. The input is from the
     /// later line, since some endpoints begin with an estimate of it; the output only rises while it streams.
     #[must_use]
     pub fn followed_by(self, later: Billed) -> Billed {

@@ -164,8 +164,8 @@ impl Ledger {
         all.into_iter().partition(held)
     }
 
-    /// Returns the cost of the items that a request settles, beside that of others in its prompt and, unless it is the
-    /// first, of the text that was unlogged before.
+    /// Returns the cost of the items that a request settles, beside the cost of others in its prompt and, unless it is
+    /// the first, of the text that was unlogged before.
     fn planned_cost(
         &self,
         ix: RequestIx,
