@@ -27,7 +27,7 @@ pub trait FileSystem: Send + Sync {
     /// Returns the entries of a folder.
     fn list(&self, folder: &Path) -> io::Result<Entries>;
 
-    /// Returns the entries of a folder with their stamps, in any order. The stamp of a link is that of its target.
+    /// Returns the entries of a folder with their stamps, in any order. A link has the stamp of its target.
     fn list_stamped(&self, folder: &Path) -> io::Result<Vec<(Entry, Stamp)>> {
         let mut entries = Vec::new();
         for entry in self.list(folder)? {

@@ -74,7 +74,7 @@ impl Known {
         matches!(self.state, State::Summarised(_))
     }
 
-    /// Returns true if this stamp may be that of another file: by its number, or because it differs though nothing was
+    /// Returns true if this stamp may belong to another file: by its number, or because it differs though nothing was
     /// written.
     pub(super) fn is_of_other(&self, stamp: Stamp) -> bool {
         let facts = |stamp: Stamp| (stamp.bytes(), stamp.written());
@@ -85,7 +85,7 @@ impl Known {
     }
 }
 
-/// Returns true if the path of a log is that of another file now: a link was put in its place.
+/// Returns true if the path of a log leads to another file now: a link was put in its place.
 pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
     let facts = &log.facts;
     !log.is_one_of_several()
