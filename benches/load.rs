@@ -135,7 +135,8 @@ fn watch(length: Duration) {
     screen.settle_for(Duration::from_secs(2));
     let process = screen.process();
     let (begun, before) = (Instant::now(), processor_time(&process));
-    let appends = frames::appends(&mut screen, home.path(), AGENTS, length);
+    // A number that no writer has.
+    let appends = frames::appends(&mut screen, home.path(), 5 * AGENTS, length);
     let (took, of) = (processor_time(&process) - before, begun.elapsed());
     screen.quit();
     agents.stop();
