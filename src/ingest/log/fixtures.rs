@@ -49,7 +49,7 @@ static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
 static RULES: LazyLock<Arc<Rules>> =
     LazyLock::new(|| Arc::new(toml::from_str(assets::MODELS).expect("the table")));
 
-static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::new());
+static COUNTER: LazyLock<Counter> = LazyLock::new(Counter::new);
 
 /// The state of a log at one moment.
 enum Moment<'b> {
