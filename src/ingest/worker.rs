@@ -468,7 +468,7 @@ impl Worker {
         let settled = stamp.age() >= settles_after(stamp.bytes());
         let incomplete = known.state.is_incomplete();
         let has_news = changed || !known.sure || (incomplete && settled) || known.state.has_news();
-        if !has_news || failed || matches!(known.state, State::Refused) {
+        if !has_news || failed {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();

@@ -62,7 +62,8 @@ impl State {
     /// Returns true if there is something to read though the log has not changed.
     pub(super) fn has_news(&self) -> bool {
         match self {
-            State::Found | State::Refused => true,
+            State::Found => true,
+            State::Refused => false,
             State::Summarised(it) => it.has_news || it.beside.iter().any(Beside::has_changed),
             State::Followed(cursor) => cursor.has_news_beside(),
         }

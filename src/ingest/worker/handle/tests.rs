@@ -47,13 +47,6 @@ fn options(roots: Vec<SearchRoot>) -> Options {
     }
 }
 
-fn piped(source: &'static [u8]) -> Piped {
-    Piped {
-        source: Box::new(source),
-        format: None,
-    }
-}
-
 fn kind(update: &Update) -> &'static str {
     match update {
         Update::Found(_) => "found",
@@ -74,7 +67,11 @@ impl Watching {
         Watching::with_pipe(options, None)
     }
 
-    fn with_pipe(options: Options, piped: Option<Piped>) -> Watching {
+    fn with_pipe(options: Options, log: Option<&'static [u8]>) -> Watching {
+        let piped = log.map(|log| Piped {
+            source: Box::new(log),
+            format: None,
+        });
         let (sender, updates) = sync_channel(8);
         let rules = Arc::clone(&options.rules);
         let begun = begin(options, piped, move |update| match sender.send(update) {
@@ -358,14 +355,13 @@ fn a_document_is_followed_though_it_is_torn() {
 
 #[test]
 fn standard_input_is_a_log_too() {
-    let log = piped(b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n");
+    let log = b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n";
     let mut watching = Watching::with_pipe(options(Vec::new()), Some(log));
     let path = Path::new(pipe::STDIN);
     watching.until_known(path, 201);
     assert_eq!(watching.session(path).requests().len(), 2);
 
-    let log = piped(b"nothing of that kind");
-    let mut watching = Watching::with_pipe(options(Vec::new()), Some(log));
+    let mut watching = Watching::with_pipe(options(Vec::new()), Some(b"nothing of that kind"));
     watching.until_seen("problem");
 }
 
