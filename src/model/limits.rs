@@ -181,33 +181,22 @@ impl Sizes {
     /// The present sizes of each model of the session but the one in use.
     pub(super) fn of_earlier_models(state: &State) -> Vec<(Box<str>, Sizes)> {
         let now = state.model_shared();
-        let mut earlier: Vec<(Box<str>, Sizes)> = Vec::new();
-        for model in state.requests().iter().filter_map(Request::model) {
-            let is_known = || earlier.iter().any(|(known, _)| **known == **model);
-            if !is_same(Some(model), now) && !is_known() {
-                let sizes = Sizes::of_model(state, Some(model));
-                earlier.push((Box::from(&**model), sizes));
-            }
-        }
-        earlier
+        let models = state.ledger().models().into_iter();
+        let earlier = models.filter(|model| !is_same(Some(model), now));
+        let sizes = |model: &Arc<str>| (Box::from(&**model), Sizes::of_model(state, Some(model)));
+        earlier.map(sizes).collect()
     }
 
     /// The present sizes of the model in use.
     pub(super) fn now(state: &State) -> Sizes {
-        let model = state.model_shared();
-        let largest = state.ledger().largest_prompt(model);
-        Sizes::new(
-            state,
-            model,
-            largest,
-            state.requests().iter(),
-            state.resets(),
-        )
+        Sizes::of_model(state, state.model_shared())
     }
 
-    /// The present sizes of a model of the session.
+    /// The present sizes of a model.
     pub(super) fn of_model(state: &State, model: Option<&Arc<str>>) -> Sizes {
-        Sizes::of(state, model, state.requests().iter(), state.resets())
+        let largest = state.ledger().largest_prompt(model);
+        let requests = state.requests().iter();
+        Sizes::new(state, model, largest, requests, state.resets())
     }
 
     fn of(

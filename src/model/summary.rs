@@ -173,7 +173,6 @@ impl Session {
                 )
             });
         let (largest, clearable) = self.of_context();
-        let newest = requests.last();
         let clock = self.cache_clock();
         let sent = clock.newest().filter(|_| clock.has_cache());
         let turn_end = |reset: &&PastReset| reset.cause == Cause::TurnEnd;
@@ -208,7 +207,7 @@ impl Session {
             sizes: Sizes::now(self),
             earlier_models: Sizes::of_earlier_models(self),
             left_out: self.facts().left_out,
-            answered_at: newest.and_then(|request| request.at()).or(self.updated_at),
+            answered_at: self.answered_at(),
             pace: pace(self),
             cache: sent.map(|(sent, minutes)| CacheFacts {
                 sent,

@@ -4,7 +4,8 @@
 use super::Ledger;
 use crate::chain::Chain;
 use crate::event::{Event, Part, Place, Usage};
-use crate::history::{Coverage, RequestIx};
+use crate::history::{Coverage, Request, RequestIx};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The work that was put off.
@@ -193,6 +194,13 @@ impl Ledger {
         let request = self.requests.at(ix);
         let largest = self.largest.entry(request.model().cloned()).or_default();
         *largest = (*largest).max(request.prompt());
+    }
+
+    /// Returns the models of the requests, in the order of their names.
+    pub(crate) fn models(&self) -> BTreeSet<&Arc<str>> {
+        let newest = self.requests.last().and_then(Request::model);
+        let earlier = self.largest.keys().filter_map(Option::as_ref);
+        earlier.chain(newest).collect()
     }
 
     /// The largest prompt of a model, in tokens; 0: none.

@@ -11,6 +11,7 @@ use crate::limits::{Sizes, facts_after_switch};
 use crate::replay::Snapshot;
 use crate::sums::RunningSums;
 use crate::window::{Base, CountRule, Limits};
+use jiff::Timestamp;
 
 impl Session {
     /// How full the context is now.
@@ -93,11 +94,9 @@ impl Session {
 
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
-        let newest = self.requests().last();
-        let answered = newest.and_then(|request| request.at()).or(self.updated_at);
         let left_out = self.facts().left_out;
-        let (facts, sizes) = match facts_after_switch(self.said(), self.model(), answered, left_out)
-        {
+        let changed = facts_after_switch(self.said(), self.model(), self.answered_at(), left_out);
+        let (facts, sizes) = match changed {
             Some(facts) => {
                 let sizes = Sizes::of_model(&self.state, facts.model.as_ref());
                 (facts, sizes)
@@ -105,6 +104,12 @@ impl Session {
             None => (self.facts(), Sizes::now(&self.state)),
         };
         self.limits_by(&facts, &sizes, || self.calibrated_context().used)
+    }
+
+    /// Returns when the newest request was answered, as far as the log has times.
+    pub(crate) fn answered_at(&self) -> Option<Timestamp> {
+        let newest = self.requests().last();
+        newest.and_then(|request| request.at()).or(self.updated_at)
     }
 
     /// The session as it is now.
