@@ -67,10 +67,7 @@ impl Lanes {
             id: log.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
-        let id = lanes.id.clone();
-        let main = lanes.lane(Lane::Main);
-        main.meta.id = id;
-        main.meta.parent = log.parent.as_deref().map(Into::into);
+        lanes.lane(Lane::Main).meta = log.names();
         lanes
     }
 

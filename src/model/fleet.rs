@@ -8,7 +8,7 @@ mod rows;
 mod title;
 mod windows;
 
-use super::event::{self, Key, Lane};
+use super::event::{self, Key, Lane, Meta};
 pub use super::file_id::FileId;
 use super::gauge::Gauge;
 pub use super::names::contains;
@@ -58,6 +58,17 @@ pub struct FileFacts {
     pub len: u64,
     /// When it was last written.
     pub modified: Option<Timestamp>,
+}
+
+impl FileFacts {
+    /// Returns what the path has of the names of its session.
+    pub fn names(&self) -> Meta {
+        Meta {
+            id: self.id.as_deref().map(Into::into),
+            parent: self.parent.as_deref().map(Into::into),
+            ..Meta::default()
+        }
+    }
 }
 
 /// A change that the fleet takes in.
@@ -367,17 +378,17 @@ impl Fleet {
         let (agent, rules) = (facts.agent, Arc::clone(&self.rules));
         let unread = self.unread.entry(agent);
         let unread = unread.or_insert_with(|| Session::new(agent, Arc::clone(&rules)).summary());
-        let mut summary = unread.clone();
-        summary.meta.id = facts.id.as_deref().map(Into::into);
-        summary.meta.parent = facts.parent.as_deref().map(Into::into);
+        let summary = Summary {
+            meta: facts.names(),
+            ..unread.clone()
+        };
         Gauge::new(summary, rules, self.settings_of(facts.file))
     }
 
     /// A session of which only what is known of its file is known.
     fn unread(&self, facts: &FileFacts) -> Session {
         let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
-        session.meta.id = facts.id.as_deref().map(Into::into);
-        session.meta.parent = facts.parent.as_deref().map(Into::into);
+        session.meta = facts.names();
         session.set_overrides(self.settings_of(facts.file));
         session
     }
@@ -485,7 +496,7 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 mod tests {
     use super::*;
     use crate::Kind;
-    use crate::event::{Entry, Event, Meta, Place};
+    use crate::event::{Entry, Event, Place};
     use crate::history::Coverage;
     use crate::testing::{Log, new_item};
 
