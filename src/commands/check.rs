@@ -55,7 +55,7 @@ pub struct Check {
     /// Compare the largest context and all items that there were, not what is in the context now.
     #[arg(long)]
     pub ever: bool,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// Output format.

@@ -30,7 +30,7 @@ pub struct Diff {
     /// How many items to name of those that are new, gone, larger and smaller; JSON has all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub items: usize,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// What to leave out.

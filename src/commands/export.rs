@@ -47,7 +47,7 @@ pub struct Export {
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
 }

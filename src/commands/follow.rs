@@ -33,7 +33,7 @@ pub struct Follow {
     /// What to leave out.
     #[command(flatten)]
     pub redact: Redact,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// Accepted as everywhere: the output has no other format.

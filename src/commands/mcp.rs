@@ -20,7 +20,7 @@ pub struct Mcp {
     /// Says whose server this is where the program has another name: `setup` writes it, and finds the server again by it.
     #[arg(long, hide = true)]
     pub ctxgauge: bool,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
 }

@@ -143,7 +143,7 @@ impl Plan<'_> {
         let demo = Demo::new(Arc::clone(&rules), sender);
         let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
             demo.play()?;
-            (demo.banner(""), Box::new(demo))
+            (Demo::banner(""), Box::new(demo))
         } else {
             let piped = match &self.pipe {
                 Some(path) => pipe::named(path, self.context.forced)

@@ -24,7 +24,7 @@ pub struct Report {
     /// Without PATH, any of this machine.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// What to read, and how.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// What to leave out.

@@ -65,7 +65,7 @@ impl Demo {
     }
 
     /// The text of the banner of the demo, after `why`.
-    pub(super) fn banner(&self, why: &str) -> String {
+    pub(super) fn banner(why: &str) -> String {
         format!("{why}this is a demo")
     }
 }
@@ -132,7 +132,7 @@ impl Followed {
             sink(delivery)?;
             let instead = instead.take_if(|_| all_found);
             if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {
-                sink(Delivery::Banner(demo.banner("no agent logs found: ")))?;
+                sink(Delivery::Banner(Demo::banner("no agent logs found: ")))?;
                 // If no thread can be started, there is no demo.
                 drop(demo.play());
             }
