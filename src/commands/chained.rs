@@ -3,7 +3,7 @@
 use clients::agent::Agent;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,9 +23,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 static RUNNING: AtomicU32 = AtomicU32::new(NONE);
 /// No process has this number.
 const NONE: u32 = 0;
+/// True once a signal ends this program.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Ends what runs beside this program, which a signal ends: an agent that ends takes its status line with it.
 pub(super) fn end_running() {
+    IS_ENDING.store(true, Ordering::SeqCst);
     let leader = RUNNING.swap(NONE, Ordering::SeqCst);
     if leader != NONE {
         files::kill_group(leader);
@@ -88,6 +91,10 @@ impl Chained {
         // It may close its output and go on.
         while read.is_ok() && Instant::now() < self.until && !files::has_ended(&mut self.child)? {
             thread::sleep(PAUSE);
+        }
+        // The signal has ended it and ends this program next, which must not end by itself before, as if all were well.
+        while IS_ENDING.load(Ordering::SeqCst) {
+            thread::park();
         }
         // Until it is waited for, no other group has its number.
         files::kill_group(self.child.id());
