@@ -1,29 +1,11 @@
 //! The classes of characters that the patterns of o200k and cl100k distinguish, one bit for each, so that
-//! a set of classes is a mask. Beyond ASCII they come from the tables of the regex crate, which splits
-//! words in tiktoken-rs: another version of Unicode would split them elsewhere.
+//! a set of classes is a mask. `build.rs` makes the table of all characters from the tables of the regex crate, which
+//! splits words in tiktoken-rs: another version of Unicode would split them elsewhere.
 
-use regex_syntax::hir::{Class, HirKind};
-use std::sync::LazyLock;
-
-/// `\p{Lu}` and `\p{Lt}`.
-pub(super) const UPPER: u8 = 1;
-/// `\p{Ll}`.
-pub(super) const LOWER: u8 = 1 << 1;
-/// `\p{Lm}` and `\p{Lo}`: letters that count as upper and as lower case.
-pub(super) const EITHER: u8 = 1 << 2;
-/// `\p{M}`.
-pub(super) const MARK: u8 = 1 << 3;
-/// `\p{N}`.
-pub(super) const NUMBER: u8 = 1 << 4;
-/// `\s` but `\r` and `\n`.
-pub(super) const BLANK: u8 = 1 << 5;
-/// `\r` and `\n`.
-pub(super) const NEWLINE: u8 = 1 << 6;
-/// Everything else.
-pub(super) const OTHER: u8 = 1 << 7;
+pub(crate) use super::bits::*;
 
 /// The classes of ASCII; 0: the first byte of a longer character.
-pub(super) const ASCII: [u8; 256] = {
+pub(crate) const ASCII: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 128 {
@@ -41,81 +23,20 @@ pub(super) const ASCII: [u8; 256] = {
     table
 };
 
-/// How many characters a block of the table has.
-const BLOCK_CHARS: usize = 128;
+// The classes of all characters in blocks: `CLASSES` has, one after the other, those that differ (about 200 of 8,704),
+// and `BLOCKS` the index of each block.
+include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
-/// The classes of all characters. Of the 8,704 blocks about 200 differ.
-struct Table {
-    /// For each block, its index in `blocks`.
-    index: Vec<u16>,
-    blocks: Vec<[u8; BLOCK_CHARS]>,
-}
-
-/// The class of a character.
+/// Returns the class of a character.
 pub(super) fn class(c: char) -> u8 {
-    static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
-    let (table, at) = (&*TABLE, c as usize);
-    table
-        .index
-        .get(at / BLOCK_CHARS)
-        .and_then(|block| table.blocks.get(usize::from(*block)))
-        .map_or(OTHER, |block| block[at % BLOCK_CHARS])
-}
-
-impl Table {
-    fn new() -> Table {
-        let mut ranges: Vec<(u32, u32, u8)> = Vec::new();
-        for (pattern, class) in [
-            (r"[\p{Lu}\p{Lt}]", UPPER),
-            (r"\p{Ll}", LOWER),
-            (r"[\p{Lm}\p{Lo}]", EITHER),
-            (r"\p{M}", MARK),
-            (r"\p{N}", NUMBER),
-            (r"[\s--[\r\n]]", BLANK),
-            (r"[\r\n]", NEWLINE),
-        ] {
-            let parsed = regex_syntax::parse(pattern);
-            if let Ok(HirKind::Class(Class::Unicode(set))) = parsed.as_ref().map(|hir| hir.kind()) {
-                let found = set.iter();
-                ranges.extend(found.map(|range| (range.start().into(), range.end().into(), class)));
-            }
-        }
-        ranges.sort_unstable();
-        let mut table = Table {
-            index: Vec::new(),
-            blocks: Vec::new(),
-        };
-        let (mut next, size) = (0, BLOCK_CHARS as u32);
-        for from in (0..=u32::from(char::MAX)).step_by(BLOCK_CHARS) {
-            let mut block = [OTHER; BLOCK_CHARS];
-            while let Some((first, last, class)) = ranges.get(next) {
-                if *first >= from + size {
-                    break;
-                }
-                let begin = first.saturating_sub(from) as usize;
-                let end = (last - from).min(size - 1) as usize;
-                block[begin..=end].fill(*class);
-                if *last >= from + size {
-                    break;
-                }
-                next += 1;
-            }
-            // Equal blocks are mostly neighbours, such as those of Han: the search begins at the end.
-            let known = table.blocks.iter().rposition(|known| *known == block);
-            let at = known.unwrap_or_else(|| {
-                table.blocks.push(block);
-                table.blocks.len() - 1
-            });
-            table.index.push(u16::try_from(at).unwrap_or(u16::MAX));
-        }
-        table
-    }
+    let at = c as usize;
+    CLASSES[usize::from(BLOCKS[at / BLOCK_CHARS])][at % BLOCK_CHARS]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use regex_syntax::hir::ClassUnicode;
+    use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
     fn set(pattern: &str) -> ClassUnicode {
         match regex_syntax::parse(pattern).unwrap().into_kind() {

@@ -2,11 +2,12 @@
 //! cl100k tokens too where an estimator needs them.
 //!
 //! tiktoken-rs takes 100 ms and 45 MB to load a vocabulary, and its regular expressions split a text into words at 20 to
-//! 25 MB a second. So `build.rs` makes a table of its o200k (`table`), `split` splits, `merge` counts the tokens of a
-//! word, and that count is remembered (`words`). What is counted is tested against tiktoken-rs. cl100k, of which few
-//! have need, is its own: loaded when it is first counted. Measured on one core: 100 to 500 MB of code, JSON or prose a
-//! second, or 10 MB of base64. So a long text is not counted again while its count is remembered.
+//! 25 MB a second. So `build.rs` makes tables of its vocabularies (`table`), `split` splits, `merge` counts the tokens of
+//! a word, and that count is remembered (`words`). What is counted is tested against tiktoken-rs. Measured on one core:
+//! 100 to 500 MB of code, JSON or prose a second, or 10 MB of base64. So a long text is not counted again while its count
+//! is remembered.
 
+mod bits;
 mod classes;
 mod merge;
 mod split;
@@ -17,14 +18,11 @@ use model::event::{ByLength, Measure, Size};
 use split::{Pattern, Split};
 use std::collections::HashMap;
 use std::ops::Add;
-use std::panic::catch_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use tiktoken_rs::cl100k_base_singleton;
 use words::Words;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most bytes that are split at once, and therefore the longest word that tiktoken-rs gets. Version 0.12 panics
-/// on 1,000,000 spaces in a row (the stack of its regular expressions); a sixteenth of that is far below.
+/// The most bytes that are split at once, and therefore of the longest word: its pairs take 40 bytes a byte to merge.
 const PIECE_BYTES: usize = 64 << 10;
 /// How far back from the end of a piece a good place to cut is searched.
 const CUT_SEARCH_BYTES: usize = 4 << 10;
@@ -33,8 +31,8 @@ const REMEMBERED_BYTES: usize = 256;
 /// How many counts a generation of the cache holds. There are two generations: 64k counts, 1 MB.
 const GENERATION_COUNTS: usize = 32 << 10;
 
-/// The table of o200k, in the program itself.
 static O200K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
+static CL100K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cl100k"));
 
 /// Counts o200k tokens exactly. Shared between threads.
 pub struct Counter {
@@ -47,6 +45,7 @@ pub struct Counter {
 /// Splits texts into words, counts the tokens of words, and remembers those counts.
 struct Vocabulary {
     pattern: Pattern,
+    table: &'static [u8],
     words: OnceLock<Words>,
 }
 
@@ -97,7 +96,7 @@ impl CountCache {
 impl Default for Counter {
     fn default() -> Counter {
         Counter {
-            o200k: Vocabulary::new(Pattern::O200k),
+            o200k: Vocabulary::new(Pattern::O200k, O200K),
             cl100k: None,
             cache: Mutex::default(),
         }
@@ -113,18 +112,18 @@ impl Counter {
     /// Returns a counter of cl100k tokens too, which takes twice the time.
     pub fn with_cl100k() -> Counter {
         Counter {
-            cl100k: Some(Vocabulary::new(Pattern::Cl100k)),
+            cl100k: Some(Vocabulary::new(Pattern::Cl100k, CL100K)),
             ..Counter::default()
         }
     }
 
-    /// The o200k tokens of a text, which is counted in pieces of 64 KiB: the end of a piece that cuts a word may add
-    /// one token. `None`: the tokenizer failed on the text.
-    pub fn count(&self, text: &str) -> Option<u64> {
-        Some(self.counts(text)?.o200k.into())
+    /// Returns the o200k tokens of a text. It is counted in pieces of 64 KiB: the end of a piece that cuts a word may add
+    /// one token.
+    pub fn count(&self, text: &str) -> u64 {
+        self.counts(text).o200k.into()
     }
 
-    fn counts(&self, text: &str) -> Option<Counts> {
+    fn counts(&self, text: &str) -> Counts {
         if text.len() < REMEMBERED_BYTES {
             return self.encode(text);
         }
@@ -132,32 +131,35 @@ impl Counter {
         // A poisoned cache is still a cache: no count is half written.
         let cache = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = cache().get(hash) {
-            return Some(known);
+            return known;
         }
-        let mut parts = pieces(text).map(|piece| self.encode(piece));
-        let counts = parts.try_fold(Counts::default(), |sum, part| Some(sum + part?))?;
+        let parts = pieces(text).map(|piece| self.encode(piece));
+        let counts = parts.fold(Counts::default(), Add::add);
         cache().put(hash, counts);
-        Some(counts)
+        counts
     }
 
-    fn encode(&self, text: &str) -> Option<Counts> {
-        let o200k = self.o200k.count(text)?;
-        let cl100k = match &self.cl100k {
-            Some(vocabulary) => vocabulary.count(text)?,
-            None => o200k,
-        };
-        Some(Counts { o200k, cl100k })
+    fn encode(&self, text: &str) -> Counts {
+        let o200k = self.o200k.count(text);
+        let cl100k = self.cl100k.as_ref().map(|cl100k| cl100k.count(text));
+        Counts {
+            o200k,
+            cl100k: cl100k.unwrap_or(o200k),
+        }
     }
 }
 
 impl Vocabulary {
-    fn new(pattern: Pattern) -> Vocabulary {
-        let words = OnceLock::new();
-        Vocabulary { pattern, words }
+    fn new(pattern: Pattern, table: &'static [u8]) -> Vocabulary {
+        Vocabulary {
+            pattern,
+            table,
+            words: OnceLock::new(),
+        }
     }
 
-    /// The tokens of a piece.
-    fn count(&self, text: &str) -> Option<u32> {
+    /// Returns the tokens of a piece.
+    fn count(&self, text: &str) -> u32 {
         let words = self.words.get_or_init(Words::default);
         let (split, bytes) = (Split::new(text, self.pattern), text.as_bytes());
         let (mut at, mut sum) = (0, 0_u32);
@@ -170,55 +172,37 @@ impl Vocabulary {
                 continue;
             }
             let hash = table::hash(bytes, at, end);
-            let count = match words.get(hash) {
-                Some(count) => count,
-                None => {
-                    let count = self.tokens(text.get(at..end)?)?;
-                    words.put(hash, count);
-                    count
-                }
-            };
+            let count = words.get(hash).unwrap_or_else(|| {
+                let count = merge::tokens(self.table, &bytes[at..end]);
+                words.put(hash, count);
+                count
+            });
             sum = sum.saturating_add(count);
             at = end;
         }
-        Some(sum)
-    }
-
-    /// The tokens of a word.
-    fn tokens(&self, word: &str) -> Option<u32> {
-        match self.pattern {
-            Pattern::O200k => Some(merge::tokens(O200K, word.as_bytes())),
-            Pattern::Cl100k => {
-                // This is the last resort: a panic's message would be drawn over the screen. `pieces` avoids all known causes.
-                let encode = || cl100k_base_singleton().encode_ordinary(word).len();
-                u32::try_from(catch_unwind(encode).ok()?).ok()
-            }
-        }
+        sum
     }
 }
 
 impl Measure for Counter {
     fn text(&self, text: &str) -> Size {
-        let guess = ByLength.text(text);
-        match self.counts(text) {
-            Some(Counts { o200k, cl100k }) => Size {
-                local: o200k,
-                cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
-                counted: true,
-                ..guess
-            },
-            None => guess,
+        let Counts { o200k, cl100k } = self.counts(text);
+        Size {
+            local: o200k,
+            cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
+            counted: true,
+            ..ByLength.text(text)
         }
     }
 
     fn call_id(&self, id: &str) -> u16 {
         let cl100k = self.cl100k.as_ref();
-        let count = cl100k.and_then(|cl100k| cl100k.count(id));
-        count.map_or(0, |count| u16::try_from(count).unwrap_or(0))
+        let count = cl100k.map_or(0, |cl100k| cl100k.count(id));
+        u16::try_from(count).unwrap_or(0)
     }
 }
 
-/// Cuts a text into pieces that the tokenizer can take.
+/// Cuts a text into pieces.
 fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         if text.is_empty() {

@@ -1,18 +1,16 @@
-//! A vocabulary as a table: the rank of each token by the hash of its bytes. `build.rs` makes one of o200k from that of
+//! A vocabulary as a table: the rank of each token by the hash of its bytes. `build.rs` makes it from a vocabulary of
 //! tiktoken-rs, and the program reads it where it is: nothing is built at run time, and pages come as they are needed.
 //!
 //! A slot is a number of eight bytes, least significant first: the upper bits of the hash, and the rank + 1; 0 is an
-//! empty slot. A token is in the slot that the lower bits of its hash name, or in the next that was free. The 46 bits
-//! that are compared tell all tokens apart (`build.rs` checks it); bytes that are no token are mistaken for one once
-//! in 10^13 times.
+//! empty slot. The number of slots is a power of two. A token is in the slot that the lower bits of its hash name, or in
+//! the next that was free. The 46 bits that are compared differ between all tokens (`build.rs` checks it); bytes that
+//! are no token are mistaken for one once in 10^13 times.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The bits of a rank: o200k has 199,998 tokens, so three quarters of the slots are taken.
-pub const RANK_BITS: u32 = 18;
-pub const SLOTS: usize = 1 << RANK_BITS;
 pub const SLOT_BYTES: usize = 8;
-pub const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
+/// The bits of a rank + 1: o200k, the larger vocabulary, has 199,998 tokens.
+pub const RANK_MASK: u64 = (1 << 18) - 1;
 
 /// The multipliers of the hash: odd and without a pattern, from the fractions of the golden ratio and of e.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -21,7 +19,8 @@ const SECOND_MULTIPLIER: u64 = 0xb7e1_5162_8aed_2a6b;
 /// Returns the rank of the token with this hash.
 #[inline]
 pub fn rank(table: &[u8], hash: u64) -> Option<u32> {
-    let mut slot = hash as usize % SLOTS;
+    let mask = table.len() / SLOT_BYTES - 1;
+    let mut slot = hash as usize & mask;
     loop {
         let held = held(table, slot)?;
         if held == 0 {
@@ -30,7 +29,7 @@ pub fn rank(table: &[u8], hash: u64) -> Option<u32> {
         if (held ^ hash) & !RANK_MASK == 0 {
             return u32::try_from((held & RANK_MASK) - 1).ok();
         }
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) & mask;
     }
 }
 
