@@ -54,7 +54,7 @@ pub static AIDER: Format = Format {
     ..Format::DEFAULT
 };
 
-/// How the names of other events begin that do not concern the context.
+/// The beginnings of the names of other events that do not concern the context.
 const HARMLESS: &[&str] = &[
     "command_",
     "ai-comments ",
@@ -104,7 +104,7 @@ impl Properties<'_> {
 #[derive(Default)]
 struct AiderDecoder {
     model: Option<Box<str>>,
-    /// Whether anything was sent since the talk began.
+    /// True if anything was sent since the talk began.
     has_talk: bool,
 }
 

@@ -131,7 +131,7 @@ record! {
 struct AntigravityDecoder {
     /// The numbers of the response that a step is, by step.
     usages: HashMap<Key, Usage>,
-    /// What the database says of the conversation, until it is emitted.
+    /// The facts about the conversation in the database, until they are emitted.
     about: Option<Meta>,
     model: Option<Box<str>>,
     /// Tools that were called and have not returned.

@@ -132,25 +132,25 @@ fn recognise(head: &[u8]) -> bool {
 #[derive(Default)]
 struct ClaudeCodeDecoder {
     tools: ToolNames,
-    /// Whether the whole file is a sub-agent's; settled by its first record.
+    /// True if the whole file is a sub-agent's. The first record settles it; `None` before.
     of_subagent: Option<bool>,
     /// Lanes of interleaved sub-agents' records, where they give no agent id.
     lanes: HashMap<Key, Lane>,
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
     responses: Responses,
-    /// What the file's sub-agent inherits, if it is a fork.
+    /// The history that the file's sub-agent inherits; `None`: it is no fork.
     fork: Option<Fork>,
     /// The newest response and its nodes, if it is thinking alone.
     thoughts: Option<(Key, Vec<Key>)>,
-    /// What the main conversation's requests held, as the log records them.
+    /// The content of the main conversation's requests, as the log records it.
     requests: Requests,
     chosen: Chosen,
     idle: Idle,
     clearing: Clearing,
 }
 
-/// What shows which conversation of a file a record belongs to.
+/// The fields that show which conversation of a file a record belongs to.
 struct Side {
     key: Option<Key>,
     parent: Option<Key>,
@@ -330,7 +330,7 @@ impl ClaudeCodeDecoder {
         None
     }
 
-    /// Whether a record is one that a fork has from the session that it was forked from.
+    /// Returns true if a fork has this record from the session that it was forked from.
     pub(super) fn is_inherited(&self, agent: &Text<'_>) -> bool {
         self.fork.is_some() && agent.get().is_none()
     }
@@ -483,7 +483,7 @@ impl ClaudeCodeDecoder {
             cached: context.cache_read,
             output: output.filter(|_| is_final),
             reasoning: usage.thinking().filter(|_| is_final),
-            // What is inherited is billed in the session that it is from.
+            // Inherited responses are billed in the session that they are from.
             billed: if is_inherited {
                 Billed::default()
             } else {

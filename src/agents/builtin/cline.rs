@@ -89,7 +89,7 @@ fn parts(path: &Path) -> Option<(&str, &str)> {
     Some((names.next()?, file))
 }
 
-/// What is known of the session, and its newest compaction.
+/// Returns the paths of the files with the session's facts and with its newest compaction.
 fn states(log: &Path) -> Vec<PathBuf> {
     let Some((session, file)) = parts(log) else {
         return Vec::new();
@@ -341,7 +341,7 @@ impl ClineDecoder {
         });
     }
 
-    /// What a summary leaves unchanged (`findCutIndex`).
+    /// Returns the messages that a summary leaves unchanged (`findCutIndex`).
     fn kept(&self) -> &[Seen] {
         let mut sum = 0;
         let newest = self.seen.iter().rposition(|seen| {
@@ -411,7 +411,7 @@ fn counted(item: &mut NewItem) {
     item.size.own_bytes = u32::try_from(u64::from(item.size.bytes) + AROUND).ok();
 }
 
-/// What Cline counts for an item, in characters.
+/// Returns the characters that Cline counts for an item.
 fn characters(item: &NewItem) -> u64 {
     item.size.own_bytes.unwrap_or(item.size.bytes).into()
 }

@@ -113,8 +113,8 @@ fn recognise(head: &[u8]) -> bool {
         .any(begins_a_rollout)
 }
 
-/// Whether a line, of which the end may be missing, is a rollout's. Within a string of another log the
-/// quotes would be escaped.
+/// Returns true if a line, of which the end may be missing, is a rollout's. Within a string of another log the quotes
+/// would be escaped.
 fn begins_a_rollout(line: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&line[..line.len().min(400)]);
     let has = |key: &str, value: &str| {

@@ -143,7 +143,7 @@ struct Thread {
     system: Vec<Key>,
     /// The messages in the context, oldest first.
     messages: Vec<Key>,
-    /// How many of them a compaction that is under way summarises.
+    /// The number of them that a running compaction summarises; `None`: none is running.
     summarised: Option<usize>,
     /// The turn that is open, as telemetry names it.
     turn: Option<Key>,
@@ -158,7 +158,7 @@ struct CopilotCliDecoder {
     /// Sub-agents that were started, by the call that did.
     started: HashMap<Key, Meta>,
     tools: ToolNames,
-    /// How often each skill was invoked.
+    /// The number of times that each skill was invoked.
     skills: HashMap<Box<str>, u64>,
     /// The key of the event that is being read.
     event: Option<Key>,
@@ -166,7 +166,7 @@ struct CopilotCliDecoder {
     window: Option<u64>,
     /// The record of a request whose response has not been read: the response's key and the numbers, if it has them.
     unanswered: Option<(Option<Key>, Option<Usage>)>,
-    /// What the records before have of the session's cost, and what of it came since the last run ended.
+    /// The cost of the session by the records so far, and the part of it since the last run ended.
     billed: Billed,
     billed_since_end: Billed,
     /// The sums at the end of the last run, by model.

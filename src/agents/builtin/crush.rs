@@ -105,7 +105,7 @@ static STORE: DatabaseSpec = DatabaseSpec {
     ],
 };
 
-/// Where the parts end: what comes last is `finish`, which says nothing about the context.
+/// The end of the parts. The last one, `finish`, contains nothing about the context.
 const PARTS: &str = r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))"#;
 
 const AUGUST_2025: Schema = Schema {
@@ -194,8 +194,9 @@ const BYTES_OF_TOKEN: u64 = 4;
 const LEAST_CACHED: u64 = 1_024;
 
 impl Response {
-    /// Whether this number is more than its output: no token is shorter than a byte. A newer one that thinks without
-    /// writing it down may be longer than what it wrote, but hardly than its prompt.
+    /// Returns true if this number is larger than the response's output can be: no token is shorter than a byte. The
+    /// output of a newer one may contain thinking that is not logged, so it may be longer than the logged text, but
+    /// hardly longer than the prompt.
     fn is_too_short_for(&self, output: u64, prompt: u64) -> bool {
         let is_old = self.time.is_some_and(|time| time < CHANGED);
         let is_cached = output >= LEAST_CACHED && output > self.written;

@@ -271,7 +271,7 @@ impl DroidDecoder {
                 ..Reset::new(Gone::Compaction, cause, Kept::from(first))
             });
         }
-        // What is kept may reach back beyond the previous summary, which is never kept.
+        // The kept messages may begin before the previous summary, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, record.id.key()) {
             out.emit(Event::cleared_node(old));
         }

@@ -233,7 +233,7 @@ impl Row<'_> {
 }
 
 impl Part<'_> {
-    /// What is sent of a call or a result.
+    /// Returns the text of a call or a result that is sent.
     fn content(&self) -> &str {
         self.json.get().or(self.text.get()).unwrap_or_default()
     }

@@ -134,7 +134,7 @@ struct GeminiCliDecoder {
     history: History,
     /// The history as it comes again, message by message.
     repeat: Repeat,
-    /// What a new process wrote first: the history without all that is to follow.
+    /// The history that a new process wrote first, without the messages that are to follow.
     fresh_start: Option<Vec<Slot>>,
     /// Messages whose tokens of built-in tools have been read.
     built_in: HashSet<Key>,
@@ -142,7 +142,7 @@ struct GeminiCliDecoder {
     thought: HashSet<Key>,
     /// The newest thoughts: their message and their node.
     thinking: Option<(Key, Key)>,
-    /// Whether all that the next prompt holds beyond an earlier one is in the log.
+    /// True if the log contains everything that the next prompt holds beyond an earlier one.
     is_continued: bool,
     /// The newest facts.
     meta: Meta,
@@ -216,7 +216,7 @@ struct Step<'r, 'a> {
 /// A message with its parts.
 struct Plan<'r, 'a> {
     message: &'r Record<'a>,
-    /// Whether the history had nothing of it.
+    /// True if the history had no part of it.
     is_new: bool,
     steps: Vec<Step<'r, 'a>>,
 }
@@ -283,7 +283,7 @@ impl GeminiCliDecoder {
         }
     }
 
-    /// Whether a list that leaves out the rest of what was there is that of a compression: it has a new
+    /// Returns true if a list that lacks the rest of the earlier messages is that of a compression: it has a new
     /// summary, and more is gone than the summary before it.
     fn is_compacted(&self, before: &History, rest: &Pool) -> bool {
         let is_new = |slot: &Slot| slot.message.is_some_and(|message| !before.has(message));
@@ -456,9 +456,9 @@ impl GeminiCliDecoder {
         }
     }
 
-    /// What the provider's own tools returned, before the output that was made of it. Its node is
-    /// emitted as soon as there is a message, whose first record this is: its tokens may come later.
-    /// Returns the node that is to leave again.
+    /// Adds the results of the provider's own tools, before the output that was made of them. Their node is emitted as
+    /// soon as there is a message, whose first record this is: their tokens may come later. Returns the node that is to
+    /// leave again.
     fn built_in(
         &mut self,
         id: &str,

@@ -251,7 +251,7 @@ struct GooseDecoder {
     told: Billed,
     tools: ToolNames,
     newest: Option<Response>,
-    /// Whether a response was given the numbers of the one after it.
+    /// True if a response was given the numbers of the one after it.
     is_wrong: bool,
     /// The row before.
     last: Option<Key>,
@@ -410,7 +410,7 @@ impl GooseDecoder {
         if prompt > 0 {
             out.begin(newest.place);
             out.set_time(newest.time);
-            // What it cost is in the ledger.
+            // Its cost is in the ledger.
             out.usage(Usage {
                 cached: numbers.cache_read.or_zero(),
                 output: numbers.output.0,

@@ -140,7 +140,7 @@ record! {
 }
 
 impl Update<'_> {
-    /// What the model gets: of a result its own field, else the content.
+    /// Returns the text that the model gets: of a result its own field, else the content.
     fn text(&self) -> String {
         if let Some(output) = self.output.get() {
             return output.to_owned();
@@ -154,7 +154,7 @@ impl Update<'_> {
 /// Decodes one session.
 #[derive(Default)]
 struct GrokDecoder {
-    /// What `summary.json` has, and what was emitted.
+    /// The facts in `summary.json`, and those that were emitted.
     summary: Meta,
     meta: Meta,
     tools: kit::anthropic::ToolNames,

@@ -64,7 +64,7 @@ pub static HERMES: Format = Format {
 
 mod export;
 
-/// What `config.yaml` says, which is read as the lines that Hermes itself writes.
+/// Reads the settings in `config.yaml`, as lines such as Hermes itself writes.
 fn overrides(files: &[&[u8]]) -> Overrides {
     let text = files.first().map(|file| String::from_utf8_lossy(file));
     let mut overrides = Overrides::default();
@@ -157,7 +157,7 @@ record! {
     }
 }
 
-/// How a compaction's summary begins.
+/// The beginnings of a compaction's summary.
 const SUMMARY: [&str; 2] = ["[CONTEXT COMPACTION", "[PRIOR CONTEXT"];
 /// Rows that are written together follow each other within this many seconds.
 const TOGETHER: f64 = 0.005;
@@ -168,11 +168,11 @@ struct HermesDecoder {
     meta: Meta,
     /// The system prompt's length.
     prompt: usize,
-    /// How many requests there were, and their sums.
+    /// The number of requests, and their sums.
     sums: Option<(u64, Billed)>,
     /// The newest request: the sums are written before its response.
     pending: Option<Billed>,
-    /// What was reported of the sums, by request or at the end.
+    /// The part of the sums that was reported, by request or at the end.
     told: Billed,
     tools: ToolNames,
     /// The time of the row before, and the latest of any, in seconds since 1970.
@@ -180,9 +180,9 @@ struct HermesDecoder {
     latest: f64,
     /// The first of the rows that were written together with it.
     first: Option<Key>,
-    /// Whether a row is new since the last compaction.
+    /// True if a row is new since the last compaction.
     is_fresh: bool,
-    /// Whether the session is not the first one of an export.
+    /// True if the session is not the first one of an export.
     is_side: bool,
 }
 
@@ -198,7 +198,7 @@ impl Decoder for HermesDecoder {
         }
     }
 
-    /// What the sums have beside the requests that are known.
+    /// Reports the part of the sums that is not of the known requests.
     fn read_end(&mut self, out: &mut Sink<'_>) {
         let Some((calls, sum)) = self.sums else {
             return;

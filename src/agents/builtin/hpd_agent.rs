@@ -112,7 +112,7 @@ fn recognise(head: &[u8]) -> bool {
                 && kinds.iter().any(|kind| head::has(line, kind)))
 }
 
-/// Whether a document that begins so is a saved history.
+/// Returns true if a document that begins so is a saved history.
 fn is_history(head: &[u8]) -> bool {
     let starts = [r#""id""#, r#""sessionId""#];
     let begins = head::solid(head, 12);

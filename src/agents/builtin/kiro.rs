@@ -108,7 +108,7 @@ record! {
 }
 
 impl Data<'_> {
-    /// Whether it holds results of tools.
+    /// Returns true if it holds results of tools.
     fn has_results(&self) -> bool {
         let mut blocks = self.content.iter();
         blocks.any(|block| block.kind.get() == Some("toolResult"))
@@ -140,7 +140,7 @@ impl<'a> Block<'a> {
 /// Decodes one session.
 #[derive(Default)]
 struct KiroDecoder {
-    /// What `<id>.json` has, and what was emitted.
+    /// The facts in `<id>.json`, and those that were emitted.
     facts: Meta,
     meta: Meta,
     /// The sizes at the ends of turns that were not emitted.
@@ -203,7 +203,7 @@ impl Decoder for KiroDecoder {
         }
     }
 
-    /// What was written beside the log after the messages it is about.
+    /// Emits the facts and sizes that were written beside the log after the messages they are about.
     fn read_end(&mut self, out: &mut Sink<'_>) {
         out.meta(self.facts.clone().changes(&mut self.meta));
         let new = |(key, tokens): (&Key, &u64)| {
@@ -289,8 +289,8 @@ impl KiroDecoder {
         items
     }
 
-    /// What is left is the summary and the messages that are listed, of which those before the place from
-    /// which the log was read are not there yet.
+    /// Compacts the context. The summary and the listed messages remain. Of these, the messages before the place from
+    /// which the log was read are not known yet.
     fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         self.unanswered = None;
         let listed = data.snapshot.iter();

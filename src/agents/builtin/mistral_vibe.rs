@@ -30,7 +30,7 @@ use model::{Gone, Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What the notes around a compaction begin with.
+/// The beginnings of the notes around a compaction.
 const NOTES: [&str; 2] = [
     "You are continuing a trajectory after a context compaction.",
     "</previous_user_messages>",
@@ -195,7 +195,7 @@ record! {
     }
 }
 
-/// What a message is known by when it is sent again: its content, and how many of the same there are before.
+/// The identity of a message that is sent again: its content, and the number of equal ones before it.
 type Name = (Key, usize);
 
 /// Decodes one session.
@@ -206,15 +206,15 @@ struct VibeDecoder {
     time: Option<Timestamp>,
     /// The messages of the context, with their nodes.
     held: Vec<(Name, Key)>,
-    /// How often messages left.
+    /// The number of times that messages left.
     epoch: u64,
     has_tools: bool,
-    /// Whether the log has all that the requests hold.
+    /// True if the log has the whole content of the requests.
     is_whole: bool,
     /// The requests without a response, each with whether it is of the conversation.
     sent: HashMap<Key, bool>,
     is_compacting: bool,
-    /// Whether the last answer is among the messages, although no request holds it yet.
+    /// True if the last answer is among the messages, although no request holds it yet.
     has_answer: bool,
 }
 
@@ -424,7 +424,7 @@ impl VibeDecoder {
         }
     }
 
-    /// What is shown of the session: its time, and what it began with.
+    /// Reads the data that is shown of the session: its time, and its beginning as the title.
     fn shown(&mut self, delta: &[Delta<'_>], out: &mut Sink<'_>) {
         for session in delta.iter().map(|one| &one.session) {
             self.time = session.updated.and_then(Millis::time).or(self.time);
@@ -459,7 +459,7 @@ impl Block<'_> {
     }
 }
 
-/// What a message and an answer of the same content have in common.
+/// Returns a key that is the same for a message and an answer of the same content.
 fn print(place: [&str; 2], blocks: &[Block<'_>]) -> Key {
     let blocks = blocks.iter().filter(|block| !block.is_hidden());
     let blocks = blocks.flat_map(|block| [block.text.or_empty(), block.id.or_empty()]);

@@ -20,7 +20,7 @@ use model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use model::{Kind, Role};
 use std::path::{Path, PathBuf};
 
-/// What a summary begins with.
+/// The beginning of a summary.
 const SUMMARY: &str = "You are continuing a trajectory after a context compaction.";
 
 /// The format.
@@ -158,7 +158,7 @@ impl Decoder for VibeDecoder {
 }
 
 impl VibeDecoder {
-    /// What `meta.json` has: facts, the system prompt, the tools.
+    /// Emits the content of `meta.json`: facts, the system prompt, the tools.
     fn front(&mut self, out: &mut Sink<'_>) {
         let Some(document) = self.document.take() else {
             return;

@@ -244,7 +244,7 @@ fn claims(path: &Path) -> Option<Claim> {
     Some(Claim::session(session).standing(standing))
 }
 
-/// What follows the session's id in the names of archives.
+/// The text after the session's id in the names of archives.
 const ARCHIVES: [&str; 3] = ["jsonl.reset.", "jsonl.deleted.", "jsonl.bak."];
 
 fn recognise(head: &[u8]) -> bool {

@@ -120,7 +120,7 @@ fn state(log: &Path) -> Option<PathBuf> {
     Some(conversation.join("base_state.json"))
 }
 
-/// Who may be the source of an event.
+/// The possible sources of an event.
 const SOURCES: [&str; 4] = ["agent", "user", "environment", "hook"];
 
 fn is_event(record: &Record<'_>) -> bool {
@@ -134,7 +134,7 @@ fn is_event(record: &Record<'_>) -> bool {
         && record.id.get().is_some()
 }
 
-/// The same of a line that does not end where the bytes do: it begins as the SDK writes it.
+/// Returns true if a line whose end may be missing begins as an event that the SDK writes.
 fn begins_with_an_event(line: &[u8]) -> bool {
     let start = head::solid(line, 256);
     let is_source = |name: &&str| head::has(&start, &format!("\"source\":\"{name}\""));

@@ -5,8 +5,8 @@
 //! `{"resourceLogs":[…]}`, as the Collector's file exporter writes it; 64-bit numbers are strings, or
 //! not) and flat spans and log records (`{"type":"span","name":…,"attributes":{…}}`, as Node's and Python's
 //! exporters write them).
-//! What open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
-//! vercel/ai document:
+//! The documents of open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
+//! vercel/ai say:
 //!
 //! * A span is a call of a model where its operation is `chat`, `generate_content` or
 //!   `text_completion`; older ones use `llm.request.type`, OpenInference by
@@ -155,7 +155,7 @@ struct OtelGenAiDecoder {
     answered: HashMap<Key, Lane>,
     /// Messages that were saved one after another.
     history: History,
-    /// Whether it is the log of a program, of which a few lines are about calls.
+    /// True if it is the log of a program, of which a few lines are about calls.
     is_program_log: bool,
 }
 
@@ -187,7 +187,7 @@ impl Decoder for OtelGenAiDecoder {
 }
 
 impl OtelGenAiDecoder {
-    /// What a line or a document holds.
+    /// Reads the content of a line or a document.
     fn value(&mut self, value: &Value, lost: &Lost, out: &mut Sink<'_>) {
         let place = out.place();
         match value {

@@ -32,7 +32,7 @@ use std::path::Path;
 use trace::Trace;
 use tree::Tree;
 
-/// What a summary begins with.
+/// The beginning of a summary.
 const SUMMARY: &str = "[Previous conversation summary]";
 
 /// The format.

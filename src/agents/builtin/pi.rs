@@ -51,8 +51,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use system::System;
 
-/// What pi counts for an image, whatever its size: 4,800 characters of four to a token. For those
-/// whose size cannot be read.
+/// The tokens that pi counts for an image of any size: 4,800 characters of four to a token. It is used for images whose
+/// size cannot be read.
 const IMAGE_TOKENS: u64 = 1_200;
 
 /// The format.
@@ -121,7 +121,7 @@ fn session_id(name: &str) -> Option<&str> {
     Some(id).filter(|id| !id.is_empty() && is_time)
 }
 
-/// Whether a log begins with the header that pi writes, and the agents that write its format.
+/// Returns true if a log begins with the header that is written by pi and by the agents that use its format.
 pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
     head::solid(head, 64).starts_with(br#"{"type":"session","#)
 }
@@ -305,7 +305,7 @@ impl PiDecoder {
             ..Reset::new(Gone::Compaction, cause, Kept::from(first))
         });
         self.before = record.tokens_before.0.filter(|tokens| *tokens > 0);
-        // What is kept may reach back beyond the summary before this one, which is never kept.
+        // The kept messages may begin before the previous summary, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
             out.emit(Event::cleared_node(old));
         }
@@ -451,8 +451,8 @@ fn parent_of(record: &Record<'_>) -> Parent {
     }
 }
 
-/// The same in every fork. Ids have 32 bits, which is too few for all sessions of a machine, so the
-/// time belongs to it; where there is no id, the numbers.
+/// Returns a key that is the same in every fork. Ids have 32 bits, which is too few for all sessions of a machine, so
+/// the time belongs to it; where there is no id, the numbers.
 fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
     let time = record.timestamp.or_empty();
     match record.id.get() {

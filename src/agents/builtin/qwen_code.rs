@@ -128,9 +128,9 @@ fn recognise(head: &[u8]) -> bool {
 /// Decodes one file.
 #[derive(Default)]
 struct QwenCodeDecoder {
-    /// What the file beside the log says of its sub-agent.
+    /// The facts about its sub-agent in the file beside the log.
     about: Meta,
-    /// Whether the whole file is a sub-agent's; settled by its first record.
+    /// True if the whole file is a sub-agent's. The first record settles it; `None` before.
     of_subagent: Option<bool>,
     branches: HashMap<Lane, Branch>,
 }
@@ -150,7 +150,7 @@ struct Branch {
     request: Option<Key>,
     /// The user's messages, by hash.
     user_messages: HashSet<u64>,
-    /// Whether the user has just asked for a compression.
+    /// True if the user has just asked for a compression.
     commanded: bool,
     /// The user's newest message and its text, while nothing has answered it: it may turn out to have
     /// been a command.

@@ -111,7 +111,7 @@ pub static KILO_CODE: Format = Format {
     ..COMMON
 };
 
-/// What the three formats have in common.
+/// The fields that the three formats have in common.
 const COMMON: Format = Format {
     recognise: &recognise,
     family: "tasks",

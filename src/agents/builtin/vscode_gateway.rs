@@ -94,7 +94,7 @@ struct VscodeGatewayDecoder {
     first: Option<Key>,
     /// Requests whose numbers were emitted.
     emitted: HashSet<Key>,
-    /// Whether contents follow on numbers in this file.
+    /// True if contents follow the numbers in this file.
     has_contents: bool,
     channel: Channel,
 }
@@ -255,7 +255,7 @@ impl Thread {
     }
 }
 
-/// Whether a record is part of an event.
+/// Shows whether a record is part of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrapped {
     Yes,

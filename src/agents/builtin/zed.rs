@@ -114,7 +114,7 @@ record! {
         user: Option<Message<'a>> = "User",
         agent: Option<Message<'a>> = "Agent",
         compaction: Option<Summary<'a>> = "Compaction",
-        /// Whether the user waits for an answer after this compaction.
+        /// True if the user waits for an answer after this compaction.
         waits: Option<bool>,
     }
 
@@ -264,7 +264,7 @@ impl ZedDecoder {
         self.newest = None;
         let here = out.place();
         out.begin(place);
-        // What it cost is in the sum of the thread.
+        // Its cost is in the sum of the thread.
         out.usage(Usage {
             cached: numbers.read.or_zero(),
             output: numbers.output.0,

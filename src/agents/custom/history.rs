@@ -25,7 +25,7 @@ pub(super) struct History {
 struct Reply {
     key: Key,
     request: Key,
-    /// Whether its content is still to come, with the next request.
+    /// True if its content is still to come, with the next request.
     is_empty: bool,
 }
 
@@ -49,7 +49,7 @@ impl History {
                 Ok(message) => message.key(&mapping.id),
                 Err(_) => Key::of_parts(&[&mapping.id, "other", &value.to_string()]),
             };
-            // The same content twice is two messages.
+            // Equal contents are separate messages.
             let nth = alike.entry(content).or_default();
             *nth += 1;
             let own = Key::of_parts(&[&content.get().to_string(), &nth.to_string()]);

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// How a custom log is written.
+/// The description of how a custom log is written.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
     /// Its name: the file's.
     #[serde(skip)]
     pub(super) id: String,
-    /// Where its logs are, from `roots`.
+    /// The places of its logs, from `roots`.
     #[serde(skip)]
     pub(super) places: Vec<Root>,
     /// Its name in narrow columns; none: the file's name.
@@ -21,13 +21,13 @@ pub struct Mapping {
     /// Folders in which its logs are: below `~/`, or absolute.
     #[serde(default)]
     roots: Vec<String>,
-    /// What its files in those folders are called; `*` is any text.
+    /// The pattern of the names of its files in those folders; `*` is any text.
     #[serde(default = "names")]
     pub(super) names: String,
     /// Line by line, or one document.
     #[serde(default)]
     pub(super) shape: Written,
-    /// What one of its first lines, or the document, must hold for a file to be such a log.
+    /// The values that one of its first lines, or the document, must hold for a file to be such a log.
     pub(super) has: Pointers,
     /// The place of the list of messages, if each line is a whole request; in a document, the place of the
     /// list of records. `None` for a document: the document is the list.
@@ -49,7 +49,7 @@ pub struct Mapping {
     /// A tool's result in [`MessageKeys::results`].
     #[serde(default)]
     pub(super) results: ResultKeys,
-    /// What the words for roles mean.
+    /// The meanings of the words for roles.
     #[serde(default)]
     pub(super) roles: Roles,
     /// The provider's numbers.
@@ -61,7 +61,7 @@ fn names() -> String {
     "*.jsonl".to_owned()
 }
 
-/// How a log is written.
+/// The form in which a log is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Written {
@@ -245,7 +245,7 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// What is wrong, with the line and the key, and what to do about it.
+    /// Returns the problem, with the line and the key, and what to do about it.
     pub fn read(name: &str, text: &str) -> Result<Mapping, String> {
         let mut mapping: Mapping = toml::from_str(text).map_err(|error| error.to_string())?;
         name.clone_into(&mut mapping.id);

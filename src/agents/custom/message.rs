@@ -65,7 +65,7 @@ impl<'v> Message<'v> {
         })
     }
 
-    /// What distinguishes it from other messages of a list that is written with every request.
+    /// Returns a key that distinguishes it from other messages of a list that is written with every request.
     pub(super) fn key(&self, agent: &str) -> Key {
         let mut parts = vec![agent.to_owned(), format!("{:?}", self.author)];
         parts.extend(self.tool.clone());
@@ -81,7 +81,7 @@ impl<'v> Message<'v> {
         Key::of_parts(&parts)
     }
 
-    /// What part of the exchange it is.
+    /// Returns the part of the exchange that it is.
     pub(super) fn part(&self) -> Part {
         match self.author {
             Author::User if !self.results.is_empty() => Part::Result,
@@ -92,7 +92,7 @@ impl<'v> Message<'v> {
         }
     }
 
-    /// What it puts into the context. `tools` are the names of tools by call.
+    /// Returns the items that it puts into the context. `tools` are the names of tools by call.
     pub(super) fn items(
         &self,
         tools: &mut HashMap<Key, Box<str>>,

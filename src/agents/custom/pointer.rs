@@ -80,7 +80,7 @@ fn go<'v>(value: &'v Value, step: &str) -> Vec<&'v Value> {
 }
 
 impl Pointers {
-    /// Whether nothing is pointed at.
+    /// Returns true if there are no pointers.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -140,7 +140,7 @@ impl Session {
     /// Emits the facts about the session, where they have changed.
     fn emit_meta(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
         let keys = &mapping.session;
-        // What a record leaves out stays.
+        // Facts that a record leaves out stay unchanged.
         let fact = |of: &[&Pointers], known: &Option<Box<str>>| {
             let found = of.iter().find_map(|pointers| pointers.text(value));
             found.map(Into::into).or_else(|| known.clone())
@@ -287,7 +287,7 @@ fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
     }
 }
 
-/// What these point at is no number of tokens.
+/// An error: a value that the pointers name is no number of tokens.
 struct Unreadable;
 
 /// The sum of the numbers of tokens that these point at; `None`: there is none.

@@ -148,7 +148,7 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
     Some((prompt > 0).then_some((usage, steps, at)))
 }
 
-/// What is known of a conversation: its folder.
+/// Returns the facts that are known of a conversation: its folder.
 pub(super) fn about(hex: &str) -> Meta {
     let bytes = from_hex(hex).unwrap_or_default();
     let trajectory = Message(&bytes);

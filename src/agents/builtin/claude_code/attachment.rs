@@ -96,7 +96,7 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> 
     let name = attachment.kind.or_empty();
     let rendered = record.rendered.iter().flat_map(|part| &part.content.0);
     let mut rendered = rendered.peekable();
-    // What was sent as text is in the context, whatever its type.
+    // An attachment that was sent as text is in the context, whatever its type.
     let sent = rendered.peek().map(|_| (Role::Container, Kind::Reminder));
     let Some((role, kind)) = placement(name).or(sent) else {
         return false;
@@ -251,7 +251,7 @@ fn queued(attachment: &Attachment<'_>, role: Role, kind: Kind, out: &mut Sink<'_
     user_items(&prompt, role, kind, &ToolNames::default(), out)
 }
 
-/// Whether a queued command is the user's: notices of background tasks come the same way.
+/// Returns true if a queued command is the user's: notices of background tasks come the same way.
 fn is_typed(record: &Record<'_>, attachment: &Attachment<'_>) -> bool {
     attachment.command_mode.get() != Some("task-notification") && record.is_meta != Some(true)
 }
@@ -264,7 +264,7 @@ pub(super) fn snapshot(record: &Record<'_>, out: &mut Sink<'_>) -> Option<Vec<Ne
     Some(front(&attachment.system_prompt, &attachment.tools, out))
 }
 
-/// Whether a record is a `prompt_snapshot`.
+/// Returns true if a record is a `prompt_snapshot`.
 pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
     let attachment = record.attachment.as_ref();
     attachment.is_some_and(|attachment| attachment.kind.get() == Some("prompt_snapshot"))

@@ -7,7 +7,7 @@ use kit::lenient::{Lost, Raw, Text};
 use model::event::{Meta, Sink};
 use std::collections::HashSet;
 
-/// Which models of a session were chosen with a window of a million tokens.
+/// The models of a session that were chosen with a window of a million tokens.
 #[derive(Default)]
 pub(super) struct Chosen {
     /// Their names in responses.

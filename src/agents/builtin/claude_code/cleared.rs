@@ -24,7 +24,7 @@ const CLEARABLE: [&str; 12] = [
     "Write",
 ];
 
-/// What may be left out of the next prompt, and what is.
+/// The results that may be left out of the next prompt, and the number of those that are.
 #[derive(Debug, Default)]
 pub(super) struct Clearing {
     /// The calls whose results may be left out, in the order of their results.

@@ -17,7 +17,7 @@ pub(super) static CHAIN: ChainSpec = ChainSpec {
     folders: |log| session_folder(log).into_iter().collect(),
 };
 
-/// What a log is kept in, by its first bytes.
+/// Returns the kind of store of a log, by its first bytes.
 pub(super) fn store(head: &[u8]) -> Option<StoreKind> {
     let first = head.split(|byte| *byte == b'\n').next()?;
     Some(match memchr::memmem::find(first, KIND.as_bytes()) {
@@ -47,13 +47,13 @@ fn session_folder(log: &Path) -> Option<PathBuf> {
     folder.map(Path::to_path_buf)
 }
 
-/// What a fork inherits.
+/// The history that a fork inherits.
 #[derive(Debug)]
 pub(super) struct Fork {
     /// The last record of it.
     last: Option<Key>,
     is_read: bool,
-    /// Whether the fork's own records have begun.
+    /// True if the fork's own records have begun.
     has_begun: bool,
 }
 

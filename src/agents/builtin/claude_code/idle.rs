@@ -13,12 +13,12 @@ const PAUSE: SignedDuration = SignedDuration::from_mins(45);
 /// The pause after which none is made any more: a timer that is a minute late is not served.
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_mins(56);
 
-/// Who is waited for.
+/// Keeps track of who is waited for: the user, or the agent.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     /// When the response was logged after which nobody has typed and no tool has run.
     waits_since: Option<Timestamp>,
-    /// Whether the newest prompt came after a pause.
+    /// True if the newest prompt came after a pause.
     is_back: bool,
 }
 

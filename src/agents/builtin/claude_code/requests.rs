@@ -24,14 +24,14 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
     item: ItemKey,
-    /// What it has in common with the same item in another message.
+    /// A hash that is the same for the same item in another message.
     print: u64,
 }
 
 impl Known {
     fn new(node: Key, item: &NewItem) -> Known {
         let print = match (item.kind, item.call) {
-            // The same call may be written in more than one way.
+            // One call may be written in more than one way.
             (Kind::ToolCall, Some(call)) => call.get(),
             (_, Some(call)) => item.hash ^ call.get(),
             _ => item.hash,
@@ -112,7 +112,7 @@ impl Pool {
 /// The requests of one conversation, as far as its log records them.
 #[derive(Default)]
 pub(super) struct Requests {
-    /// Whether the log may contain them.
+    /// True if the log may contain requests.
     is_on: bool,
     messages: HashMap<Key, Message>,
     /// The items of the conversation's lines since the last compaction.
@@ -155,17 +155,17 @@ pub(super) fn front(items: Vec<NewItem>) -> Node {
 }
 
 impl Requests {
-    /// Whether the system prompt and the tools are known from a request.
+    /// Returns true if the system prompt and the tools are known from a request.
     pub(super) fn has_shape(&self) -> bool {
         self.shape.is_some()
     }
 
-    /// Whether the log contains all that this request held.
+    /// Returns true if the log contains the whole content of this request.
     pub(super) fn is_whole(&self, request: &Text<'_>) -> bool {
         self.whole.is_some() && self.whole == request.key()
     }
 
-    /// Whether the window of this request is one of a million tokens.
+    /// Returns true if the window of this request is one of a million tokens.
     pub(super) fn is_long(&self, request: &Text<'_>) -> bool {
         self.long.is_some() && self.long == request.key()
     }
@@ -475,7 +475,7 @@ impl Requests {
     }
 }
 
-/// Whether a field that a record leaves out is part of what the model reads.
+/// Returns true if a field that a record leaves out is part of what the model reads.
 fn is_content(field: &Text<'_>) -> bool {
     matches!(field.get(), Some("system" | "tools" | "messages"))
 }

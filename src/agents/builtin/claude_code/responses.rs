@@ -1,4 +1,4 @@
-//! Which response a line belongs to, and its key.
+//! Determines the response that a line belongs to, and its key.
 //!
 //! A response is written as one line for each of its blocks. `message.id` and `requestId` are the same on all of them
 //! and unique, where the provider's own are logged. What relays and other makers' endpoints pass on may be constant or
@@ -24,7 +24,7 @@ pub(super) struct Ids<'t> {
 #[derive(Default)]
 pub(super) struct Responses {
     newest: VecDeque<Response>,
-    /// Whether a response's prompt was another on a later line.
+    /// True if a response's prompt was another on a later line.
     begin_with_estimates: bool,
 }
 
@@ -37,7 +37,7 @@ struct Response {
     records: Vec<Key>,
 }
 
-/// What lines of one response have in common.
+/// The fields that the lines of one response have in common.
 struct Line {
     message: Option<Key>,
     request: Option<Key>,
@@ -82,8 +82,8 @@ impl Responses {
         Some(key)
     }
 
-    /// Whether a line's usage is a report: not zero, and no estimate that the response's last line replaces, such as
-    /// that of its beginning in a log whose earlier responses began with one.
+    /// Returns true if a line's usage is a report: not zero, and no estimate that the response's last line replaces,
+    /// such as that of its beginning in a log whose earlier responses began with one.
     pub(super) fn is_report(&self, usage: &Billed) -> bool {
         usage.prompt() > 0 && !(self.begin_with_estimates && usage.output == 0)
     }
@@ -124,7 +124,8 @@ impl Line {
         }
     }
 
-    /// Whether this line is of the same response as an earlier one. `follows`: whether one is the parent of the other.
+    /// Returns true if this line is of the same response as an earlier one. `follows` returns true if one is the parent
+    /// of the other.
     fn continues(&self, earlier: &Line, follows: impl FnOnce() -> bool) -> bool {
         let agree = |one: Option<Key>, other: Option<Key>| Some(one? == other?);
         let message = agree(self.message, earlier.message);
@@ -139,7 +140,7 @@ impl Line {
     }
 }
 
-/// How many responses are remembered: Claude Code runs 10 sub-agents at once.
+/// The number of responses that are remembered: Claude Code runs 10 sub-agents at once.
 const NEWEST_RESPONSES: usize = 16;
 
 #[cfg(test)]

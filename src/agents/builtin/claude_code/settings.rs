@@ -47,7 +47,7 @@ const OFF_ENV: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
 
 /// Windows for compaction are taken to this range.
 const COMPACT_WINDOW: RangeInclusive<u64> = 100_000..=1_000_000;
-/// What is left where 1M windows are switched off.
+/// The window that remains where 1M windows are switched off.
 const WITHOUT_1M: u64 = 200_000;
 
 fn read(files: &[&[u8]]) -> Overrides {

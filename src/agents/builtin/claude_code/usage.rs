@@ -1,4 +1,4 @@
-//! What a line says of usage, without what the conversation holds.
+//! Reads the usage of a line, without the content of the conversation.
 
 use super::chosen::Chosen;
 use super::fork;
@@ -129,7 +129,7 @@ impl Line<'_> {
     }
 }
 
-/// Whether an assistant's record is none of a response: nothing of it was sent or paid for.
+/// Returns true if an assistant's record is not part of a response: nothing of it was sent or paid for.
 pub(super) fn is_synthetic(model: Option<&str>, is_error: Option<bool>) -> bool {
     model == Some("<synthetic>") || is_error == Some(true)
 }
@@ -178,7 +178,7 @@ pub(super) fn bill_progress(data: Option<Raw<'_>>, responses: &mut Responses, ou
     }
 }
 
-/// Whether a sub-agent wrote this line. The field is near its beginning.
+/// Returns true if a sub-agent wrote this line. The field is near its beginning.
 pub(super) fn is_side(line: &[u8]) -> bool {
     const FIELD: &[u8] = b"\"isSidechain\"";
     let Some(at) = memmem::find(line, FIELD) else {

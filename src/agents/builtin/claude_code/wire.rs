@@ -60,7 +60,7 @@ record! {
         pub(super) total_cost: Dollars = "totalCostUSD",
     }
 
-    /// What a sub-agent does, in its parent's log.
+    /// A record of a sub-agent's progress in its parent's log.
     pub(super) struct Progress<'a> {
         pub(super) message: ProgressMessage<'a>,
     }
@@ -78,7 +78,7 @@ record! {
         pub(super) usage: Option<ResponseUsage<'a>>,
     }
 
-    /// What is beside a sub-agent's log.
+    /// The facts in the file beside a sub-agent's log.
     pub(super) struct AboutAgent<'a> {
         pub(super) description: Text<'a>,
         pub(super) agent_type: Text<'a> = "agentType",
@@ -99,7 +99,7 @@ record! {
         pub(super) context_management: ContextManagement<'a>,
     }
 
-    /// What was left out of the prompt of a response.
+    /// The content that was left out of the prompt of a response.
     pub(super) struct ContextManagement<'a> {
         pub(super) applied_edits: Vec<Edit<'a>>,
         pub(super) client_sent_keep_tool_uses: Count,
@@ -113,12 +113,12 @@ record! {
         pub(super) cleared_input_tokens: Count,
     }
 
-    /// How the messages of a record differ from those of the request.
+    /// The difference between the messages of a record and those of the request.
     pub(super) struct Cut<'a> {
         kind: Text<'a>,
     }
 
-    /// How a request was made.
+    /// The parameters with which a request was made.
     pub(super) struct Params<'a> {
         model: Text<'a>,
         betas: Vec<Text<'a>>,
@@ -129,7 +129,7 @@ record! {
         ttl: Text<'a> = "value" / "ttl",
     }
 
-    /// What comes before the messages of a request.
+    /// The part of a request before its messages.
     pub(super) struct Shape<'a> {
         pub(super) system: Strings<'a>,
         pub(super) tools: Vec<Raw<'a>>,
@@ -156,7 +156,7 @@ record! {
         ephemeral_1h_input_tokens: Count,
     }
 
-    /// What the provider's own tools did.
+    /// The uses of the provider's own tools.
     struct ServerTools {
         web_search_requests: Count,
     }
@@ -168,7 +168,7 @@ record! {
     pub(super) struct CompactMetadata<'a> {
         pub(super) trigger: Text<'a>,
         pub(super) pre_tokens: Count = "preTokens",
-        /// Whether the summary was made beforehand.
+        /// True if the summary was made beforehand.
         pub(super) precomputed: Option<bool>,
         preserved_segment: Segment<'a> = "preservedSegment",
         preserved_messages: Preserved<'a> = "preservedMessages",
@@ -280,21 +280,23 @@ impl ResponseUsage<'_> {
 }
 
 impl Record<'_> {
-    /// How long the provider keeps the prompt of a request in its cache, in minutes; `None`: it does not.
+    /// Returns the minutes for which the provider keeps the prompt of a request in its cache; `None`: it does not keep
+    /// it.
     pub(super) fn cache_minutes(&self) -> Option<u8> {
         let is_hour = |mark: &CacheControl<'_>| mark.ttl.get() == Some("1h");
         let minutes = |mark: &CacheControl<'_>| if is_hour(mark) { 60 } else { 5 };
         self.cache_control.iter().map(minutes).max()
     }
 
-    /// Whether somebody is at the client who may type, by how it was started; `None`: the record does not say.
+    /// Returns true if a user who may type is at the client, by the way it was started; `None`: the record does not
+    /// say.
     pub(super) fn attended(&self) -> Option<bool> {
         let started = self.entrypoint.get()?;
         Some(ATTENDED.iter().any(|name| started.starts_with(name)))
     }
 }
 
-/// How a client is started at which somebody may type, or what such names begin with (bundle of 2.1.332).
+/// Names of the ways to start a client at which a user may type, or their beginnings (bundle of 2.1.332).
 const ATTENDED: [&str; 9] = [
     "cli",
     "claude-vscode",
@@ -313,7 +315,7 @@ impl Params<'_> {
         Some(model_name(self.model.get()?, self.is_long()))
     }
 
-    /// Whether the window is one of a million tokens.
+    /// Returns true if the window is one of a million tokens.
     pub(super) fn is_long(&self) -> bool {
         let mut betas = self.betas.iter().filter_map(Text::get);
         betas.any(|beta| beta.starts_with("context-1m-"))
@@ -333,7 +335,7 @@ pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
 }
 
 impl CompactMetadata<'_> {
-    /// What the compaction leaves in the context.
+    /// Returns the part of the context that the compaction keeps.
     pub(super) fn kept(&self) -> Kept {
         let messages = &self.preserved_messages;
         if let Some(ids) = messages.all_uuids.as_ref().or(messages.uuids.as_ref()) {

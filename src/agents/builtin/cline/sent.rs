@@ -1,4 +1,4 @@
-//! What is sent of the messages that the model did not write.
+//! Reads the parts of the user's messages and of tools' results that are sent.
 
 use super::{AROUND, counted};
 use kit::anthropic::{self, Block, Content, ToolNames};
@@ -79,7 +79,7 @@ fn result(
     (item, cut as u64)
 }
 
-/// What the user typed, without the tags around it.
+/// Adds the text that the user typed, without the tags around it.
 fn typed(text: &str, out: &mut Sink<'_>) -> NewItem {
     let inside = text.strip_prefix("<user_input mode=\"");
     let inside = inside.and_then(|rest| rest.strip_suffix("</user_input>")?.split_once("\">"));

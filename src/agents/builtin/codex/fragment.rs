@@ -25,7 +25,7 @@ const TAGS: &[(&str, Kind)] = &[
     ("<realtime_conversation>", Kind::Reminder),
 ];
 
-/// The same for texts that are not between tags of one name.
+/// The beginnings, ends and kinds of texts that are not between tags of one name.
 const OTHERS: &[(&str, &str, Kind)] = &[
     ("# AGENTS.md instructions", "</INSTRUCTIONS>", Kind::Memory),
     ("<external_", ">", Kind::Reminder),
@@ -61,7 +61,7 @@ pub(super) fn of_developer(text: &str, named: Option<&str>) -> Kind {
     }
 }
 
-/// Who wrote a text, by the name that the log gives it.
+/// The author of a text, by the name that the log gives it.
 enum Author {
     User,
     Harness(Kind),
@@ -92,7 +92,7 @@ fn kind(text: &str, is_end: impl Fn(&str) -> bool) -> Option<Kind> {
     found.find_map(|(close, kind)| is_end(&close).then_some(kind))
 }
 
-/// Whether a text of a user message is a compaction's summary.
+/// Returns true if a text of a user message is a compaction's summary.
 pub(super) fn is_summary(text: &str) -> bool {
     text.starts_with(SUMMARY)
 }

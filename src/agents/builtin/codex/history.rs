@@ -54,8 +54,8 @@ impl CodexDecoder {
             items: piece.items,
             ..Node::default()
         };
-        // What comes from outside is taken in between responses. What the model writes next belongs to a new
-        // response, even if the interrupted one was never reported.
+        // Messages from outside are inserted between responses. The model's next output belongs to a new response, even
+        // if the interrupted one was never reported.
         self.is_interrupted |= piece.is_users || item.is_agents();
         match node.part {
             Part::Output => {
@@ -179,7 +179,7 @@ impl CodexDecoder {
         self.user_messages.iter().map(|(key, _)| *key).collect()
     }
 
-    /// Whether this version may compact at the end of a turn, below its usual limit.
+    /// Returns true if this version may compact at the end of a turn, below its usual limit.
     fn compacts_turn_ends(&self) -> bool {
         let version = self.meta.version.as_deref();
         version.is_some_and(|version| !version::is_newer(FIRST_WITH_TURN_ENDS, version))
@@ -200,8 +200,9 @@ impl CodexDecoder {
 /// The first version that was seen to compact at the end of a turn, by `model_post_turn_compact_threshold_percent`.
 const FIRST_WITH_TURN_ENDS: &str = "0.169";
 
-/// Which item of a new history is the first of those that came while its summary was being made (0.171, with
-/// `async_compaction`): the summary, if results of tools follow it. Otherwise there are none.
+/// Returns the index of the first item of a new history that came while its summary was being made (0.171, with
+/// `async_compaction`): the summary's, if results of tools follow it. Otherwise there are none, and it returns the
+/// length.
 fn came_beside(history: &[Item<'_>]) -> usize {
     let is_summary = |item: &Item<'_>| item.kind.get() == Some("compaction");
     let summary = history.iter().position(is_summary);

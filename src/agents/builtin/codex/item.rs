@@ -25,12 +25,12 @@ record! {
 /// what is longer was cut. Measured: in bytes, not tokens.
 pub(super) const OUTPUT_BYTES: u64 = 48_000;
 
-/// What a piece of history is.
+/// A piece of history, by its part of the exchange and its items.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub part: Part,
     pub items: Vec<NewItem>,
-    /// Whether it contains something that the user wrote.
+    /// True if it contains something that the user wrote.
     pub is_users: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct ItemContext<'s> {
     pub tool: Option<&'s str>,
     /// A summary that may be among the user messages, word for word.
     pub summary: &'s str,
-    /// Whether a message of another agent would be the one that starts the turn.
+    /// True if a message of another agent would be the one that starts the turn.
     pub opens: bool,
     /// The most bytes of a tool's output that the model gets.
     pub budget: u64,
@@ -255,7 +255,7 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
     }
 }
 
-/// What another agent wrote: the task of a sub-agent's turn, or a result that comes back.
+/// Adds a message of another agent: the task of a sub-agent's turn, or a result that comes back.
 fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
     let (part, message) = if context.opens {
         (Part::Input, out.item(Role::User, Kind::Text))

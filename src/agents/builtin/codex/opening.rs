@@ -1,11 +1,11 @@
-//! What a line is, by its beginning alone: most lines need not be parsed for that.
+//! Determines the type of a line by its beginning alone: most lines need not be parsed for that.
 
 use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memchr;
 use memchr::memmem::{Finder, FinderBuilder};
 use std::sync::LazyLock;
 
-/// How a record begins. Within a text its quotes would be escaped.
+/// The beginning of a record. Within a text its quotes would be escaped.
 const BEGINNING: &[u8] = b"{\"timestamp\":\"";
 static NEXT: LazyLock<Finder<'static>> =
     LazyLock::new(|| FinderBuilder::new().build_forward_with_ranker(Rank, BEGINNING));
@@ -23,7 +23,7 @@ impl HeuristicFrequencyRank for Rank {
     }
 }
 
-/// Whether a line that begins as a record does is one record: no other begins in it.
+/// Returns true if a line that begins as a record does is one record: no other begins in it.
 pub(super) fn is_one_record(line: &[u8]) -> bool {
     line.get(1..).is_some_and(|rest| NEXT.find(rest).is_none())
 }

@@ -1,4 +1,4 @@
-//! Whether a count follows the response that it reports, or comes before it.
+//! Determines whether a count follows the response that it reports, or comes before it.
 //!
 //! Codex writes a `token_count` after the response's items. 0.64 and 0.65 wrote it before them; there the count is written
 //! again when the next response begins. In 1,650 responses of 0.125 to 0.145 no count was repeated between a response's items
@@ -13,11 +13,11 @@ pub(super) struct Open {
     request: Option<Key>,
     /// A request that was reported before any of its items.
     awaited: Option<Key>,
-    /// Whether the open response was reported before its items.
+    /// True if the open response was reported before its items.
     is_reported: bool,
-    /// Whether the newest count was repeated since the open response's newest item.
+    /// True if the newest count was repeated since the open response's newest item.
     is_over: bool,
-    /// Whether counts come before their items.
+    /// True if counts come before their items.
     is_early: bool,
 }
 
@@ -88,7 +88,7 @@ impl Open {
     }
 }
 
-/// What a new count reports.
+/// The response that a new count reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     /// The response whose items came before it.

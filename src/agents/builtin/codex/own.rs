@@ -1,7 +1,7 @@
-//! What Codex itself counts of an item: the number of bytes that it divides by four and adds to the last
-//! reported total.
+//! Computes Codex's own count of an item: the number of bytes that it divides by four and adds to the last reported
+//! total.
 //!
-//! It is what the model sees of the item, without its JSON (openai/codex,
+//! The bytes are those that the model sees of the item, without its JSON (openai/codex,
 //! `core/src/context_manager/history.rs` at 86be5320). With 0.169 the limit lay between this count at a
 //! compaction and at the check before it, 32 times of 32.
 

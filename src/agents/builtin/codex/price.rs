@@ -1,4 +1,5 @@
-//! What besides its tokens changes the price of a response: its service tier, and searches in the web.
+//! Keeps the circumstances besides its tokens that change the price of a response: its service tier, and searches in
+//! the web.
 //!
 //! The settings of a thread name the tier of the turns that begin after them (`thread_settings_applied`, seen in files of
 //! 0.144 and 0.145). A tier in a usage report is the one that the provider answered with.
@@ -6,14 +7,14 @@
 use kit::lenient::Text;
 use model::event::{Surcharge, Surcharges};
 
-/// What changes the price of the next response.
+/// The circumstances that change the price of the next response.
 #[derive(Debug, Default)]
 pub(super) struct Price {
     /// The tier of the running turn.
     tier: Surcharges,
     /// The tier of turns that are still to begin.
     of_next_turn: Surcharges,
-    /// Whether the open response has searched in the web.
+    /// True if the open response has searched in the web.
     has_searched: bool,
 }
 

@@ -27,11 +27,11 @@ pub(super) struct CodexDecoder {
     pub(super) recorded: Option<(Key, Cost)>,
     /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
     pub(super) unshown: Option<(Key, TokenUsage)>,
-    /// What a `token_count` reported of such a response, with its place and time, until the next line.
+    /// The usage that a `token_count` reported for such a response, with its place and time, until the next line.
     pub(super) unclear: Option<(Place, Option<Timestamp>, Usage)>,
     /// The `comp_hash` of the turn before the newest compaction, until the next turn has its own.
     pub(super) compacted_for: Option<Box<str>>,
-    /// Whether a summary was written that is not yet the history.
+    /// True if a summary was written that has not yet replaced the history.
     pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
     pub(super) ordinal: Option<u64>,
@@ -39,15 +39,15 @@ pub(super) struct CodexDecoder {
     pub(super) turn: Option<Box<str>>,
     /// The response that is being written.
     pub(super) open: Open,
-    /// Whether a message came from outside since the last output.
+    /// True if a message came from outside since the last output.
     pub(super) is_interrupted: bool,
-    /// How often each request's key has occurred, to distinguish equal ones.
+    /// The number of times that each request's key has occurred, to distinguish equal ones.
     pub(super) keys: HashMap<Key, u64>,
     /// Tools by the id of their call, until the output comes.
     pub(super) tools: HashMap<Key, Box<str>>,
     /// The user's messages since the last compaction: node, bytes.
     pub(super) user_messages: Vec<(Key, u64)>,
-    /// What the harness put in before the model's first output.
+    /// The messages that the harness inserted before the model's first output.
     pub(super) opening: Vec<Key>,
     pub(super) has_output: bool,
     /// The newest facts.
@@ -288,8 +288,8 @@ const EVENTS: [&str; 7] = [
     "thread_settings_applied",
 ];
 
-/// Whether an event of this type does not concern the context. Such lines are a third of a log, and their bodies need not
-/// be parsed.
+/// Returns true if an event of this type does not concern the context. Such lines are a third of a log, and their
+/// bodies need not be parsed.
 pub(super) fn is_irrelevant(kind: &[u8]) -> bool {
     !kind.is_empty() && !EVENTS.iter().any(|event| event.as_bytes() == kind)
 }

@@ -41,7 +41,7 @@ impl CodexDecoder {
         key
     }
 
-    /// What the thread has used so far, for a key.
+    /// Returns the tokens that the thread has used so far, as bytes for a key.
     fn spent(&self) -> [[u8; 8]; 6] {
         self.meter.total().copied().unwrap_or_default().bytes()
     }
@@ -162,7 +162,7 @@ impl CodexDecoder {
         }
     }
 
-    /// Whether the model has written nothing yet.
+    /// Returns true if the model has written nothing yet.
     fn is_at_beginning(&self) -> bool {
         self.thread.id.is_some() && !self.thread.is_repeating() && !self.has_output
     }
@@ -185,7 +185,7 @@ impl CodexDecoder {
         }
     }
 
-    /// Whether the line that is being read was copied from the parent's history: it was billed there.
+    /// Returns true if the line that is being read was copied from the parent's history: it was billed there.
     pub(super) fn is_copied(&self) -> bool {
         self.thread.is_copied(self.ordinal)
     }

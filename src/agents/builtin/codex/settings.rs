@@ -19,8 +19,7 @@ pub(super) const SETTINGS: Settings = Settings::new(
     read,
 );
 
-/// What Codex uses of a raw window, in percent, if the model does not have another share. Logs contain
-/// the usable part.
+/// The share of a raw window that Codex uses, in percent, unless the model has another. Logs contain the usable part.
 const USED: u64 = 95;
 
 fn read(files: &[&[u8]]) -> Overrides {
@@ -66,8 +65,8 @@ fn read(files: &[&[u8]]) -> Overrides {
 /// Compactions in the background. The percent is one of the raw window.
 const BACKGROUND: &str = "/features/async_compaction";
 
-/// What is set of compactions for other reasons than the size: in the background from a share of the raw window on, and
-/// before a turn whose model has another `comp_hash` than that of the turn before.
+/// Returns the settings of compactions for other reasons than the size: in the background from a share of the raw
+/// window on, and before a turn whose model has another `comp_hash` than that of the turn before.
 fn others<N: Iterator<Item = String>>(
     config: &Layers,
     names: impl Fn(&str) -> N,

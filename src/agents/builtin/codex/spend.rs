@@ -1,5 +1,4 @@
-//! What a line says of usage. A response is named after its first output: of the others, only that they are there
-//! matters.
+//! Reads the usage of a line. A response is named after its first output; of the others, only their presence matters.
 
 use super::opening::{Opening, is_one_record};
 use super::reader::{CodexDecoder, is_irrelevant};
@@ -42,13 +41,13 @@ impl CodexDecoder {
         }
     }
 
-    /// Whether a line is one more output of the open response.
+    /// Returns true if a line is one more output of the open response.
     fn goes_on(&self, kind: &[u8], role: &[u8], line: &[u8]) -> bool {
         let is_output = match kind {
             b"message" => role == b"assistant",
             _ => OUTPUTS.contains(&kind),
         };
-        // What stands beside an item may make it none of the history.
+        // A note beside an item may exclude it from the history.
         let is_plain = || NOTES.iter().all(|note| note.find(line).is_none());
         is_output && self.open.get().is_some() && !self.is_interrupted && is_plain()
     }
@@ -75,7 +74,7 @@ const OUTPUTS: [&[u8]; 7] = [
     b"image_generation_call",
 ];
 
-/// What may be noted of an output beside it.
+/// Finders of the notes beside an output that may exclude it from the history.
 static NOTES: LazyLock<[Finder<'static>; 2]> =
     LazyLock::new(|| ["\"compaction_output\"", "\"delivered_assistant_message\""].map(Finder::new));
 

@@ -18,13 +18,13 @@ pub(super) struct Thread {
     pub(super) is_sub_agent: bool,
     /// The ordinal of the own first line of a sub-agent or a fork.
     pub(super) own_from: Option<u64>,
-    /// Whether the lines of the rollout that this one continues should follow.
+    /// True if the lines of the rollout that this one continues should follow.
     pub(super) expects_base: bool,
     /// When the file's first line was written.
     pub(super) began: Option<Timestamp>,
     /// The thread whose history the lines repeat; `None`: they are the thread's own.
     repeated: Option<Box<str>>,
-    /// Whether turns say when they began, so that the times of lines need not.
+    /// True if the log has the times at which turns began, so that the times of lines are not needed.
     turns_have_times: bool,
 }
 
@@ -61,13 +61,13 @@ impl Thread {
         }
     }
 
-    /// Whether a moment is later than this after the first line was written.
+    /// Returns true if a moment is more than `by` after the first line was written.
     fn is_after(&self, time: Option<Timestamp>, by: SignedDuration) -> bool {
         let pair = self.began.zip(time);
         pair.is_some_and(|(began, time)| time.duration_since(began) > by)
     }
 
-    /// Whether another thread's history is being read.
+    /// Returns true if another thread's history is being read.
     pub(super) fn is_repeating(&self) -> bool {
         self.repeated.is_some()
     }
@@ -78,7 +78,7 @@ impl Thread {
         id.unwrap_or_default()
     }
 
-    /// Whether the rollout that this one continues was not found. True once, at the line after the first.
+    /// Returns true if the rollout that this one continues was not found. It does so once, at the line after the first.
     pub(super) fn lacks_base(&mut self, ordinal: Option<u64>) -> bool {
         std::mem::take(&mut self.expects_base)
             && self
@@ -87,8 +87,8 @@ impl Thread {
                 .is_none_or(|(own, line)| line >= own)
     }
 
-    /// Whether a line with this number is of another thread that has a log of its own, where its responses are billed.
-    /// A fork without numbers may be all that is left of the thread that it repeats.
+    /// Returns true if a line with this number is of another thread that has a log of its own, where its responses are
+    /// billed. A fork without numbers may be all that is left of the thread that it repeats.
     pub(super) fn is_copied(&self, ordinal: Option<u64>) -> bool {
         match (self.own_from, ordinal) {
             (Some(own_from), Some(ordinal)) => ordinal < own_from,

@@ -1,4 +1,4 @@
-//! Which message of a user begins a turn, and which is put into the running one.
+//! Determines which message of a user begins a turn, and which is inserted into the running one.
 //!
 //! Newer files mark turns by `task_started`. Older ones write the turn's settings, before the user's
 //! message or after it, and some of them again before each request; the oldest write nothing. There, a
@@ -9,13 +9,13 @@
 pub(super) struct Turns {
     /// A turn has begun that has no user message yet.
     waiting: bool,
-    /// Whether `task_started` lines mark turns.
+    /// True if `task_started` lines mark turns.
     marked: bool,
-    /// Whether the history was just rebuilt, after which the running turn's settings are repeated.
+    /// True if the history was just rebuilt, after which the running turn's settings are repeated.
     rebuilt: bool,
-    /// Whether an answer of the model is still to come.
+    /// True if an answer of the model is still to come.
     busy: bool,
-    /// Whether the newest item is an answer of the model.
+    /// True if the newest item is an answer of the model.
     answered: bool,
 }
 
@@ -57,12 +57,12 @@ impl Turns {
         self.answered = false;
     }
 
-    /// Whether a turn has begun that has no user message yet.
+    /// Returns true if a turn has begun that has no user message yet.
     pub fn is_waiting(&self) -> bool {
         self.waiting
     }
 
-    /// Whether the running turn has its answer: nothing came after it.
+    /// Returns true if the running turn has its answer: nothing came after it.
     pub fn has_ended(&self) -> bool {
         self.marked && self.answered && !self.waiting
     }

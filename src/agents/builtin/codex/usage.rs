@@ -1,4 +1,4 @@
-//! What a `token_count` reports: a new call, the agent's own estimate, or nothing new.
+//! Determines what a `token_count` reports: a new call, the agent's own estimate, or nothing new.
 //!
 //! `total_token_usage` is the lifetime's spend and distinguishes calls; `last_token_usage` is one call,
 //! whose input is the context. Dividing the total by the window is the classic error.
@@ -6,7 +6,7 @@
 use super::wire::TokenUsage;
 use model::event::Billed;
 
-/// What a `token_count` reports.
+/// The content of a `token_count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
     /// A call that was not reported before, and what it cost.
@@ -26,7 +26,7 @@ pub(super) enum Report {
 pub(super) struct Meter {
     /// Without what was written to a cache: only newer versions add that up.
     total: Option<TokenUsage>,
-    /// Whether the log has it.
+    /// True if the log has it.
     has_totals: bool,
     last: Option<TokenUsage>,
     /// The newest call of a `token_usage_record`, until a `token_count` repeats it.
@@ -90,7 +90,7 @@ impl Meter {
     }
 }
 
-/// What a call cost.
+/// Returns the cost of a call.
 pub(super) fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     let read = usage.cached.or_zero().min(input);
@@ -99,11 +99,11 @@ pub(super) fn billed(usage: TokenUsage) -> Billed {
         .with_reasoning(usage.reasoning.or_zero().min(output))
 }
 
-/// What a response cost its thread.
+/// The cost of a response to its thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     pub billed: Billed,
-    /// Whether it is another thread's, which paid for it.
+    /// True if it is another thread's, which paid for it.
     pub is_inherited: bool,
 }
 

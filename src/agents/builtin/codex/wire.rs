@@ -32,7 +32,7 @@ record! {
         pub metadata: ItemMetadata<'a>,
     }
 
-    /// What the harness notes of an item, beside it.
+    /// The notes of the harness beside an item.
     pub(super) struct ItemMetadata<'a> {
         /// The tokens to which the item was cut, if they are not the usual ones.
         pub fallback_token_limit_override: Count,
@@ -65,7 +65,7 @@ record! {
         pub end_byte_offset: Count,
     }
 
-    /// What started a session, where that is more than a word.
+    /// The origin of a session, where it is more than a word.
     pub(super) struct Origin<'a> {
         pub subagent: Pieces<Subagent<'a>>,
     }
@@ -169,9 +169,9 @@ record! {
         pub passthrough: Passthrough<'a> = "internal_chat_message_metadata_passthrough",
     }
 
-    /// What the harness notes of a message, in it.
+    /// The notes of the harness in a message.
     pub(super) struct Passthrough<'a> {
-        /// Who wrote each part of the content.
+        /// The author of each part of the content.
         pub content_item_kinds: Vec<Text<'a>>,
     }
 
@@ -199,7 +199,7 @@ impl<'a> Field<'a> for Payload<'a> {
 }
 
 impl Item<'_> {
-    /// Whether another agent wrote it.
+    /// Returns true if another agent wrote it.
     pub fn is_agents(&self) -> bool {
         matches!(
             self.kind.or_empty(),
@@ -207,7 +207,7 @@ impl Item<'_> {
         )
     }
 
-    /// Whether it is a summary that only the model can read.
+    /// Returns true if it is a summary that only the model can read.
     pub fn is_summary(&self) -> bool {
         matches!(
             self.kind.or_empty(),
@@ -215,7 +215,7 @@ impl Item<'_> {
         )
     }
 
-    /// Who wrote a part of the content, as the log names it; `None`: not named.
+    /// Returns the author of a part of the content, as the log names it; `None`: not named.
     pub fn part_kind(&self, nth: usize) -> Option<&str> {
         let kinds = &self.passthrough.content_item_kinds;
         let is_complete = kinds.len() == self.content.0.len();
@@ -224,18 +224,18 @@ impl Item<'_> {
 }
 
 impl ContentPart<'_> {
-    /// Whether it has any content: an image may be named without being in the log.
+    /// Returns true if it has any content: an image may be named without being in the log.
     pub fn has_content(&self) -> bool {
         let texts = [&self.text, &self.image_url, &self.encrypted_content];
         texts.into_iter().any(|text| text.get().is_some()) || self.is_image_file()
     }
 
-    /// Whether it is an image.
+    /// Returns true if it is an image.
     pub fn is_image(&self) -> bool {
         self.image_url.get().is_some() || self.is_image_file()
     }
 
-    /// Whether it is an image of which the log holds only a file's name.
+    /// Returns true if it is an image of which the log holds only a file's name.
     pub fn is_image_file(&self) -> bool {
         self.kind.get() == Some("input_image") && self.file_id.get().is_some()
     }
@@ -272,7 +272,7 @@ impl TokenUsage {
         })
     }
 
-    /// The same but for what was written to a cache.
+    /// Returns the usage without the tokens that were written to a cache.
     pub fn without_writes(self) -> TokenUsage {
         TokenUsage {
             cache_write: Count(None),
@@ -280,12 +280,12 @@ impl TokenUsage {
         }
     }
 
-    /// Whether it has a prompt, and any tokens at all.
+    /// Returns true if it has a prompt, and any tokens at all.
     pub fn is_some(&self) -> bool {
         self.input.0.is_some() && (self.input.or_zero() > 0 || self.output.or_zero() > 0)
     }
 
-    /// Whether both may be of one call: no number that both have differs.
+    /// Returns true if both may be of one call: no number that both have differs.
     pub fn agrees(&self, other: &TokenUsage) -> bool {
         let numbers = |usage: &TokenUsage| {
             let TokenUsage {

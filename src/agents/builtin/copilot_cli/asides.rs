@@ -29,7 +29,7 @@ enum Found {
     Elsewhere,
 }
 
-/// What was found for a response: the window, and the usage.
+/// The numbers that were found for a response: the window, and the usage.
 type Numbers = (Option<u64>, Option<Usage>);
 
 impl Asides {

@@ -107,7 +107,7 @@ impl Data<'_> {
 }
 
 impl Binary<'_> {
-    /// Whether an attachment is sent as it is; others are named in the message's text.
+    /// Returns true if an attachment is sent as it is; others are named in the message's text.
     pub(super) fn is_inline(&self) -> bool {
         self.kind.get() == Some("blob")
     }

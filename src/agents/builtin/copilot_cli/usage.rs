@@ -58,7 +58,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    /// What a compaction cost: it counts, but holds no part of the conversation.
+    /// Adds the cost of a compaction to the totals. Its calls are no part of the conversation.
     pub(super) fn compaction_calls(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let request = Key::of_number("copilot compaction", out.place().id());
         let Some(usage) = data.compaction_tokens_used.usage(request) else {
@@ -112,8 +112,8 @@ impl CopilotCliDecoder {
         self.billed_since_end = Billed::default();
     }
 
-    /// Whether sums are those of the newest run alone, as some builds write them: one has fallen, or the output is nearer to
-    /// what was written since the run before than to that and all before it.
+    /// Returns true if the sums are those of the newest run alone, as some builds write them. Then one of them has
+    /// fallen, or the output is nearer to the output since the run before than to that of all runs.
     fn began_again(&self, sums: &BTreeMap<Box<str>, Billed>) -> bool {
         let has_fallen = self.sums_at_end.iter().any(|(model, before)| {
             let now = sums.get(model);

@@ -40,7 +40,7 @@ macro_rules! root {
     };
 }
 
-/// Where a message's id is in the root.
+/// The SQL expression for the place of a message's id in the root.
 macro_rules! place {
     () => {
         concat!("instr(", root!(), ", unhex(id))")
@@ -99,7 +99,7 @@ record! {
     }
 }
 
-/// What is read of a chat's root.
+/// The data that is read from a chat's root.
 #[derive(Default)]
 pub(super) struct Root {
     /// Cursor's size of the prompt, until it is reported.

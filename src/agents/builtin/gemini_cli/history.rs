@@ -8,14 +8,14 @@ use super::parts::Bit;
 use model::event::Key;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// What a part is, to find it again.
+/// The identity of a part, by which it is found again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Print {
     /// A notice to the user, which is not in the context, or a part that is gone.
     Notice,
     /// A response that has neither text nor calls yet.
     Empty,
-    /// What somebody said, by the hashes of its pieces.
+    /// Something that was said, by the hashes of its pieces.
     Said { by_model: bool, hashes: Vec<u64> },
     /// A call, by its id.
     Call(u64),
@@ -33,11 +33,11 @@ pub(super) struct Slot {
     /// Its node; `None`: it is not in the context.
     pub(super) node: Option<Key>,
     pub(super) print: Print,
-    /// Whether it is a summary, or the model's answer to it.
+    /// True if it is a summary, or the model's answer to it.
     pub(super) is_memory: bool,
 }
 
-/// How a part of a message is related to what was there.
+/// The relation of a part of a message to the parts before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// It was there.
@@ -81,29 +81,29 @@ impl Slot {
         }
     }
 
-    /// Whether the model said it.
+    /// Returns true if the model said it.
     pub(super) fn is_models(&self) -> bool {
         matches!(self.print, Print::Said { by_model: true, .. })
     }
 }
 
 impl History {
-    /// Whether nothing was read yet.
+    /// Returns true if nothing was read yet.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Whether this message was read.
+    /// Returns true if this message was read.
     pub(super) fn has(&self, message: Key) -> bool {
         self.messages.contains(&message)
     }
 
-    /// Whether one of its parts has this node.
+    /// Returns true if one of its parts has this node.
     pub(super) fn is_node(&self, node: Option<Key>) -> bool {
         self.slots.iter().any(|slot| slot.node == node)
     }
 
-    /// Whether it has the call that this is the result of.
+    /// Returns true if it has the call that this is the result of.
     pub(super) fn has_call(&self, result: &Print) -> bool {
         let Print::Result { call, .. } = result else {
             return false;
@@ -210,7 +210,7 @@ impl Pool {
         pool
     }
 
-    /// How many of these pieces one of the parts was made of that begins with them.
+    /// Returns the number of these pieces that make up one of the parts that begins with them; `None`: none does.
     pub(super) fn length(&self, by_model: bool, pieces: &[u64]) -> Option<usize> {
         let places = self.said.get(pieces.first()?)?;
         places
@@ -228,7 +228,7 @@ impl Pool {
         }
     }
 
-    /// What was said in exactly these pieces.
+    /// Takes the part that was said in exactly these pieces; `None`: there is none.
     pub(super) fn said(&mut self, by_model: bool, pieces: &[u64]) -> Option<Slot> {
         let places = self.said.get(pieces.first()?)?;
         let is_it = |ix: &usize| self.begins(*ix, by_model, pieces) == Some(pieces.len());
@@ -284,7 +284,7 @@ impl Pool {
 /// checkpoint that gives its messages new ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repeat {
-    /// How many parts have come again.
+    /// The number of parts that have come again; `None`: the history is not being repeated.
     upto: Option<usize>,
 }
 
@@ -299,7 +299,7 @@ impl Repeat {
         self.upto = None;
     }
 
-    /// Whether a message is the next one of the history; then it is passed.
+    /// Returns true if a message is the next one of the history, and passes it.
     pub(super) fn passes(&mut self, bits: &[Bit<'_, '_>], history: &History) -> bool {
         let Some(upto) = self.upto else {
             return false;

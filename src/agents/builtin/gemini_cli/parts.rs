@@ -1,4 +1,4 @@
-//! What of a message is in the prompt.
+//! Determines the parts of a message that are in the prompt.
 
 use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
@@ -69,7 +69,7 @@ impl<'r, 'a> Bit<'r, 'a> {
         }
     }
 
-    /// Whether it begins a text that the harness wrote.
+    /// Returns true if it begins a text that the harness wrote.
     pub(super) fn begins_note(&self) -> bool {
         class(std::slice::from_ref(self)).0 == Role::Container
     }
@@ -145,7 +145,7 @@ fn results<'r, 'a>(call: &'r Call<'a>) -> impl Iterator<Item = Bit<'r, 'a>> {
     })
 }
 
-/// Who wrote a text that begins so in a message of the user's, and what it is.
+/// Returns the author of a text that begins so in a message of the user's, and its kind.
 pub(super) fn class(bits: &[Bit<'_, '_>]) -> (Role, Kind) {
     let text = bits.iter().find_map(|bit| match bit {
         Bit::Said { part, .. } => text_of(part),
@@ -161,7 +161,7 @@ pub(super) fn class(bits: &[Bit<'_, '_>]) -> (Role, Kind) {
     }
 }
 
-/// Whether such a text is a summary.
+/// Returns true if such a text is a summary.
 pub(super) fn is_summary(bits: &[Bit<'_, '_>]) -> bool {
     class(bits).1 == Kind::Summary
 }
@@ -222,7 +222,7 @@ pub(super) fn item(
     Some(item.own_bytes(own_bytes).done())
 }
 
-/// What Gemini CLI itself counts for a part, in bytes of four to a token
+/// Returns Gemini CLI's own count of a part, in bytes of four to a token
 /// (`packages/core/src/utils/tokenCalculation.ts`).
 fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
     let of_file = |part: &Parts<'_>| own_tokens(part) * 4;
@@ -271,7 +271,7 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 
     }
 }
 
-/// The same without what a hook has added.
+/// Like [`add`], but leaves out the text that a hook has added.
 fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
     let text = match bit {
         Bit::Said { part, .. } => text_of(part),

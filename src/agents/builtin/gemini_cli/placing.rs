@@ -70,7 +70,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         (print, 1)
     }
 
-    /// How many of these texts and files are one part. Those of a message are, but a checkpoint joins
+    /// Returns the number of these texts and files that are one part. Those of a message are, but a checkpoint joins
     /// messages.
     fn length(&self, bits: &[Bit<'r, 'a>], pieces: &[u64]) -> usize {
         let Some(pool) = &self.pool else {

@@ -5,9 +5,9 @@ use kit::lenient::{Count, Mend, Pieces, Raw, Text, Texts, UsageParts, record};
 use kit::{image, pdf};
 
 const PDF: &str = "application/pdf";
-/// What Gemini CLI counts for an image whose size cannot be read, and for other files.
+/// The tokens that Gemini CLI counts for an image whose size cannot be read, and for other files.
 const IMAGE_TOKENS: u64 = 3_000;
-/// What Gemini CLI counts for any PDF.
+/// The tokens that Gemini CLI counts for any PDF.
 const PDF_TOKENS: u64 = 25_800;
 /// Tokens of a page of a PDF for Gemini 3; 258 for earlier models (Google, "Media resolution").
 const PAGE_TOKENS: u64 = 560;
@@ -68,7 +68,7 @@ pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     })
 }
 
-/// What Gemini CLI itself counts for a file.
+/// Returns the tokens that Gemini CLI itself counts for a file.
 pub(super) fn own_tokens(part: &Parts<'_>) -> u64 {
     match part.media() {
         Some(media) if media.mime_type.get() == Some(PDF) => PDF_TOKENS,

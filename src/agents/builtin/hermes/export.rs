@@ -6,7 +6,7 @@ use kit::lenient::{self, Count, Reported, Text, record};
 use memchr::memmem;
 use model::event::{Lane, Meta, Sink};
 
-/// Whether a file begins with an exported session. Its prompt may be longer than what is there of it.
+/// Returns true if a file begins with an exported session. Its prompt may be longer than `head`.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
     head::is_object(head)
@@ -15,7 +15,7 @@ pub(super) fn recognise(head: &[u8]) -> bool {
         && has("\"system_prompt\"")
 }
 
-/// Whether a line is an exported session, not a row of a database, which begins with its number and role.
+/// Returns true if a line is an exported session, not a row of a database, which begins with its number and role.
 pub(super) fn is_session(line: &str, out: &Sink<'_>) -> bool {
     let beginning = &line.as_bytes()[..line.len().min(48)];
     out.place().line() > 0 && memmem::find(beginning, b"\"role\":").is_none()

@@ -72,7 +72,7 @@ pub(super) struct Thread {
     newest: Option<Key>,
     /// Requests by the host's ids of them.
     operations: HashMap<Key, Key>,
-    /// Whether this turn has a message of the user.
+    /// True if this turn has a message of the user.
     in_turn: bool,
     nodes: u64,
     /// The current event, whichever file it is in.
@@ -479,12 +479,12 @@ fn without_indentation<'s, 'm>(
     }
 }
 
-/// Whether a result is what a container returns: the list of the functions that it shows.
+/// Returns true if a result is that of a container: the list of the functions that it shows.
 fn lists_functions(result: &str) -> bool {
     result.starts_with('"') && result.contains(" expanded. Available functions: ")
 }
 
-/// Whether a call of this family is one of the conversation; builds without families report no others.
+/// Returns true if a call of this family is one of the conversation; builds without families report no others.
 fn is_chat(family: Option<&str>) -> bool {
     matches!(family, None | Some("Chat"))
 }

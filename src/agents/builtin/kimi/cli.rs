@@ -51,7 +51,7 @@ struct Conversation {
     tools: ToolNames,
     /// The newest call, which more of its arguments may follow.
     call: Option<(Box<str>, Option<Box<str>>)>,
-    /// Whether the user entered a command in place of a message.
+    /// True if the user entered a command in place of a message.
     commanded: bool,
     /// The newest facts.
     meta: Meta,

@@ -1,4 +1,4 @@
-//! What all of Kimi's files share: contents, tool calls, numbers, times.
+//! Reads the values that all of Kimi's files share: contents, tool calls, numbers, times.
 
 use jiff::Timestamp;
 use kit::image;
@@ -9,7 +9,7 @@ use model::{Kind, Role};
 /// The beginnings of texts that the harness puts in as the user's.
 const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];
 
-/// What Kimi Code counts for a token of text, and for an image, a sound or a video.
+/// Kimi Code's own counts: the bytes of a token of text, and the tokens of an image, a sound or a video.
 const BYTES_PER_TOKEN: u64 = 4;
 const MEDIA_TOKENS: u64 = 2_000;
 
@@ -106,7 +106,7 @@ pub(super) fn text_of(content: &Content<'_>) -> String {
         .collect()
 }
 
-/// Whether the harness wrote this as the user's.
+/// Returns true if the harness wrote this as the user's.
 pub(super) fn is_note(text: &str) -> bool {
     NOTES.iter().any(|note| text.trim_start().starts_with(note))
 }

@@ -12,7 +12,7 @@ use kit::lenient::{self, Count, Raw, Text, record};
 use model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use model::{Gone, Kind, Role};
 
-/// What precedes the conversation: the system prompt, the tools.
+/// The nodes before the conversation: the system prompt, the tools.
 const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];
 /// The smallest tool result that a micro compaction clears, in tokens as Kimi Code estimates them.
 const LEAST_CLEARED: u64 = 100;
@@ -74,7 +74,7 @@ record! {
 }
 
 impl Record<'_> {
-    /// Whether the usage is of a call outside of all turns.
+    /// Returns true if the usage is of a call outside of all turns.
     fn is_aside(&self) -> bool {
         self.usage_scope.get() == Some("session")
     }
@@ -91,25 +91,25 @@ impl Origin<'_> {
 #[derive(Default)]
 pub(super) struct Wire {
     history: History,
-    /// Whether the history lacks what was not read of the log.
+    /// True if the history lacks the part of the log that was not read.
     lacks_beginning: bool,
     /// The nodes of what precedes the conversation. Nothing removes them.
     prefix: Vec<Key>,
     tools: ToolNames,
     /// The model of the newest request.
     model: Option<Box<str>>,
-    /// Whether a request has begun and not ended.
+    /// True if a request has begun and not ended.
     open: bool,
     /// Its numbers, which Kimi Code 2.1 has before its calls, and again at its end.
     numbers: Option<Numbers>,
-    /// What caused the compaction that is under way.
+    /// The cause of the compaction that is under way.
     cause: Option<Box<str>>,
-    /// Whether the next message was put in while the model ran.
+    /// True if the next message was inserted while the model ran.
     steered: bool,
 }
 
 impl Wire {
-    /// What comes before the next record was not read.
+    /// Records that the part of the log before the next record was not read.
     pub(super) fn skip_to_end(&mut self) {
         self.lacks_beginning = true;
     }

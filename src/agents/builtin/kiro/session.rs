@@ -1,4 +1,4 @@
-//! What is beside a session, `<id>.json`.
+//! Reads the file beside a session, `<id>.json`.
 
 use kit::lenient::{Text, Texts, Window, record};
 use model::event::{Key, Meta};
@@ -57,8 +57,8 @@ impl Session<'_> {
         }
     }
 
-    /// How full the window was at the end of each turn, in tokens, by the turn's last message. Those of
-    /// another model had another window.
+    /// Returns the size of the context at the end of each turn, in tokens, by the turn's last message. Turns of another
+    /// model are left out: it had another window.
     pub(super) fn ends(&self) -> HashMap<Key, u64> {
         let info = &self.state.model.info;
         let turns = &self.state.conversation.turns;

@@ -15,7 +15,7 @@ pub(super) struct Participant {
     pub(super) received: HashSet<Key>,
     /// Its own newest count of its context, in tokens.
     pub(super) tokens: Option<u64>,
-    /// What it reported of a compaction on request before it reported how much was freed.
+    /// Its report of a compaction on request, until it reports the tokens that were freed.
     pub(super) compacted: Option<Compacted>,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Compacted {
     pub(super) usage: Usage,
 }
 
-/// What a context loses, and why.
+/// The envelopes that a context loses, and the cause.
 pub(super) struct Loss<'l> {
     pub(super) gone: Gone,
     pub(super) cause: &'l str,
-    /// How many of the oldest envelopes leave.
+    /// The number of the oldest envelopes that leave.
     pub(super) oldest: usize,
     /// The sizes before and after, by the participant's own count.
     pub(super) before: Option<u64>,
@@ -87,7 +87,7 @@ impl Participant {
         self.reset(&loss, key, out);
     }
 
-    /// How many of the oldest envelopes it takes to hold this many tokens.
+    /// Returns the number of the oldest envelopes that together hold this many tokens.
     pub(super) fn oldest(&self, mut tokens: u64) -> usize {
         let gone = self.held.iter().take_while(|(_, own)| {
             let goes = tokens > 0;

@@ -24,7 +24,7 @@ pub(super) struct Space {
     delivered: HashMap<Box<str>, Vec<usize>>,
     /// Agents whose name is a person's name.
     agents: HashSet<Box<str>>,
-    /// Whether lines show what becomes of the envelopes that were received.
+    /// True if lines show which of the received envelopes were delivered or rejected.
     shows_fates: bool,
     /// An envelope that was received: its line, where that is, and its id.
     received: Option<(Place, String, Option<Key>)>,
@@ -50,7 +50,7 @@ struct Request {
     tool: Option<Box<str>>,
 }
 
-/// Whether a participant is a person, by the names that people are given.
+/// Returns true if a participant is a person, by the names that people are given.
 fn is_person(id: &str) -> bool {
     ["human", "user"].iter().any(|name| id.starts_with(name))
 }
@@ -297,7 +297,7 @@ impl Space {
         self.add(key, from, item, Part::Output, out);
     }
 
-    /// What a tool returned, or the list of somebody's tools.
+    /// Adds the result of a tool, or the list of a participant's tools.
     fn result(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
         let Some(result) = envelope.payload.result else {
             return;

@@ -50,13 +50,13 @@ record! {
         pub(super) entries: Count,
     }
 
-    /// What a tool is called with.
+    /// The parameters of a tool's call.
     pub(super) struct Params<'a> {
         pub(super) name: Text<'a>,
         pub(super) arguments: Option<Raw<'a>>,
     }
 
-    /// What a tool returned, or a piece of it.
+    /// The result of a tool, or a piece of it.
     pub(super) struct ToolResult<'a> {
         pub(super) content: Pieces<ResultPart<'a>>,
     }

@@ -1,4 +1,4 @@
-//! What is sent beside text: pictures, and what a provider wants back with its reasoning.
+//! Reads the content that is sent beside text: pictures, and the data that a provider wants back with its reasoning.
 
 use kit::image::{self, Formula};
 use kit::lenient::{self, Raw};
@@ -20,7 +20,7 @@ pub(super) fn hidden_bytes(metadata: Raw<'_>) -> u64 {
     longest(&value) as u64
 }
 
-/// How a model counts images.
+/// Returns the formula by which a model counts images.
 pub(super) fn picture_formula(model: Option<&str>) -> Formula {
     match lenient::model_name(model.unwrap_or_default()) {
         name if name.starts_with("claude") => image::claude_formula(name),

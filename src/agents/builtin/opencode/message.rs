@@ -11,7 +11,7 @@ use model::event::{
 use model::{Gone, Kind, Role};
 use std::collections::HashSet;
 
-/// What is sent in place of a result that never came.
+/// The text that is sent in place of a result that never came.
 const INTERRUPTED: &str = "[Tool execution was interrupted]";
 /// The text that is sent for a compaction, before its summary.
 const COMPACTED: &str = "What did we do so far?";
@@ -73,13 +73,13 @@ impl History {
         }
     }
 
-    /// Whether a message is older than its session: a copy, whose requests are another session's.
+    /// Returns true if a message is older than its session: a copy, whose requests are another session's.
     fn is_copy(&self, info: &Info<'_>) -> bool {
         let times = info.time.begun().zip(self.made);
         times.is_some_and(|(begun, made)| begun < made)
     }
 
-    /// What a message's request cost; nothing if the message is a copy.
+    /// Returns the cost of a message's request; nothing if the message is a copy.
     fn billed(&self, numbers: Tokens, info: &Info<'_>) -> Billed {
         if self.is_copy(info) {
             Billed::default()
@@ -142,13 +142,13 @@ impl History {
         }
     }
 
-    /// Whether a message is hidden, and with it all that follow.
+    /// Returns true if a message is hidden, and with it all that follow.
     pub(super) fn hides_message(&mut self, key: Key) -> bool {
         self.is_hidden |= self.hidden_from == Some((Some(key), None));
         self.is_hidden
     }
 
-    /// Whether a part is hidden, and with it all that follow.
+    /// Returns true if a part is hidden, and with it all that follow.
     fn hides(&mut self, part: &Piece<'_>) -> bool {
         let from = self.hidden_from.and_then(|(_, part)| part);
         self.is_hidden |= from.is_some() && part.id.key() == from;
@@ -234,7 +234,7 @@ impl History {
                 Kept::from(tail),
             )
         });
-        // What stays may reach back beyond the summary before this one, which never does.
+        // The kept messages may begin before the previous summary, which is never kept.
         if let Some(old) = self.summary.replace(key) {
             out.emit(Event::cleared_node(old));
         }
@@ -342,7 +342,7 @@ impl History {
     }
 }
 
-/// What belongs to one request.
+/// The output and calls of one request.
 #[derive(Default)]
 struct Step<'p> {
     nth: u32,
@@ -387,7 +387,7 @@ impl<'p> Step<'p> {
     }
 }
 
-/// Whether an answer is sent with later requests.
+/// Returns true if an answer is sent with later requests.
 fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
     let Some(error) = &info.error else {
         return true;
@@ -397,7 +397,7 @@ fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
         && kinds.any(|kind| !matches!(kind, "step-start" | "reasoning"))
 }
 
-/// What a tool returned, as it is sent; `None`: it still runs.
+/// Returns the result of a tool as it is sent; `None`: it still runs.
 fn result_text<'s>(state: &'s State<'_>, info: &Info<'_>) -> Option<&'s str> {
     match state.status.or_empty() {
         "completed" => Some(state.output.or_empty()),

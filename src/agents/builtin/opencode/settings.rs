@@ -46,7 +46,7 @@ const KILO_FILES: [SettingsFile; 9] = [
 pub(super) const OPENCODE: Settings = Settings::new(&FILES, |files| read(files, "opencode.json"));
 pub(super) const KILO: Settings = Settings::new(&KILO_FILES, |files| read(files, "kilo.json"));
 
-/// How far below a model's input limit it compacts, unless its output is smaller.
+/// The distance below a model's input limit at which it compacts, in tokens, unless its output is smaller.
 const RESERVED: u64 = 20_000;
 /// The largest output that is asked for.
 const OUTPUT: u64 = 32_000;
@@ -93,7 +93,7 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
     }
 }
 
-/// Whether a model in the settings gets pictures; `None`: they do not say.
+/// Returns the treatment of pictures and documents by a model in the settings; `None`: they do not name its modalities.
 fn pictures_of(model: &Value) -> Option<Media<Pictures>> {
     let input = model.pointer("/modalities/input")?.as_array()?;
     Some(pictures(|wanted| {
@@ -102,7 +102,7 @@ fn pictures_of(model: &Value) -> Option<Media<Pictures>> {
     }))
 }
 
-/// What becomes of pictures and documents, by what is among the modalities.
+/// Returns the treatment of pictures and documents. `has` returns true for the names of the model's modalities.
 fn pictures(has: impl Fn(&str) -> bool) -> Media<Pictures> {
     let by = |name| {
         if has(name) {
@@ -159,8 +159,8 @@ fn recent(layers: &Layers) -> Vec<(String, String)> {
     names.collect()
 }
 
-/// Whether a file is the copy of models.dev: `{"<id>": {"id": "<id>", …`. It has megabytes and is not parsed as a
-/// whole.
+/// Returns true if a file is the copy of models.dev: `{"<id>": {"id": "<id>", …`. It has megabytes and is not parsed as
+/// a whole.
 fn is_catalogue(file: &[u8]) -> bool {
     let start = head::solid(file, 256);
     let mut quoted = start.split(|byte| *byte == b'"');

@@ -1,5 +1,5 @@
-//! Where 1.x kept its sessions before 1.2: a folder `storage` with a file of each session, each message and each
-//! part. What was there is copied to the database when 1.2 starts for the first time.
+//! Reads the sessions of 1.x before 1.2: a folder `storage` with a file of each session, each message and each part.
+//! They are copied to the database when 1.2 starts for the first time.
 
 use format::names;
 use format::{Claim, StoreKind, TreeSpec};

@@ -58,7 +58,7 @@ record! {
         state: Option<Raw<'a>>,
     }
 
-    /// How far a call of a tool is.
+    /// The state of a tool's call.
     struct Call<'a> {
         status: Text<'a>,
         input: Option<Raw<'a>>,
@@ -197,7 +197,7 @@ fn answer(
     }
 }
 
-/// What a tool returned; `None`: it still runs.
+/// Returns the result of a tool; `None`: it still runs.
 fn result(
     content: &Content<'_>,
     call: &Call<'_>,

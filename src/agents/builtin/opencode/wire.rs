@@ -42,7 +42,7 @@ record! {
         pub(super) error: Option<Failure<'a>>,
         pub(super) finish: Text<'a>,
         pub(super) tokens: Option<Tokens>,
-        /// What all requests of an answer cost.
+        /// The cost of all requests of an answer.
         pub(super) cost: Dollars,
         pub(super) time: Times,
     }
@@ -85,7 +85,7 @@ record! {
         pub(super) tail: Text<'a> = "tail_start_id",
     }
 
-    /// How far a call of a tool is.
+    /// The state of a tool's call.
     pub(super) struct State<'a> {
         pub(super) status: Text<'a>,
         pub(super) input: Option<Raw<'a>>,

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 /// The parent of an event that begins a new conversation.
 const ROOT: &str = "__root__";
 
-/// How an event hangs that names this parent.
+/// Returns the parent of an event that names this one.
 pub(super) fn parent(named: Option<&str>) -> Parent {
     match named {
         None | Some("") => Parent::Previous,
@@ -23,7 +23,7 @@ pub(super) struct Branch {
     /// From the oldest event on.
     live: Vec<Key>,
     parents: HashMap<Key, Option<Key>>,
-    /// What condensations left.
+    /// The live branch after each condensation.
     left: HashMap<Key, Vec<Key>>,
 }
 

@@ -37,11 +37,11 @@ pub(super) struct OpenHandsDecoder {
     newest: Option<Key>,
     /// The condensation whose summary is in the context.
     summary: Option<Key>,
-    /// Why a condensation was asked for, while none has come.
+    /// The reason for which a condensation was requested; `None`: none is awaited.
     asked: Option<Box<str>>,
-    /// Whether the agent has finished its turn.
+    /// True if the agent has finished its turn.
     ended: bool,
-    /// Whether it condenses at a number of tokens, and not of events alone.
+    /// True if it condenses at a number of tokens, and not of events alone.
     counts_tokens: bool,
     window: Option<u64>,
     model: Option<Box<str>>,

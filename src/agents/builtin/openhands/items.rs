@@ -6,7 +6,7 @@ use kit::lenient::{self, Pieces, Text};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 
-/// What the SDK puts before a result that failed.
+/// The text that the SDK puts before a result that failed.
 const FAILED: &str = "[An error occurred during execution.]";
 
 /// Adds text and images.
@@ -26,7 +26,7 @@ pub(super) fn content<'s, 'm>(
     item
 }
 
-/// What an image costs, by the formula of the model's maker.
+/// Returns the cost of an image in tokens, by the formula of the model's maker.
 fn picture(url: &str, model: Option<&str>) -> u64 {
     let is_claude = model.is_some_and(|id| id.contains("claude"));
     let data = url.split_once(',').map_or(url, |(_, data)| data);

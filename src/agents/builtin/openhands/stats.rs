@@ -1,7 +1,7 @@
-//! Which call of a model belongs to the conversation.
+//! Determines which call of a model belongs to the conversation.
 //!
-//! Updates of the statistics hold sums, by the usage that a model is put to. What a sum grew by is one
-//! call where `per_turn_token` is as much. They come before the events of the answer, and name none.
+//! Updates of the statistics hold sums, by the usage that a model is put to. The growth of a sum is one call where
+//! `per_turn_token` is as much. The updates come before the events of the answer, and name none.
 
 use super::wire::{Metrics, Numbers, State};
 use kit::lenient::Report;

@@ -14,7 +14,7 @@ record! {
         pub(super) llm_response_id: Text<'a>,
         pub(super) tool_name: Text<'a>,
         pub(super) tool_call_id: Text<'a>,
-        /// What the harness adds to a message or a result.
+        /// The text that the harness adds to a message or a result.
         pub(super) extended_content: Pieces<Content<'a>>,
 
         // SystemPromptEvent
@@ -92,7 +92,7 @@ record! {
         pub(super) metadata: Option<Terminal<'a>>,
     }
 
-    /// What the terminal reports of a command.
+    /// The terminal's report of a command.
     pub(super) struct Terminal<'a> {
         pub(super) prefix: Text<'a>,
         pub(super) suffix: Text<'a>,

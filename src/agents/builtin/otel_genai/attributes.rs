@@ -70,7 +70,7 @@ impl<'l> Attributes<'l> {
         numbers.min()
     }
 
-    /// Whether there are as many as OpenTelemetry keeps of a span, so that others may be missing.
+    /// Returns true if there are as many as OpenTelemetry keeps of a span. Then others may be missing.
     pub(super) fn are_at_limit(&self) -> bool {
         self.iter().count() == MOST_KEPT
     }

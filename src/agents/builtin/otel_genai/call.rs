@@ -9,13 +9,13 @@ use model::event::{Event, Key, Sink, Usage};
 pub(super) enum Record {
     /// A call of a model.
     Call(Box<Call>),
-    /// What a call carried, beside its span.
+    /// The content of a call, beside its span.
     Content(Box<Call>),
     /// Something that is meant to be passed over.
     Other(String),
 }
 
-/// What is missing at the beginning of a call's input.
+/// The part that is missing at the beginning of a call's input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Cut {
     #[default]
@@ -40,9 +40,9 @@ pub(super) struct Call {
     pub(super) at: Option<Timestamp>,
     pub(super) input: Vec<Block<'static>>,
     pub(super) output: Vec<Block<'static>>,
-    /// Whether `input` contains only what is new since the call before.
+    /// True if `input` contains only what is new since the call before.
     pub(super) is_increment: bool,
-    /// What of the beginning of `input` is missing because the span had too many attributes.
+    /// The part of the beginning of `input` that is missing because the span had too many attributes.
     pub(super) cut: Cut,
     pub(super) numbers: Numbers,
 }

@@ -1,4 +1,4 @@
-//! What calls carried and what was answered, in all the ways in which conventions have written it.
+//! Reads the content of calls and their answers, in all forms in which conventions have written it.
 
 use super::attributes::{Attributes, parsed};
 use super::call::Cut;
@@ -72,7 +72,7 @@ pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, out
     }
 }
 
-/// What the limit of attributes has cut off.
+/// Returns the part that the limit of attributes has cut off.
 pub(super) fn cut_of(attributes: &Attributes<'_>) -> Cut {
     let is_cut = |prefix: &&str| {
         let first = attributes.first_number(prefix);
@@ -166,7 +166,7 @@ pub(super) fn of_event(
     messages(&Value::Object(event), Role::User, attributes.lost, input);
 }
 
-/// The same, and nothing where it only looks like JSON: Semantic Kernel wrote messages without
+/// Like [`parsed`], but returns `None` where the text only looks like JSON: Semantic Kernel wrote messages without
 /// marking where one ends.
 fn whole(value: &Value) -> Option<Value> {
     let value = parsed(value);

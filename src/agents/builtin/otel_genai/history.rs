@@ -13,7 +13,7 @@ use model::event::{Key, Sink};
 use model::{Kind, Role};
 use serde_json::Value;
 
-/// Whether a value is a message.
+/// Returns true if a value is a message.
 pub(super) fn is_message(value: &Value) -> bool {
     value.get("type").is_some_and(Value::is_string)
         && value
@@ -21,7 +21,7 @@ pub(super) fn is_message(value: &Value) -> bool {
             .is_some_and(|data| data.get("content").is_some())
 }
 
-/// Whether a file that begins so holds such messages.
+/// Returns true if a file that begins so holds such messages.
 pub(super) fn is_like_messages(head: &[u8]) -> bool {
     const CLASSES: [&str; 6] = ["human", "ai", "system", "tool", "function", "chat"];
     let begins = head::solid(head, 48);
@@ -42,7 +42,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// How many messages of a list were read already. Another history is read from its beginning.
+    /// Returns the number of messages of a list that were read already. Another history is read from its beginning.
     pub(super) fn known(&mut self, list: &[Call]) -> usize {
         let hashes = list.iter().map(hash);
         let same = hashes.zip(&self.seen).take_while(|(a, b)| a == *b).count();

@@ -16,7 +16,7 @@ use serde_json::Value;
 /// The words before each of the numbers.
 const WORDS: [&str; 3] = ["Prompt tokens: ", "Completion tokens: ", "Total tokens: "];
 
-/// Whether a file that begins so has such lines.
+/// Returns true if a file that begins so has such lines.
 pub(super) fn is_like_a_log(head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n');
     lines

@@ -1,8 +1,8 @@
 //! LangSmith's runs, as its clients and its command line export them: one a line, with the runs below it
 //! inside or in lines of their own.
 //!
-//! What langchain-ai/langsmith-sdk (`schemas.py`) and langchain-ai/langchain (`tracers`, `messages/ai.py`)
-//! document:
+//! Reads runs as langchain-ai/langsmith-sdk (`schemas.py`) and langchain-ai/langchain (`tracers`, `messages/ai.py`)
+//! document them:
 //!
 //! * A run of the type `llm` is a call of a model. Those of chains and graphs sum up the calls below them.
 //! * `inputs` and `outputs` are as the library had them: LangChain's messages by class, or the bodies of a
@@ -26,13 +26,13 @@ use std::borrow::Cow;
 /// Runs inside of runs are read to this depth.
 const MOST_DEPTH: usize = 32;
 
-/// Whether a line is a run.
+/// Returns true if a line is a run.
 pub(super) fn is_run(line: &Value) -> bool {
     let is_text = |name| line.get(name).is_some_and(Value::is_string);
     is_text("dotted_order") || is_text("run_type") && (is_text("trace_id") || is_text("id"))
 }
 
-/// Whether a line that begins so is one.
+/// Returns true if a line that begins so is a run.
 pub(super) fn is_like_a_run(line: &[u8]) -> bool {
     use format::head::has;
     let marks = [r#""trace_id""#, r#""dotted_order""#, r#""parent_run_id""#];
@@ -69,7 +69,7 @@ record! {
         tools: Option<Raw<'a>> = "tools" | "functions",
     }
 
-    /// What a run returned: a response's body, or an answer of LangChain's with its account of the response.
+    /// The outputs of a run: a response's body, or an answer of LangChain's with its account of the response.
     struct Outputs<'a> {
         generations: Option<Raw<'a>>,
         model: Text<'a>,
@@ -164,7 +164,7 @@ fn call(raw: Raw<'_>, run: &Run<'_>, lost: &Lost) -> Call {
     call
 }
 
-/// What a run was given or returned: an object, perhaps in a string.
+/// Returns the inputs or outputs of a run: an object, perhaps in a string.
 fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, str> {
     let json = raw.map_or("null".into(), |raw| string(raw).unwrap_or(raw.get().into()));
     if !json.starts_with('{') && json != "null" {
@@ -204,7 +204,7 @@ pub(super) fn answered(message: Raw<'_>, lost: &Lost) -> Call {
     }
 }
 
-/// Whether all of a report can be read; one that cannot was noted.
+/// Returns true if all of a report can be read. One that cannot be read was noted.
 fn is_usable(numbers: &Numbers) -> bool {
     !numbers.is_unreadable
 }

@@ -118,7 +118,7 @@ fn log_record(record: &Value, lost: &Lost) -> Record {
     Record::Content(Box::new(call))
 }
 
-/// What a span is that is no call of a model.
+/// Returns the type of a span that is no call of a model; `None`: it may be one.
 fn no_call(attributes: &Attributes<'_>) -> Option<String> {
     // LangSmith calls prompts, which are templates, chats.
     if let Some(run) = attributes.text(&["langsmith.span.kind"]) {
@@ -139,7 +139,7 @@ fn no_call(attributes: &Attributes<'_>) -> Option<String> {
     attributes.text(&["traceloop.span.kind"])
 }
 
-/// Whether a span without numbers and content is a call: one that failed.
+/// Returns true if a span without numbers and content is a call: one that failed.
 fn names_a_call(attributes: &Attributes<'_>) -> bool {
     [
         "gen_ai.operation.name",
@@ -181,7 +181,7 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
     call
 }
 
-/// Whether a span of OpenInference has no messages.
+/// Returns true if a span of OpenInference has no messages.
 fn is_without_messages(call: &Call, attributes: &Attributes<'_>) -> bool {
     let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
     attributes.text(&[OPENINFERENCE]).is_some()

@@ -45,7 +45,7 @@ record! {
         attributes: Attributes<'a> = "attributes" | "attributes_json",
     }
 
-    /// What a call of the model carried and returned.
+    /// The attributes of a call of the model, with its content and its response.
     struct Attributes<'a> {
         model: Text<'a> = "llm.model",
         messages: List<'a> = "llm.messages",
@@ -68,7 +68,7 @@ impl<'a> Field<'a> for List<'a> {
     }
 }
 
-/// Whether a line that begins so is an event of a trace.
+/// Returns true if a line that begins so is an event of a trace.
 pub(super) fn is_trace(line: &[u8]) -> bool {
     use format::head::has;
     let marks = [r#""event_type""#, r#""run_id""#, r#""span_id""#];

@@ -25,7 +25,7 @@ record! {
         pub(super) replacement: Option<Replacement<'a>>,
     }
 
-    /// What an edited entry holds instead.
+    /// The content that an edited entry holds instead.
     pub(super) struct Replacement<'a> {
         pub(super) content: Pieces<Block<'a>>,
     }

@@ -7,11 +7,11 @@ use kit::lenient::{self, Lost, Text, record, utf16_length};
 use model::event::{ItemBuilder, NewItem, Sink};
 use model::{Kind, Role};
 
-/// What Qwen Code counts for an image.
+/// The tokens that Qwen Code counts for an image.
 const IMAGE_TOKENS: u64 = 1_600;
-/// What it counts for each result in addition to its text, in characters.
+/// The characters that it counts for each result in addition to its text.
 const RESPONSE_CHARS: u64 = 64;
-/// How parts begin that the harness puts into the user's messages.
+/// The beginnings of parts that the harness inserts into the user's messages.
 const NOTES: [&str; 3] = [
     "<qwen:user-prompt-submit-context>",
     "<qwen:session-start-context>",
@@ -19,14 +19,14 @@ const NOTES: [&str; 3] = [
 ];
 
 record! {
-    /// What of a result Qwen Code counts.
+    /// The fields of a result that Qwen Code counts.
     struct Outcome<'a> {
         output: Text<'a>,
         error: Text<'a>,
     }
 }
 
-/// Who wrote a text, where the text itself does not show it.
+/// The author of a text, where the text itself does not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
     User,

@@ -105,8 +105,8 @@ impl Numbers {
         })
     }
 
-    /// Whether the provider reported only the total: Qwen Code then takes 0.7 of it for the prompt and 0.3
-    /// for the output.
+    /// Returns true if the provider reported only the total: Qwen Code then takes 0.7 of it for the prompt and 0.3 for
+    /// the output.
     fn is_split(self) -> bool {
         let total = self.total_token_count.or_zero() as f64;
         let is = |count: Count, share: f64| count.or_zero() as f64 == (total * share).round();

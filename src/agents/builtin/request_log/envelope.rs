@@ -37,7 +37,7 @@ record! {
         logged_at: Option<Time>,
     }
 
-    /// What an HTTP recorder writes of one side.
+    /// The fields that an HTTP recorder writes of one side.
     struct Http<'a> {
         url: Text<'a>,
         path: Text<'a>,
@@ -50,7 +50,7 @@ record! {
     }
 }
 
-/// What one line contains: a request, a response, or both.
+/// The content of one line: a request, a response, or both.
 pub(super) struct Exchange<'a> {
     pub(super) request: Option<Request<'a>>,
     pub(super) response: Option<Response<'a>>,
@@ -170,7 +170,7 @@ impl<'a> Bodies<'a> {
             .find(|word| names.iter().flatten().any(|text| text.contains(word)))
     }
 
-    /// Whether a recorder wrote the line: it has the call's type or address.
+    /// Returns true if a recorder wrote the line: it has the call's type or address.
     pub(super) fn is_recorded(&self) -> bool {
         self.url.is_some() || self.envelope.call_type.get().is_some()
     }
@@ -234,7 +234,7 @@ fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
     response.created.map(|time| time.0)
 }
 
-/// Whether a value is a body: JSON that begins as expected, a string of JSON or of a stream, or nothing.
+/// Returns true if a value is a body: JSON that begins as expected, a string of JSON or of a stream, or nothing.
 fn is_body(raw: Raw<'_>, begins: &[char]) -> bool {
     match string(raw) {
         Some(text) => {

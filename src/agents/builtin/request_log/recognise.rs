@@ -8,7 +8,7 @@ use kit::lenient::Lost;
 /// Lines that are read: others may come before the first request.
 const LINES: usize = 16;
 
-/// Whether a file that begins with these bytes is a log of requests.
+/// Returns true if a file that begins with these bytes is a log of requests.
 pub(super) fn is_request_log(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').take(LINES).peekable();
     while let Some(line) = lines.next() {
@@ -22,7 +22,7 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
     false
 }
 
-/// Whether a line has its end.
+/// Shows whether a line has its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whole {
     Yes,
@@ -44,8 +44,8 @@ const MARKS: [&str; 10] = [
     "\"chunks\"",
 ];
 
-/// Whether a line is an exchange with a model: a request and its response, or one of them that names the
-/// model. Training data has messages alone, and is not an exchange.
+/// Returns true if a line is an exchange with a model: a request and its response, or one of them that names the model.
+/// Training data has messages alone, and is not an exchange.
 fn is_exchange(line: &str, whole: Whole) -> bool {
     let lost = Lost::default();
     let Ok(bodies) = Bodies::of(line, &lost) else {

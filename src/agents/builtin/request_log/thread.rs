@@ -95,12 +95,12 @@ impl Thread {
         }
     }
 
-    /// Whether a request had this system prompt and these tools.
+    /// Returns true if a request had this system prompt and these tools.
     pub(super) fn had_front(&self, front: u64) -> bool {
         self.fronts.contains(&front)
     }
 
-    /// Whether one of these blocks quotes the newest response, as a summary does.
+    /// Returns true if one of these blocks quotes the newest response, as a summary does.
     pub(super) fn is_quoted<'b, 'a: 'b>(
         &self,
         mut by: impl Iterator<Item = &'b Block<'a>>,

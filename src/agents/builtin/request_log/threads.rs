@@ -1,4 +1,4 @@
-//! Which conversation a request belongs to.
+//! Determines the conversation that a request belongs to.
 //!
 //! By the id it carries, and within an id, or without one, by its history: a request continues the
 //! conversation that it repeats furthest, a response included (*exact* where it repeats all of it,
@@ -40,7 +40,7 @@ struct Scope {
     newest: ThreadIx,
 }
 
-/// Whether a thread is known to be a conversation.
+/// Shows whether a thread is known to be a conversation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Certainty {
     /// It may be a side call.
@@ -198,7 +198,8 @@ impl Threads {
         }
     }
 
-    /// What a request builds on that does not carry its history.
+    /// Returns the thread and the length of its history on which a request builds that does not carry its history;
+    /// `None`: it is not known.
     fn base_of(&self, request: &Request<'_>, names: Names<'_>) -> Option<(ThreadIx, usize)> {
         match &request.base {
             Base::Nothing => None,
@@ -226,7 +227,7 @@ impl Threads {
         front: u64,
         names: Names<'_>,
     ) -> Option<ThreadIx> {
-        // The same request once more. A title is requested in the same words, but with another prompt.
+        // It is the same request once more. A title is requested in the same words, but with another prompt.
         let again = |ix: ThreadIx| {
             let thread = &self.threads[ix];
             thread.responses <= 1 && thread.front == front
@@ -256,8 +257,8 @@ impl Threads {
             .find(|ix| !self.is_side(*ix, names))
     }
 
-    /// Whether a thread still has this history. A conversation may go back to any it had; of calls
-    /// nothing stays.
+    /// Returns true if a thread still has this history. A conversation may go back to any it had; of calls nothing
+    /// stays.
     fn holds(&self, ix: ThreadIx, names: Names<'_>, history: u64, trace: Option<&str>) -> bool {
         !self.is_side(ix, names) || {
             let mut own = seed(names.scope(), trace);

@@ -40,7 +40,8 @@ struct Moment {
 }
 
 impl Moment {
-    /// Whether it was before the message at this index, written at this time. `None`: nothing says so.
+    /// Returns true if it was before the message at this index, which was written at this time. `None`: it is not
+    /// known.
     fn is_before(self, index: u64, at: Option<Millis>) -> Option<bool> {
         let by_index = self
             .after
@@ -55,9 +56,9 @@ pub(super) struct Report {
     moment: Moment,
     pub(super) model: Option<Box<str>>,
     pub(super) billed: Billed,
-    /// What the agent says it cost.
+    /// Its cost according to the agent.
     pub(super) cost: Dollars,
-    /// Whether it was made before the newest compaction that stands before its message.
+    /// True if it was made before the newest compaction before its message.
     pub(super) is_old: bool,
 }
 
@@ -84,7 +85,7 @@ impl Report {
 pub(super) struct Condensed {
     at: Option<i64>,
     pub(super) before: u64,
-    /// What the agent says its request cost.
+    /// The cost of its request according to the agent.
     pub(super) cost: Dollars,
 }
 
@@ -99,7 +100,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Whether it takes away this message.
+    /// Returns true if it takes away this message.
     pub(super) fn hides(&self, index: u64, seen: &Seen) -> bool {
         let in_range = self
             .range
@@ -108,10 +109,10 @@ impl Cut {
     }
 }
 
-/// What is shown of a task, in order, as far as it has not been used.
+/// The messages that are shown of a task, in order, as far as they have not been used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ui {
-    /// What the user asked for.
+    /// The user's request.
     pub(super) task: Option<Box<str>>,
     reports: VecDeque<Report>,
     condensed: VecDeque<Condensed>,

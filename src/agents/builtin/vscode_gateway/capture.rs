@@ -1,4 +1,4 @@
-//! What a request carried, as captures and investigations show it.
+//! Reads the content of a request, as captures and investigations show it.
 
 use super::wire::{FullContent, Line, Summary};
 use kit::bodies::{request, role_of};
@@ -17,7 +17,7 @@ pub(super) fn conversation(line: &Line<'_>) -> Key {
     Key::of_parts(&["capture", prompt, first])
 }
 
-/// What a captured request carried.
+/// Returns the content of a captured request.
 pub(super) fn captured<'l>(line: &'l Line<'_>, lost: &Lost) -> Vec<Block<'l>> {
     let mut blocks = match &line.full_content {
         Some(content) => whole(content, lost.at("fullContent")),
@@ -27,7 +27,7 @@ pub(super) fn captured<'l>(line: &'l Line<'_>, lost: &Lost) -> Vec<Block<'l>> {
     blocks
 }
 
-/// What a request carried whose texts are not logged.
+/// Returns the content of a request whose texts are not logged.
 fn summarised<'l>(line: &'l Line<'_>) -> Vec<Block<'l>> {
     let mut blocks = Vec::new();
     let messages = &line.messages;
@@ -61,7 +61,7 @@ fn by_length<'l>(summary: &'l Summary<'_>) -> Block<'l> {
     Block::new(role, kind).with([text])
 }
 
-/// What a captured request carried, with its texts. Where the system prompt is a message, it is there twice.
+/// Returns the content of a captured request, with its texts. Where the system prompt is a message, it is there twice.
 fn whole<'l>(content: &'l FullContent<'_>, at: At<'_>) -> Vec<Block<'l>> {
     let (mut front, history) = request::parts(Vec::new(), content.messages, content.tools, at);
     if front.iter().all(|block| block.kind != Kind::Prompt) {

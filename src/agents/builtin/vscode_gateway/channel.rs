@@ -12,7 +12,7 @@ use model::event::{Key, Lane, Meta, Sink, Usage};
 
 const MARK: &str = "[Estimator] ";
 
-/// Whether a file that begins so is an output channel.
+/// Returns true if a file that begins so is an output channel.
 pub(super) fn is_channel(head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n');
     lines
@@ -24,7 +24,7 @@ pub(super) fn is_channel(head: &[u8]) -> bool {
 #[derive(Default)]
 pub(super) struct Channel {
     conversations: Vec<Conversation>,
-    /// Whether a line of the estimator's was read.
+    /// True if a line of the estimator was read.
     pub(super) is_open: bool,
 }
 

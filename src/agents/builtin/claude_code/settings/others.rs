@@ -1,4 +1,4 @@
-//! What Claude Code's settings say of compactions for other reasons than the size, and the flags of its server, which it
+//! Reads Claude Code's settings of compactions for other reasons than the size, and the flags of its server, which it
 //! keeps in its state (`.claude.json`). Source: the bundle of 2.1.332, and runs of it.
 
 use super::switch;
