@@ -69,7 +69,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What happens to the screens.
+/// A message to the screens.
 #[derive(Debug)]
 pub enum Msg {
     /// A key.
@@ -92,18 +92,18 @@ pub enum Msg {
     Problem {
         /// The path.
         path: PathBuf,
-        /// What is wrong and what to do.
+        /// The problem, and what to do about it.
         what: String,
     },
     /// A line to show at the top from now on; empty: none.
     Banner(String),
     /// The result of an effect, or why it failed.
     Done(String),
-    /// What a search over sessions says.
+    /// News of a search over sessions.
     Search(SearchNews),
 }
 
-/// What the runtime is asked to do.
+/// A request of the screens to the runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing but drawing.
@@ -138,7 +138,7 @@ pub enum Effect {
 pub struct App {
     /// The sessions.
     pub fleet: Fleet,
-    /// What the user has set.
+    /// The settings of the user.
     pub ui: Ui,
     /// The keys.
     pub keymap: Keymap,
@@ -156,9 +156,9 @@ pub struct App {
     pub banner: String,
     /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
-    /// Whether nothing is saved of an earlier run, and no key or click came yet: the footer begins with the help.
+    /// True if nothing is saved of an earlier run and no key or click came yet. Then the footer begins with the help.
     pub is_first_start: bool,
-    /// Which areas of the last drawn screen react to the mouse.
+    /// The areas of the last drawn screen that react to the mouse.
     pub hits: HitMap,
     /// The size from which an item is oversized, until the user sets another on screen.
     usual_oversized: Threshold,
@@ -170,11 +170,11 @@ pub struct App {
     rest: rest::Rest,
     shown: Shown,
     stale: Stale,
-    /// Whether there was a key or a click.
+    /// True if there was a key or a click.
     has_user: bool,
 }
 
-/// What was computed for the screen.
+/// The data that was computed for the screen.
 #[derive(Debug, Default)]
 struct Shown {
     lines: Vec<Listed>,
@@ -182,7 +182,7 @@ struct Shown {
     matching: usize,
     /// The sessions that match the filter.
     matching_keys: Arc<HashSet<SessionKey>>,
-    /// How many sessions there were when the list was made.
+    /// The number of sessions when the list was made.
     listed_of: usize,
     /// When it was made.
     listed_at: Option<Timestamp>,
@@ -196,21 +196,21 @@ struct Shown {
     newest: Option<Timestamp>,
     /// Seconds since then.
     youngest: Option<i64>,
-    /// Which sessions match the filter.
+    /// The sessions that match the filter.
     matched: sessions::Matched,
     /// The sessions in the list whose rows read like others on screen.
     alike: HashSet<SessionKey>,
     page: Option<Page>,
-    /// What the mouse drags.
+    /// The area that is dragged with the mouse, and its effect.
     dragged: Option<(Area, Hit)>,
 }
 
-/// What has to be computed again.
+/// The computed data that must be computed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stale {
     list: List,
     page: bool,
-    /// Which sessions may be live.
+    /// True if the sessions that may be live must be found again.
     active: bool,
     /// The sums below the list.
     totals: bool,
@@ -357,7 +357,7 @@ impl App {
         self.stale = Stale::ALL;
     }
 
-    /// How long until the screen changes without a message; `None`: it does not change for hours.
+    /// Returns the time until the screen changes without a message; `None`: it does not change for hours.
     pub fn next_change(&self) -> Option<Duration> {
         let age = match self.shown.youngest {
             Some(0..=59) => Some(Duration::from_secs(1)),
@@ -414,12 +414,12 @@ impl App {
         Some(seconds_since(at, self.now))
     }
 
-    /// Whether a session is live: by its agent's registry, or its last activity.
+    /// Returns true if a session is live: by its agent's registry, or its last activity.
     pub fn is_live(&self, key: SessionKey) -> bool {
         self.is_live_since(key, self.fleet.activity_of(key))
     }
 
-    /// Whether a session with this last activity is live.
+    /// Returns true if a session with this last activity is live.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
         self.fleet.live_since(key, active, self.now).is_some()
     }

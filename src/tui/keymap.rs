@@ -13,7 +13,7 @@ pub use table::BINDINGS;
 use std::borrow::Cow;
 use strum::{IntoStaticStr, VariantArray};
 
-/// Where a binding holds.
+/// The screens on which a binding holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Scope {
@@ -49,7 +49,7 @@ impl Scope {
         self.into()
     }
 
-    /// Whether there is a screen on which bindings of both hold.
+    /// Returns true if there is a screen on which bindings of both hold.
     fn meets(self, other: Scope) -> bool {
         self == other || self == Scope::Anywhere || other == Scope::Anywhere
     }
@@ -58,9 +58,9 @@ impl Scope {
 /// An action and its keys.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// Where it holds.
+    /// The screens on which it holds.
     pub scope: Scope,
-    /// What it does.
+    /// The action of the keys.
     pub action: Action,
     /// The keys; the first is the one that a footer shows.
     pub keys: Cow<'static, [KeyPress]>,
@@ -98,9 +98,9 @@ const fn bind(
 pub struct Hint {
     /// The keys.
     pub keys: String,
-    /// What they are for.
+    /// The action of the keys in a word.
     pub word: &'static str,
-    /// What a click on it does; `None`: it is several keys.
+    /// The action of a click on it; `None`: it is several keys.
     pub action: Option<Action>,
 }
 

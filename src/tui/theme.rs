@@ -21,23 +21,23 @@ use render::item::letter;
 use serde::Deserialize;
 use strum::EnumCount;
 
-/// What fills the bars.
+/// The characters that fill the bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fills {
-    /// The same full block for all: colours distinguish the roles.
+    /// One full block for all: colours distinguish the roles.
     #[default]
     Solid,
     /// A pattern for each role.
     ByRole,
 }
 
-/// How things look. Read from a theme file by [`Themes`].
+/// The look of the screens. [`Themes`] reads it from a theme file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// Which characters may be used.
+    /// The characters that may be used.
     pub charset: Charset,
-    /// What fills the bars.
+    /// The characters that fill the bars.
     pub fills: Fills,
     styles: [Style; Tone::COUNT],
 }
@@ -97,7 +97,7 @@ impl Theme {
         self.style(role).fg.unwrap_or(Color::Reset)
     }
 
-    /// What fills a gauge with known tokens of a role.
+    /// Returns the character that fills a gauge with known tokens of a role.
     pub fn fill(self, role: Role) -> char {
         match (self.charset, self.fills) {
             (Charset::Ascii, _) => letter(role),
@@ -120,7 +120,7 @@ impl Theme {
         }
     }
 
-    /// Whether a cell can be split between two roles, by a block and two colours.
+    /// Returns true if a cell can be split between two roles, by a block and two colours.
     pub fn splits_cells(self) -> bool {
         self.fills == Fills::Solid && self.charset == Charset::Unicode
     }

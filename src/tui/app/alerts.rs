@@ -22,8 +22,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How far a context must fall below a share, as a share of the trigger, before growing past it is reported again. For
-/// small shares, half of the share is enough.
+/// The distance by which a context must fall below a share, as a share of the trigger, before growing past it is
+/// reported again. For small shares, half of the share is enough.
 const CLEAR_FALL: f64 = 0.05;
 
 /// An alert. Its texts are those of the log: not safe to print.
@@ -31,7 +31,7 @@ const CLEAR_FALL: f64 = 0.05;
 pub struct Alert {
     /// The session.
     pub session: SessionKey,
-    /// What happened.
+    /// The cause of the alert.
     pub cause: Cause,
     /// The session and what happened, as a line.
     pub message: String,
@@ -43,7 +43,7 @@ pub struct Alert {
     pub model: Option<String>,
     /// The session's id.
     pub id: Option<String>,
-    /// Where its log is.
+    /// The path of its log.
     pub log: Option<Arc<PathBuf>>,
     /// Tokens in its context.
     pub used: u64,
@@ -61,7 +61,7 @@ pub struct Alert {
     pub minutes_left: Option<u64>,
 }
 
-/// What raised an alert.
+/// The cause of an alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// The context has grown past a share of its trigger or, where none is known, of its window.
@@ -79,13 +79,13 @@ pub enum Cause {
     },
 }
 
-/// What the user has asked for, and what was reported.
+/// The alerts that the user wants, and those that were reported.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     wanted: Alerts,
     /// The files that changed since the last check.
     changed: BTreeSet<FileId>,
-    /// What was reported. It is kept for files that are gone: they may come back.
+    /// The reports by session. They are kept for files that are gone: these may come back.
     reported: HashMap<SessionKey, Reported>,
     /// Alerts that were not taken yet.
     raised: Vec<Alert>,
@@ -112,12 +112,12 @@ impl Watch {
     }
 }
 
-/// What was reported of a session.
+/// The state of a session's reports.
 #[derive(Debug, Default)]
 struct Reported {
-    /// How many of the shares, from the smallest, it grew past and did not fall clearly below.
+    /// The number of the shares, from the smallest, that it grew past and did not fall clearly below.
     shares: usize,
-    /// Whether few requests were left, and not clearly more since.
+    /// True if few requests were left, and not clearly more since.
     few_left: bool,
     /// When it compacts if nobody types, as was reported.
     idle: Option<Timestamp>,
@@ -130,8 +130,8 @@ struct Reported {
 }
 
 impl Reported {
-    /// Whether the context was compacted or cleared since the last check. A compaction that was found only now, since
-    /// more of the log was read, is older.
+    /// Returns true if the context was compacted or cleared since the last check. A compaction that was found only now,
+    /// since more of the log was read, is older.
     fn compacts(&mut self, gauge: &Gauge) -> bool {
         let until = std::mem::replace(&mut self.until, gauge.updated_at);
         let Some(newest) = gauge.newest_reset else {
@@ -141,7 +141,7 @@ impl Reported {
         is_other && newest.at >= until
     }
 
-    /// What is new in a session, each with a line of text.
+    /// Returns the new alerts of a session, each with a line of text.
     fn news(
         &mut self,
         wanted: &Alerts,
@@ -174,7 +174,7 @@ impl Reported {
         news
     }
 
-    /// Whether the context has grown past another share.
+    /// Returns true if the context has grown past another share.
     fn grows_past(&mut self, shares: &[f64], now: f64) -> bool {
         let past = shares.partition_point(|share| now >= *share);
         let held = shares.partition_point(|share| now >= (share - CLEAR_FALL).max(share / 2.0));
@@ -183,7 +183,7 @@ impl Reported {
         is_news
     }
 
-    /// Whether few requests are left, and were not before. Clearly more means half as many again and one.
+    /// Returns true if few requests are left, and were not before. Clearly more means half as many again and one.
     fn runs_short(&mut self, few: u64, left: u64) -> bool {
         let is_news = left <= few && !self.few_left;
         let clearly_more = left.saturating_mul(2) > few.saturating_mul(3).saturating_add(2);
@@ -255,7 +255,7 @@ impl App {
         self.watch.wanted = wanted;
     }
 
-    /// Whether any alerts are wanted.
+    /// Returns true if any alerts are wanted.
     pub fn has_alerts(&self) -> bool {
         self.watch.wanted.are_on()
     }
@@ -273,7 +273,7 @@ impl App {
                 self.check(key);
             }
         }
-        // What is idle does not change.
+        // Idle sessions do not change.
         if self.watch.wanted.minutes_left.is_some() {
             let active: Vec<SessionKey> = self.shown.active.iter().map(|(key, _)| *key).collect();
             active.into_iter().for_each(|key| self.check(key));

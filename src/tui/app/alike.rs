@@ -6,7 +6,8 @@ use model::fleet::{Row, SessionKey};
 use render::text;
 use std::collections::{HashMap, HashSet};
 
-/// How many characters of an id are shown: its last ones, since those of sessions that began together differ there.
+/// The number of an id's characters that are shown: its last ones, since the ids of sessions that began together differ
+/// there.
 const ID_CHARS: usize = 6;
 
 impl App {

@@ -21,13 +21,13 @@ pub struct Column {
     pub name: &'static str,
     /// Its heading.
     pub heading: &'static str,
-    /// What it shows, for the help.
+    /// Its content, for the help.
     pub help: &'static str,
     /// Its place among the sorts that the sort key steps through.
     pub step: u8,
-    /// How the sessions are sorted by it.
+    /// The order of the sessions by this column.
     pub sort: Sort,
-    /// What its cells look like.
+    /// The layout of its cells.
     pub shape: Shape,
     /// Its columns on a narrow, a medium and a wide screen; 0: not shown.
     pub widths: [u16; 3],
@@ -39,7 +39,7 @@ pub struct Column {
     pub cell: fn(&Entry<'_>) -> Piece,
 }
 
-/// How sessions are sorted by a column, what matters more first; then the newest first.
+/// The order of sessions by a column: those that matter more come first, then the newest.
 #[derive(Debug, Clone, Copy)]
 pub enum Sort {
     /// Live sessions first, then the newest.
@@ -52,7 +52,7 @@ pub enum Sort {
     Highest(fn(&Gauge) -> u64),
 }
 
-/// What cells look like.
+/// The layout of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Text, a space after it.
@@ -70,7 +70,7 @@ pub struct Entry<'a> {
     pub app: &'a App,
     /// Its place in the list.
     pub row: &'a Row,
-    /// What is shown of the session.
+    /// The data of the session that the list shows.
     pub gauge: &'a Gauge,
     /// The columns of the cell.
     pub width: u16,
@@ -363,7 +363,7 @@ impl Shape {
     }
 }
 
-/// Whether the column of this name is shown on a screen this wide.
+/// Returns true if the column of this name is shown on a screen this wide.
 pub fn is_shown(name: &str, screen: u16) -> bool {
     Column::named(name).is_some_and(|column| column.width(screen) > 0)
 }

@@ -1,7 +1,7 @@
 //! A list's selection and scroll position. The selection goes by key, so it stays with its row when
 //! the order changes.
 
-/// What selecting the first row means.
+/// The meaning of selecting the first row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Top {
     /// The list follows whatever comes first: its newest.

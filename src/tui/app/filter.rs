@@ -4,7 +4,7 @@
 use model::threshold::parse_tokens;
 use std::cmp::Ordering;
 
-/// What stands before a colon.
+/// A word before a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     /// The agent's id or its name on screen.
@@ -21,7 +21,7 @@ pub enum Name {
     Tool,
     /// The MCP server of the tool.
     Server,
-    /// How the item's size is known.
+    /// The way in which the item's size is known.
     Source,
     /// The item's kind.
     Kind,
@@ -123,7 +123,7 @@ pub static ITEMS: Vocabulary = Vocabulary {
 };
 
 impl Vocabulary {
-    /// What was typed, word by word. A word that is none of the language is text.
+    /// Reads the typed text word by word. A word that is none of the language is text.
     pub fn read(&self, typed: &str) -> Vec<Condition> {
         typed
             .split_whitespace()
@@ -159,7 +159,7 @@ impl Vocabulary {
         })
     }
 
-    /// What is said of a name that is none, and which words there are.
+    /// Returns a sentence about a name that does not exist, with the words that do; `None`: all names exist.
     pub fn correction(&self, typed: &str) -> Option<String> {
         let name = self.unknown(typed)?;
         let words: Vec<&str> = self.words().collect();
@@ -184,9 +184,9 @@ impl Vocabulary {
         })
     }
 
-    /// What was typed, with its last word completed: to what all words that begin alike have in common or, if that is
-    /// typed, to the first of them. Where no value begins so, the first that contains it. `values` are those of
-    /// the name before the last colon.
+    /// Returns the typed text with its last word completed: to the common beginning of all words that begin alike or,
+    /// if that is typed, to the first of them. If no value begins so, it is completed to the first that contains it.
+    /// `values` are those of the name before the last colon.
     pub fn complete(&self, typed: &str, values: &[String]) -> Option<String> {
         let (begun, rest) = match self.last_value(typed) {
             Some((_, value)) => (value, values.to_vec()),
@@ -245,7 +245,7 @@ fn comparison(word: &str) -> Option<Condition> {
 }
 
 impl Size {
-    /// Whether tokens of so many at most are at least this (`order` is greater) or less.
+    /// Returns true if `tokens`, of `most` at most, are at least this size (`order` is greater) or less than it.
     pub fn compares(self, order: Ordering, tokens: u64, most: u64) -> bool {
         let is_less = match self {
             Size::Tokens(size) => tokens < size,

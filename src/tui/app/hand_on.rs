@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use strum::VariantArray;
 
-/// What can be made of a session.
+/// A report or a table that can be made of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum HandOut {
     /// A page to hand on, as a file.
     Html,
-    /// The same as Markdown.
+    /// That page as Markdown.
     Markdown,
-    /// The same in the clipboard.
+    /// The Markdown in the clipboard.
     Copy,
     /// A table of items, as a file.
     Items,
@@ -34,7 +34,7 @@ impl HandOut {
         }
     }
 
-    /// What it is, in the menu.
+    /// Returns its description in the menu.
     pub const fn about(self) -> &'static str {
         match self {
             HandOut::Html => "HTML report, without texts and names",
@@ -45,23 +45,23 @@ impl HandOut {
     }
 }
 
-/// What came of it.
+/// The result of making a hand-out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandedOut {
-    /// What is to be said.
+    /// A message to show.
     Said(String),
-    /// What is to be copied.
+    /// A text to copy.
     Copy(String),
 }
 
-/// What to make of a session.
+/// A request for a hand-out of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandOutRequest {
-    /// What to make.
+    /// The kind of the hand-out.
     pub kind: HandOut,
     /// The log.
     pub file: FileId,
-    /// Where it is.
+    /// The path of its log.
     pub log: Arc<PathBuf>,
     /// The session's id, where the log has several.
     pub session: Option<String>,

@@ -64,7 +64,7 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// What it looks like where known tokens are filled with this character, and what it means.
+    /// Returns its look where known tokens are filled with this character, and its meaning.
     pub fn shown(self, fill: char) -> (Piece, &'static str) {
         match self {
             Sign::Role(role) => (piece(letter(role).to_string(), role), role.name()),

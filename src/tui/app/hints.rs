@@ -1,4 +1,4 @@
-//! Which keys the footer names: those that do something on the screen as it is.
+//! Finds the keys that the footer names: those that have an effect on the present screen.
 
 use super::tabs::ITEMS;
 use super::{App, Screen};
@@ -11,7 +11,7 @@ impl App {
         self.keymap.hints(self.scope(), hints)
     }
 
-    /// Whether an action has an effect now.
+    /// Returns true if an action has an effect now.
     fn does_something(&self, action: Action) -> bool {
         match (self.ui.screen, action) {
             (Screen::Session(_), _) => {}

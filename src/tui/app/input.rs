@@ -1,4 +1,4 @@
-//! What keys do.
+//! Handles keys.
 
 use super::tabs::{COMPACTIONS, ITEMS, TABS, Tab, Target};
 use super::{
@@ -59,7 +59,7 @@ impl App {
         self.ui.overlay_top = top.min(lines);
     }
 
-    /// How many of the lines of an overlay do not fit.
+    /// Returns the number of an overlay's lines that do not fit.
     fn hidden_lines(&self, lines: usize) -> usize {
         lines.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)))
     }

@@ -1,4 +1,4 @@
-//! Which items of a session are listed: the filter and the sort.
+//! Chooses the items of a session that are listed: the filter and the sort.
 
 use super::App;
 use super::filter::{Condition, Fact, ITEMS, Name};
@@ -9,7 +9,7 @@ use model::{Role, Source};
 use std::borrow::Cow;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// What the items are sorted by.
+/// The order of the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum ItemSort {
@@ -29,7 +29,7 @@ impl ItemSort {
     }
 }
 
-/// Which items are listed.
+/// The items that are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum ShownItems {
     /// Those in the context.
@@ -45,9 +45,9 @@ pub enum ShownItems {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ItemFilter(Vec<Condition>);
 
-/// What a filter tests, in addition to the item itself.
+/// The facts that a filter tests in addition to the item itself.
 pub(super) struct Facts<'a> {
-    /// What a result's call was about; computed on demand.
+    /// The subject of a result's call; it is computed on demand.
     pub(super) subject: &'a dyn Fn() -> Cow<'a, str>,
     pub(super) tokens: u64,
     /// The trigger or, where none is known, the window, in tokens.
@@ -65,7 +65,7 @@ impl ItemFilter {
         ItemFilter(ITEMS.read(typed))
     }
 
-    /// Whether an item passes.
+    /// Returns true if an item passes.
     pub(super) fn passes(&self, item: &ItemRef<'_>, facts: &Facts<'_>) -> bool {
         let tool = item.tool().unwrap_or("");
         self.0.iter().all(|condition| match condition {
@@ -81,7 +81,7 @@ impl ItemFilter {
         })
     }
 
-    /// Whether it selects items that have left the context.
+    /// Returns true if it selects items that have left the context.
     pub(super) fn asks_for_left(&self) -> bool {
         self.0.contains(&Condition::Is(Fact::Left))
     }

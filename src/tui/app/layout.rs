@@ -1,5 +1,5 @@
-//! Which part of the screen holds what. This is not in the views because scrolling and clicks need it as much as
-//! drawing does.
+//! Divides the screen into areas. This is not in the views because scrolling and clicks need it as much as drawing
+//! does.
 
 use crate::paint::Area;
 

@@ -1,4 +1,4 @@
-//! What the signs on screen mean: those that are on it, and no others.
+//! Explains the signs that are on screen, and no others.
 
 use super::columns::fitting;
 use super::help::{HelpLine, Sign};
@@ -10,7 +10,7 @@ use model::{Role, Source};
 use render::number;
 use std::cmp::Reverse;
 
-/// How many types of skipped records are named.
+/// The number of types of skipped records that are named.
 const SKIPPED_TYPES: usize = 3;
 
 /// Lines of the legend before they are wrapped.
@@ -150,7 +150,7 @@ impl Legend {
         );
     }
 
-    /// Where the window and the trigger come from.
+    /// Adds the sources of the window and of the trigger.
     fn limits(&mut self, limits: &Limits, key: &str) {
         let window = match limits.window_source {
             WindowSource::Log => "the log names it",

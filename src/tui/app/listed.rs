@@ -1,4 +1,4 @@
-//! What the list of sessions shows of a session besides what its gauge has.
+//! Computes the values that the list shows of a session and that its gauge does not have.
 
 use super::Stage;
 use crate::paint::Tone;
@@ -9,13 +9,13 @@ use model::summary::LastReset;
 use model::window::Limits;
 use render::number;
 
-/// How many requests the growth bars show.
+/// The number of requests that the growth bars show.
 pub const GROWTH_BARS: usize = 8;
 
-/// How long a compaction is shown as new, in seconds.
+/// The time for which a compaction is shown as new, in seconds.
 const NEWS_SECONDS: i64 = 120;
 
-/// How near a context is to its trigger.
+/// The nearness of a context to its trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
     /// Far enough.
@@ -36,24 +36,24 @@ impl From<Nearness> for Tone {
     }
 }
 
-/// Whether the size of the context may still change.
+/// Returns whether the size of the context may still change.
 pub fn size_stage(gauge: &Gauge) -> Stage {
     Stage::settled_if(gauge.is_final)
 }
 
-/// The same of how much of its trigger or window that is.
+/// Returns whether the context's share of its trigger or window may still change.
 pub fn share_stage(gauge: &Gauge) -> Stage {
     size_stage(gauge).of_share(gauge.limits())
 }
 
-/// How full it is in whole percent, rounded: of its trigger or, where none is known, of its window. `None`: it is
-/// empty.
+/// Returns the size of the context in whole percent, rounded: of its trigger or, where none is known, of its window.
+/// `None`: it is empty.
 pub fn percent(gauge: &Gauge) -> Option<u64> {
     let (counted, end) = gauge.context.filled(gauge.limits());
     number::percent(counted, end).filter(|_| gauge.context.used > 0)
 }
 
-/// How near the trigger or, where none is known, the window's end is.
+/// Returns the nearness of the context to its trigger or, where none is known, to the window's end.
 pub fn nearness(gauge: &Gauge) -> Nearness {
     nearness_of(&gauge.context, gauge.limits(), &gauge.growth())
 }
@@ -73,7 +73,7 @@ pub fn sizes(reset: &LastReset, context: &Context) -> String {
     format!("{} → {}", number::short(reset.before), number::short(after))
 }
 
-/// How near a context is to its trigger or, where none is known, to its window's end, if it grows as
+/// Returns the nearness of a context to its trigger or, where none is known, to its window's end, if it grows as
 /// before.
 pub fn nearness_of(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness {
     if context.used == 0 {

@@ -1,4 +1,4 @@
-//! What the mouse does.
+//! Handles the mouse.
 
 use super::{App, Column, Effect, Overlay, Screen, Tab};
 use crate::keymap::KeyPress;

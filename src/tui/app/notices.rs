@@ -5,16 +5,16 @@ use jiff::Timestamp;
 use model::fleet::SessionKey;
 use std::time::Duration;
 
-/// How long the result of an action stays on screen, in seconds.
+/// The time for which the result of an action stays on screen, in seconds.
 const INFO_SECONDS: i64 = 6;
-/// How long an alert stays on screen, in seconds.
+/// The time for which an alert stays on screen, in seconds.
 const ALERT_SECONDS: i64 = 60;
 /// The rows of a notice in the box.
 pub const NOTICE_ROWS: usize = 2;
 /// The most notices that are kept.
 const MOST_NOTICES: usize = 200;
 
-/// How much a notice matters.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// The result of an action.
@@ -30,7 +30,7 @@ pub enum Severity {
 pub struct Notice {
     /// When it was raised.
     pub at: Timestamp,
-    /// How much it matters.
+    /// Its importance.
     pub severity: Severity,
     /// Where: a path, a session; may be empty.
     pub about: String,
@@ -58,11 +58,11 @@ pub struct Notices {
     all: Vec<Notice>,
     /// The number of each, in the order in which they were added.
     numbers: Vec<u64>,
-    /// How many were ever added.
+    /// The number of notices that were ever added.
     added: u64,
-    /// How many of them were added before the last frame.
+    /// The number of them that were added before the last frame.
     drawn: u64,
-    /// How many the user has seen.
+    /// The number of notices that the user has seen.
     seen: usize,
 }
 
@@ -82,7 +82,7 @@ impl Notices {
         newest.find(|notice| notice.left(now).is_none_or(|left| left > 0))
     }
 
-    /// How many of a severity were not seen.
+    /// Returns the number of unseen notices of a severity.
     pub fn unseen_of(&self, severity: Severity) -> usize {
         let all = self.unseen().iter();
         all.filter(|notice| notice.severity == severity).count()
@@ -129,7 +129,8 @@ impl Notices {
         self.added += 1;
     }
 
-    /// What an action did stays on screen from its first frame on: it may have taken minutes, in which no clock was read.
+    /// Restarts the time of new results of actions: they stay on screen from their first frame on. An action may have
+    /// taken minutes, in which no clock was read.
     pub(super) fn begin_frame(&mut self, now: Timestamp) {
         for (notice, number) in self.all.iter_mut().zip(&self.numbers) {
             if *number >= self.drawn && notice.severity == Severity::Info {
@@ -201,7 +202,7 @@ impl App {
         }
     }
 
-    /// How long until the notice on screen goes away.
+    /// Returns the time until the notice on screen goes away.
     pub(super) fn next_notice(&self) -> Option<Duration> {
         let left = self.notices.newest(self.now)?.left(self.now)?;
         Some(Duration::from_secs(u64::try_from(left).unwrap_or(0).max(1)))

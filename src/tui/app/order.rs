@@ -1,11 +1,11 @@
-//! How the sessions are listed: sort direction, groups, idle ones.
+//! Defines the order of the sessions: sort direction, groups, idle ones.
 
 use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// The direction of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum Direction {
-    /// What matters more comes first.
+    /// Sessions that matter more come first.
     #[default]
     #[strum(serialize = "")]
     Usual,
@@ -24,7 +24,7 @@ impl Direction {
     }
 }
 
-/// What the sessions are grouped by.
+/// The property by which the sessions are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum Grouping {
     /// Nothing.
@@ -46,7 +46,7 @@ impl Grouping {
     }
 }
 
-/// Whether idle sessions are listed.
+/// Shows whether idle sessions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum Idle {
     /// They are.

@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 /// The session on screen.
 #[derive(Debug)]
 pub struct Page {
-    /// Which session.
+    /// The session.
     pub key: SessionKey,
     /// Its moments.
     pub timeline: Timeline,
-    /// What one step to the left or right is.
+    /// The meaning of one step to the left or right.
     pub pace: Pace,
     /// The size of its context after each step, in tokens.
     pub sizes: Vec<u64>,
@@ -34,9 +34,9 @@ pub struct Page {
     pub state: Snapshot,
     /// The forecast at that moment.
     pub forecast: Result<Forecast, NoForecast>,
-    /// What the context then contained more than once.
+    /// The content that was then in the context more than once.
     pub repeats: Repeats,
-    /// How many items of the context then are oversized.
+    /// The number of items in the context then that are oversized.
     pub oversized: usize,
     /// The marked items in the context then.
     pub marked_items: BTreeSet<ItemIx>,
@@ -56,7 +56,7 @@ pub struct Page {
     pub turns: u32,
 }
 
-/// What one step of a session is.
+/// The meaning of one step of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// A reported request.
@@ -240,7 +240,7 @@ impl App {
         Some((page.key, ix, self.fleet.get(page.key)?.items().get(ix)?))
     }
 
-    /// Whether the user has marked an item.
+    /// Returns true if the user has marked an item.
     pub fn is_marked(&self, key: SessionKey, item: &ItemRef<'_>) -> bool {
         self.ui.marked.contains(&(key, id(item)))
     }

@@ -21,15 +21,15 @@ use std::sync::Arc;
 pub struct Pager {
     /// The session whose item it is.
     pub key: SessionKey,
-    /// Where it was opened.
+    /// The screen on which it was opened.
     pub origin: Origin,
     /// The page that was requested last.
     wanted: TextRequest,
-    /// What to show of the requested page; `None`: none is awaited.
+    /// The part of the requested page that is to be shown; `None`: none is awaited.
     awaited: Option<Arrival>,
     /// The current page, without its text.
     page: Option<Text>,
-    /// Why the text cannot be read.
+    /// The reason for which the text cannot be read.
     failed: Option<String>,
     /// The page's text and, if it is JSON, the same indented.
     text: String,
@@ -47,7 +47,7 @@ pub struct Pager {
     search: Search,
 }
 
-/// Where a text was opened.
+/// The screen on which a text was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// On the screen of its session.
@@ -56,7 +56,7 @@ pub enum Origin {
     Results,
 }
 
-/// What a search over sessions looks for. A text is searched with it too.
+/// The pattern of a search over sessions. A text is searched with it too.
 pub trait Pattern: Debug + Send + Sync {
     /// Its matches in a text: ranges of bytes, in order and apart.
     fn matches(&self, text: &str) -> Vec<Range<u32>>;
@@ -74,7 +74,7 @@ pub enum Program {
     Editor,
 }
 
-/// How JSON is shown.
+/// The form in which JSON is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// Indented.
@@ -109,13 +109,13 @@ impl Pattern for Typed {
 }
 
 impl Search {
-    /// What is searched for; empty: nothing.
+    /// Returns the pattern that is searched for; empty: none.
     fn typed(&self) -> &str {
         self.pattern.as_ref().map_or("", |pattern| pattern.typed())
     }
 }
 
-/// What to show of a requested page.
+/// The part of a requested page that is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     Top,
@@ -168,7 +168,7 @@ impl Pager {
         }
     }
 
-    /// The same for an item that a search over sessions has found, at its first match.
+    /// Opens the text of an item that a search over sessions has found, at its first match.
     pub fn open_at(key: SessionKey, wanted: TextRequest, pattern: Arc<dyn Pattern>) -> Pager {
         Pager {
             origin: Origin::Results,
@@ -186,12 +186,12 @@ impl Pager {
         self.wanted
     }
 
-    /// Whether a requested page was not read yet.
+    /// Returns true if a requested page was not read yet.
     pub fn is_waiting(&self) -> bool {
         self.awaited.is_some()
     }
 
-    /// Why the text cannot be read, and what to do about it.
+    /// Returns the reason for which the text cannot be read, and what to do about it.
     pub fn failed(&self) -> Option<&str> {
         self.failed.as_deref()
     }
@@ -214,7 +214,7 @@ impl Pager {
         &self.text
     }
 
-    /// How JSON is shown; `None`: the text is not JSON.
+    /// Returns the form in which JSON is shown; `None`: the text is not JSON.
     pub fn form(&self) -> Option<Form> {
         self.indented.as_ref().map(|_| self.form)
     }
@@ -533,7 +533,7 @@ impl Pager {
     }
 }
 
-/// Which match of a search.
+/// The kind of a match of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
     /// The current one.

@@ -1,4 +1,4 @@
-//! What the user types: filters, sizes, texts to search for.
+//! Reads the user's typing: filters, sizes, texts to search for.
 
 use super::filter::{self, Vocabulary};
 use super::{App, Effect, LineId, Screen, Syntax};
@@ -10,7 +10,7 @@ use model::window::set::SetFor;
 /// The most characters that can be typed.
 const MOST_CHARS: usize = 200;
 
-/// What the typed text is for.
+/// The purpose of the typed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Filters the sessions, as it is typed.
@@ -29,7 +29,7 @@ pub enum Purpose {
     Pattern(Syntax),
 }
 
-/// Which sessions get the window that is typed.
+/// The sessions that get the window that is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// The one for which it was asked.
@@ -41,11 +41,11 @@ pub enum Reach {
 /// Something that is being typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// What for.
+    /// The purpose of the text.
     pub purpose: Purpose,
-    /// What was typed so far.
+    /// The text that was typed so far.
     pub typed: String,
-    /// What is wrong with that, if it was refused; may be empty.
+    /// The reason for which the text was refused; empty: it was not refused, or no reason is shown.
     pub wrong: String,
 }
 
@@ -77,7 +77,7 @@ impl App {
         self.ask(Purpose::Window(key, reach));
     }
 
-    /// Whether a window is being typed: the rows keep their order meanwhile.
+    /// Returns true if a window is being typed: the rows keep their order meanwhile.
     pub(super) fn is_typing_window(&self) -> bool {
         let prompt = self.ui.prompt.as_ref();
         prompt.is_some_and(|prompt| matches!(prompt.purpose, Purpose::Window(..)))

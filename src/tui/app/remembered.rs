@@ -32,9 +32,9 @@ pub struct RememberedSessions {
     pub sort: String,
     /// Its direction.
     pub direction: String,
-    /// What they are grouped by.
+    /// The property by which they are grouped.
     pub grouping: String,
-    /// Whether idle sessions are listed.
+    /// The word for listed or hidden idle sessions.
     pub idle: String,
 }
 
@@ -46,7 +46,7 @@ pub struct RememberedItems {
     pub sort: String,
     /// Its direction.
     pub direction: String,
-    /// Whether items are listed that have left the context.
+    /// The word for listed or hidden items that have left the context.
     pub listed: String,
     /// The size from which an item is oversized; none: that of the configuration.
     pub oversized: Option<Threshold>,
@@ -117,7 +117,7 @@ impl App {
         self.ui.oversized = size;
     }
 
-    /// What the screens are set to.
+    /// Returns the settings of the screens.
     pub fn remember(&self) -> Remembered {
         let ui = &self.ui;
         let word = str::to_owned;

@@ -14,7 +14,7 @@ const DEFAULT_PAUSE: f64 = 1.0;
 /// The least time between two frames of a replay, in seconds.
 const FRAME_SECONDS: f64 = 0.04;
 
-/// How fast a replay plays.
+/// The speed of a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
     /// A multiple of the speed at which the log was written, with long pauses shortened.
@@ -81,7 +81,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// Whether the screen shows another moment than the newest.
+    /// Returns true if the screen shows another moment than the newest.
     pub fn is_on(&self) -> bool {
         self.cursor.is_some()
     }
@@ -98,7 +98,7 @@ impl Replay {
         }
     }
 
-    /// How fast it plays.
+    /// Returns the speed at which it plays.
     pub fn speed(&self) -> Speed {
         Speed::ALL[self.speed.min(Speed::ALL.len() - 1)]
     }
@@ -284,7 +284,7 @@ impl App {
         }
     }
 
-    /// How long until a playing replay moves on; `None`: none plays.
+    /// Returns the time until a playing replay moves on; `None`: none plays.
     pub(super) fn next_step(&self) -> Option<Duration> {
         let since = self.ui.replay.playing?;
         let (_, wait) = self.next_moment(self.moment()?)?;

@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use model::fleet::{FileId, SessionKey};
 use std::time::Duration;
 
-/// How long a session must stay the current one before its log is read: moving through the list reads nothing.
+/// The time for which a session must stay the current one before its log is read: moving through the list reads
+/// nothing.
 const REST_TIME: SignedDuration = SignedDuration::from_millis(200);
 
 /// The log that the user stays on.
@@ -42,7 +43,7 @@ impl App {
         Some(file)
     }
 
-    /// How long until the log of the current session is to be read; `None`: it is read, or nobody is there.
+    /// Returns the time until the log of the current session is to be read; `None`: it is read, or nobody is there.
     pub(super) fn rest_left(&self) -> Option<Duration> {
         let (file, since) = self.rest.on?;
         if !self.has_user || !self.fleet.initial_scan_done || self.rest.asked == Some(file) {
@@ -56,7 +57,7 @@ impl App {
         Some((REST_TIME - rested).unsigned_abs())
     }
 
-    /// Whether a session's texts are being counted, so that its numbers may change in a moment.
+    /// Returns true if a session's texts are being counted, so that its numbers may change in a moment.
     pub fn is_counting(&self, key: SessionKey) -> bool {
         let gauge = self.fleet.gauge(key);
         let is_provisional =

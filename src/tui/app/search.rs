@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The most items that are kept.
 pub const MOST_FOUND: usize = 1_000;
 
-/// How a pattern is written.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
     /// A regular expression.
@@ -26,16 +26,16 @@ pub enum Syntax {
     Text,
 }
 
-/// What is searched for, and where.
+/// The pattern of a search and the sessions that are searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
     /// The pattern.
     pub pattern: String,
-    /// How it is written.
+    /// The syntax of the pattern.
     pub syntax: Syntax,
     /// The sessions.
     pub sessions: Arc<HashSet<SessionKey>>,
-    /// Which sessions these are: the filter of the list; empty: all.
+    /// The filter of the list that selects the sessions; empty: all of them.
     pub filter: String,
 }
 
@@ -48,21 +48,21 @@ pub struct FoundItem {
     pub place: Place,
     /// Its number in the record.
     pub nth: u32,
-    /// What it is.
+    /// The kind of the item.
     pub kind: Kind,
     /// Tells it from others of its record.
     pub hash: u64,
-    /// Who filled the context with it.
+    /// The role that filled the context with it.
     pub role: Role,
     /// Its tool or kind. Not safe to print.
     pub label: String,
     /// Its size.
     pub tokens: u64,
-    /// How that is known.
+    /// The way in which the size is known.
     pub source: Source,
     /// The request that it entered the context with, as screens number it.
     pub request: String,
-    /// Whether it is in the context.
+    /// True if it is in the context.
     pub in_context: bool,
     /// The first line that matches, or the part of it around the match. Not safe to print.
     pub text: String,
@@ -70,11 +70,11 @@ pub struct FoundItem {
     pub matches: Vec<Range<usize>>,
     /// The number of this line in the text, from 1.
     pub line: u64,
-    /// How many more lines match.
+    /// The number of further lines that match.
     pub more: u64,
 }
 
-/// What a search says while it runs.
+/// News of a running search.
 #[derive(Debug)]
 pub enum SearchNews {
     /// It has begun; the pattern finds matches in a text.
@@ -91,7 +91,7 @@ pub enum SearchNews {
     End,
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchState {
     /// It goes on.
@@ -107,15 +107,15 @@ pub enum SearchState {
 /// A search.
 #[derive(Debug)]
 pub struct Search {
-    /// What is searched for, and where.
+    /// The pattern, and the sessions that are searched.
     pub request: SearchRequest,
-    /// How far it is.
+    /// The progress of the search.
     pub state: SearchState,
-    /// How many sessions were searched.
+    /// The number of sessions that were searched.
     pub searched: usize,
-    /// How many could not be searched, and why the first of them could not.
+    /// The number of sessions that could not be searched, and the reason for the first of them.
     pub unread: (usize, String),
-    /// What was found, in the order of the search.
+    /// The items that were found, in the order of the search.
     pub found: Vec<FoundItem>,
     /// The sessions in which something was found.
     pub sessions: HashSet<SessionKey>,
@@ -138,7 +138,7 @@ impl Search {
         }
     }
 
-    /// How many sessions are searched.
+    /// Returns the number of sessions that are searched, now or later.
     pub fn all(&self) -> usize {
         self.request.sessions.len()
     }
@@ -315,12 +315,12 @@ impl App {
         }
     }
 
-    /// Whether the session of the item that was opened from the results is still read.
+    /// Returns true if the session of the item that was opened from the results is still read.
     pub fn is_seeking(&self) -> bool {
         self.sought.is_some()
     }
 
-    /// Whether the text on screen was opened from the results.
+    /// Returns true if the text on screen was opened from the results.
     pub fn is_text_found(&self) -> bool {
         let pager = self.pager.as_ref();
         pager.is_some_and(|pager| pager.origin == Origin::Results)

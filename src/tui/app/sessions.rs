@@ -23,7 +23,7 @@ const LIST_INTERVAL: SignedDuration = SignedDuration::from_millis(200);
 /// The least time between two sums that are made for updates only.
 const SUM_INTERVAL: SignedDuration = SignedDuration::from_millis(100);
 
-/// Whether the list shows the sessions as they are.
+/// Shows whether the list is up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// The list shows them as they are.
@@ -50,9 +50,9 @@ pub struct Group {
     pub id: u64,
     /// The project's or the agent's name.
     pub name: String,
-    /// How many sessions, sub-agents included.
+    /// The number of sessions, sub-agents included.
     pub sessions: usize,
-    /// How many of them are live.
+    /// The number of them that are live.
     pub live: usize,
 }
 
@@ -72,16 +72,16 @@ pub struct Totals {
     pub known: u64,
     /// Tokens in them that are estimated.
     pub estimated: u64,
-    /// How many are near their trigger.
+    /// The number of sessions that are near their trigger.
     pub near: usize,
 }
 
-/// Which sessions match the filter, as far as that was computed.
+/// The sessions that match the filter, as far as they were computed.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     /// The words of the filter that are text.
     words: Vec<String>,
-    /// Which sessions have these texts.
+    /// For each session, true if it matches these words.
     sessions: HashMap<SessionKey, bool>,
     /// The other words.
     conditions: Vec<Condition>,
@@ -89,7 +89,7 @@ pub(super) struct Matched {
     due: Option<Timestamp>,
 }
 
-/// How long a filter must stay as it is before messages are searched for its words: typing searches nothing.
+/// The time for which a filter must stay unchanged before messages are searched for its words: typing searches nothing.
 const FILTER_REST: SignedDuration = SignedDuration::from_millis(300);
 /// Shorter words are not searched for: nearly every session has them.
 const SHORTEST_WORD: usize = 3;
@@ -157,7 +157,7 @@ impl App {
         self.stale.totals = true;
     }
 
-    /// Whether it is too early to compute something for all sessions that was last computed at `then`.
+    /// Returns true if it is too early to compute something for all sessions that was last computed at `then`.
     fn waits(&self, then: Option<Timestamp>, pause: SignedDuration) -> bool {
         let age = then.map(|then| self.now.duration_since(then));
         // A clock that was set back must not stop the list.
@@ -178,7 +178,7 @@ impl App {
         let families = match self.ui.sort.sort {
             Sort::Name(_) => Families::ByParent,
             Sort::Recent => Families::ByFirst,
-            // What is sorted for is at the top, not below a parent that has another number.
+            // The session with the lowest or highest number is at the top, not below a parent that has another number.
             Sort::Lowest(_) | Sort::Highest(_) => Families::Apart,
         };
         let mut rows = self.fleet.rows(
@@ -201,12 +201,12 @@ impl App {
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
-    /// Whether messages are or will be searched for the words of the filter.
+    /// Returns true if messages are or will be searched for the words of the filter.
     pub fn filters_messages(&self) -> bool {
         self.shown.matched.searched().is_some()
     }
 
-    /// How long until messages are to be searched for the filter.
+    /// Returns the time until messages are to be searched for the filter.
     pub(super) fn filter_wait(&self) -> Option<Duration> {
         let left = self.shown.matched.due?.duration_since(self.now);
         // A clock that was set back must not put it off.
@@ -214,8 +214,8 @@ impl App {
         Some(left.unsigned_abs())
     }
 
-    /// What messages of the user are to be searched for, in the sessions that do not match the filter by what is at hand of
-    /// them; `None`: nothing new.
+    /// Returns the search of the user's messages for the filter, in the sessions that do not match it by the data at
+    /// hand; `None`: no search is due.
     pub fn take_filter_search(&mut self) -> Option<SearchRequest> {
         let wait = self.filter_wait()?;
         let matched = &mut self.shown.matched;
@@ -256,7 +256,7 @@ impl App {
         }
     }
 
-    /// Whether a session meets the conditions of the filter.
+    /// Returns true if a session meets the conditions of the filter.
     fn passes(&self, found: &Candidate<'_>) -> bool {
         let (key, gauge) = (found.key, found.gauge);
         let mut conditions = self.shown.matched.conditions.iter();
@@ -309,8 +309,8 @@ impl App {
         values
     }
 
-    /// What a session is sorted by; the lowest comes first. Live sessions are sorted by their start, so that
-    /// they do not change places with every record.
+    /// Returns the rank of a session in the sort; the lowest comes first. Live sessions are sorted by their start, so
+    /// that they do not change places with every record.
     fn rank<'s>(&'s self, found: &Candidate<'s>) -> Rank<'s> {
         let Candidate { key, gauge, active } = *found;
         let (number, name) = match self.ui.sort.sort {
@@ -450,7 +450,7 @@ impl App {
         &self.shown.lines
     }
 
-    /// Whether a line is the selected one.
+    /// Returns true if a line is the selected one.
     pub fn is_selected(&self, line: &Listed) -> bool {
         self.selected_line().map(Listed::id) == Some(line.id())
     }

@@ -1,10 +1,10 @@
-//! Whether the numbers of a session may still change before they are what its whole log shows.
+//! Shows whether the numbers of a session may still change before they are those of its whole log.
 
 use crate::paint::Tone;
 use model::window::Limits;
 use render::NONE;
 
-/// Whether a number may still change without a new record.
+/// Shows whether a number may still change without a new record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// It may: the log was not read whole, or the lengths of texts stand for their tokens.

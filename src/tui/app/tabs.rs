@@ -71,13 +71,13 @@ impl Tab {
         &TABS[at.rem_euclid(TABS.len() as isize) as usize]
     }
 
-    /// Whether it shows a list.
+    /// Returns true if it shows a list.
     pub const fn has_list(&self) -> bool {
         self.list.is_some()
     }
 }
 
-/// What a list is made of.
+/// The data of which a list is made.
 pub(super) struct ListSource<'a> {
     pub(super) app: &'a App,
     pub(super) page: &'a Page,
@@ -86,12 +86,12 @@ pub(super) struct ListSource<'a> {
     pub(super) moment: Option<&'a Moment>,
 }
 
-/// What cells are made of.
+/// The data of which cells are made.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// The screens.
     pub app: &'a App,
-    /// What was computed for the session on screen.
+    /// The data that was computed for the session on screen.
     pub page: &'a Page,
     /// The session on screen.
     pub session: &'a Session,
@@ -145,7 +145,7 @@ pub(super) fn row_id(value: impl Hash) -> RowId {
     hasher.finish()
 }
 
-/// What Enter opens.
+/// The target that Enter opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Nothing.
@@ -170,13 +170,13 @@ pub trait List: Debug {
     fn row(&self, view: &View<'_>, row: usize) -> Pieces;
     /// The lines that are shown instead of an empty list.
     fn empty(&self, view: &View<'_>) -> Vec<String>;
-    /// What the list contains and in which order, in short.
+    /// Returns a short description of the list's content and its order.
     fn caption(&self, view: &View<'_>) -> String;
     /// The headings and words on screen, and what they mean.
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
     /// The signs before its rows.
     fn signs(&self, view: &View<'_>) -> Vec<Sign>;
-    /// What a row opens.
+    /// Returns the target that a row opens.
     fn target(&self, row: usize) -> Target;
     /// The item of a row.
     fn item(&self, row: usize) -> Option<SizedItem>;
@@ -201,7 +201,7 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// The lines that are shown instead of an empty list.
     fn empty(view: &View<'_>) -> Vec<String>;
 
-    /// What the list contains and in which order, in short.
+    /// Returns a short description of the list's content and its order.
     fn caption(rows: &[Self], _view: &View<'_>) -> String {
         counted(rows.len(), "")
     }
@@ -211,7 +211,7 @@ pub(super) trait Row: Debug + Sized + 'static {
         Vec::new()
     }
 
-    /// What Enter opens.
+    /// Returns the target that Enter opens.
     fn target(&self) -> Target {
         Target::Nothing
     }
@@ -238,7 +238,7 @@ fn counted(rows: usize, order: &str) -> String {
 /// A column of a list.
 pub(super) struct Column<T: 'static> {
     heading: &'static str,
-    /// What it shows, for the legend; empty: nothing to explain.
+    /// Its content, for the legend; empty: nothing to explain.
     help: &'static str,
     align: fn(&str, usize) -> String,
     /// Its columns on a narrow, a medium and a wide screen; 0: not shown.

@@ -8,12 +8,12 @@ use model::context::Basis;
 /// The most cells that one request takes.
 const WIDEST_REQUEST: usize = 4;
 
-/// What the timeline shows.
+/// The data that the timeline shows.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
     /// The size of the context after each request or record, in tokens.
     pub sizes: &'a [u64],
-    /// Whether steps are requests, whose sizes are known, or records.
+    /// Shows whether steps are requests, whose sizes are known, or records.
     pub pace: Pace,
     /// The size at the moment on screen.
     pub now: u64,
@@ -31,7 +31,7 @@ pub struct History<'a> {
     pub ahead: Option<[f64; 3]>,
     /// The step of the moment on screen: the last reported request, or the next one where items followed.
     pub at: usize,
-    /// Whether that moment is one of a replay, not the newest.
+    /// True if that moment is one of a replay, not the newest.
     pub is_replayed: bool,
 }
 

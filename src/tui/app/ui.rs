@@ -1,4 +1,4 @@
-//! What the user has set, by key and mouse.
+//! Holds the settings that the user has made by key and mouse.
 
 use super::tabs::{ITEMS, RowId, Tab};
 use super::{
@@ -10,7 +10,7 @@ use model::fleet::SessionKey;
 use model::threshold::{OVERSIZED, Threshold};
 use std::collections::{HashMap, HashSet};
 
-/// What is on screen.
+/// The content of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
     /// All sessions.
@@ -19,7 +19,7 @@ pub enum Screen {
     Session(SessionKey),
     /// The text of one of its items.
     Text(SessionKey),
-    /// What a search over sessions has found.
+    /// The results of a search over sessions.
     Results,
 }
 
@@ -39,7 +39,7 @@ pub enum Overlay {
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
 pub type ItemId = (u64, u32, Kind);
 
-/// What the user has set, by key and mouse.
+/// The settings that the user has made by key and mouse.
 #[derive(Debug)]
 pub struct Ui {
     /// Columns and rows.
@@ -58,18 +58,18 @@ pub struct Ui {
     pub menu_row: usize,
     /// The selected notice, by its number.
     pub notices: Cursor<u64>,
-    /// What is being typed: all keys go there.
+    /// The prompt in which the user types: all keys go there.
     pub prompt: Option<Prompt>,
 
     /// The sort of the sessions.
     pub sort: &'static Column,
     /// Its direction.
     pub direction: Direction,
-    /// What they are grouped by.
+    /// The property by which they are grouped.
     pub grouping: Grouping,
     /// The groups whose sessions are not listed.
     pub folded: HashSet<u64>,
-    /// Whether idle sessions are listed.
+    /// Shows whether idle sessions are listed.
     pub idle: Idle,
     /// The filter of the sessions.
     pub filter: String,
@@ -82,7 +82,7 @@ pub struct Ui {
     pub tab: &'static Tab,
     /// The moment it shows.
     pub replay: Replay,
-    /// Which items are listed.
+    /// The items that are listed.
     pub listed: ShownItems,
     /// Their sort.
     pub item_sort: ItemSort,

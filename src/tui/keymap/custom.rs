@@ -65,7 +65,7 @@ impl Keymap {
 }
 
 impl Binding {
-    /// Whether a name, with or without a scope, is this binding's.
+    /// Returns true if a name, with or without a scope, is this binding's.
     fn is_called(&self, name: &str) -> bool {
         let (scope, action) = match name.split_once('.') {
             Some((scope, action)) => (Some(scope), action),

@@ -89,7 +89,7 @@ impl fmt::Display for KeyPress {
     }
 }
 
-/// Why something is no key.
+/// The reason for which a name is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidKey {
     /// No key has this name.

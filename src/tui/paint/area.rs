@@ -7,9 +7,9 @@ pub struct Area {
     pub x: u16,
     /// The first row.
     pub y: u16,
-    /// How many columns.
+    /// The number of columns.
     pub width: u16,
-    /// How many rows.
+    /// The number of rows.
     pub height: u16,
 }
 
@@ -39,12 +39,12 @@ impl Area {
         self.y..self.bottom()
     }
 
-    /// Whether it has no cell.
+    /// Returns true if it has no cell.
     pub const fn is_empty(self) -> bool {
         self.width == 0 || self.height == 0
     }
 
-    /// Whether a cell is part of it.
+    /// Returns true if a cell is part of it.
     pub fn contains(self, x: u16, y: u16) -> bool {
         (self.x..self.right()).contains(&x) && self.rows().contains(&y)
     }

@@ -1,12 +1,12 @@
-//! Which areas of the drawn screen react to the mouse.
+//! Keeps the areas of the drawn screen that react to the mouse.
 
 use super::area::Area;
 use crate::keymap::Action;
 
-/// What a click on an area does.
+/// The effect of a click on an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
-    /// The same as a key.
+    /// The effect of a key.
     Action(Action),
     /// Selects a row of the list; opens the selected one.
     List,

@@ -1,5 +1,5 @@
-//! What is painted, without a terminal: styled text, areas of the screen, and what a click on an area does. The state
-//! of the screens and the views, which draw it, share these types.
+//! Defines the content of a screen without a terminal: styled text, areas of the screen, and the effect of a click on
+//! an area. The state of the screens and the views, which draw it, share these types.
 
 mod area;
 mod hits;

@@ -6,7 +6,7 @@ use render::text;
 use serde::Deserialize;
 use strum::{EnumCount, EnumIter, IntoStaticStr};
 
-/// What a piece of text means. Those with a name in a theme file have it in kebab case.
+/// The meaning of a piece of text. Tones with a name in a theme file have it in kebab case.
 #[derive(
     Debug,
     Clone,
@@ -128,7 +128,7 @@ impl From<Source> for Tone {
 pub struct Piece {
     /// The text.
     pub text: String,
-    /// What it means.
+    /// Its meaning.
     pub tone: Tone,
 }
 

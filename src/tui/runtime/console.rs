@@ -18,7 +18,7 @@ pub enum Happening {
     Gone,
 }
 
-/// What the screens run on.
+/// The terminal that the screens run on.
 pub trait Console {
     /// The columns and rows of the terminal.
     ///
@@ -79,7 +79,8 @@ impl Console for Tty {
         while !signals::has_terminal() {
             match self.signals.next_soon().await {
                 Some(Signal::End(by) | Signal::Interrupt(by)) => return Ok(Some(by)),
-                // What ends the program may follow though it was sent before: another thread may have received it.
+                // A signal that ends the program may arrive later though it was sent before: another thread may have
+                // received it.
                 Some(_) => was_resumed = true,
                 None if was_stopped && !was_resumed => break,
                 None => {

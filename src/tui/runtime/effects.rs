@@ -1,4 +1,4 @@
-//! What the screens ask for.
+//! Carries out the requests of the screens.
 
 use super::{Console, Happening, Next, Opening, Screens, Signal, clipboard, program, signals};
 use crate::app::pager::Program;

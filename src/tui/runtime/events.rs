@@ -1,4 +1,4 @@
-//! What a terminal's events mean to the screens.
+//! Translates a terminal's events for the screens.
 
 use crate::app::Msg;
 use crate::keymap::KeyPress;

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 
-/// How many events may wait to be handled; further ones wait in the terminal.
+/// The number of events that may wait to be handled; further ones wait in the terminal.
 const WAITING_EVENTS: usize = 64;
 
 /// The events of the terminal, until [`Input::end`].

@@ -1,4 +1,4 @@
-//! What the screens ask of whoever reads the logs.
+//! Defines the requests of the screens to the reader of the logs.
 
 use super::Finder;
 use crate::app::{HandOutRequest, HandedOut, Msg, SearchRequest};
@@ -14,15 +14,15 @@ pub trait Logs: Send {
     /// Reads the text of an item.
     fn read_text(&self, job: TextJob);
 
-    /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be copied.
-    /// What came of it is given to `done`, which is dropped if that cannot be begun.
+    /// Makes a report or a table of a session, and writes a file of it in the working directory, unless it is to be
+    /// copied. The result is given to `done`, which is dropped if the work cannot be begun.
     fn hand_on(&self, request: HandOutRequest, done: Box<dyn FnOnce(HandedOut) + Send>);
 
     /// Searches the texts of sessions, and tells the finder what it finds until that is not wanted any more. The search ends
     /// when the finder is dropped.
     fn search(&self, request: &SearchRequest, matcher: Matcher, finder: Finder);
 
-    /// Whether a file was invented, so that its alerts stay on the screen.
+    /// Returns true if a file was invented, so that its alerts stay on the screen.
     fn is_invented(&self, file: FileId) -> bool;
 }
 

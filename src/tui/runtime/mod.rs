@@ -59,7 +59,7 @@ use writing::Writing;
 /// ignore. Tests of the whole program wait for it.
 const SYNC_VARIABLE: &str = "CTXGAUGE_SYNC";
 
-/// How long queued updates are handled before keys are checked.
+/// The time for which queued updates are handled before keys are checked.
 const UPDATE_TIME: Duration = Duration::from_millis(4);
 
 /// Everything that the screens are started with.
@@ -84,13 +84,13 @@ pub struct Start {
     pub banner: String,
     /// The user's environment.
     pub env: Env,
-    /// What is wrong with the configuration and the saved state: a path and a sentence each.
+    /// The problems of the configuration and the saved state: a path and a sentence each.
     pub problems: Vec<(PathBuf, String)>,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// The zone of the user's clock.
     pub zone: TimeZone,
-    /// What is read of the logs. Bounded, so that the ingest waits for the screens.
+    /// The deliveries of the readers of the logs. The channel is bounded, so that the ingest waits for the screens.
     pub updates: Receiver<Delivery>,
     /// The logs that the updates are about.
     pub logs: Box<dyn Logs>,
@@ -165,7 +165,7 @@ struct Screens<C, W: Write> {
 #[derive(Debug, Default)]
 struct Keys {
     handled: u64,
-    /// How many the last mark named; `None`: no marks are wanted.
+    /// The number of keys that the last mark named; `None`: no marks are wanted.
     marked: Option<u64>,
 }
 
@@ -196,7 +196,7 @@ impl FirstTheme {
     }
 }
 
-/// Whether the loop continues.
+/// Shows whether the loop continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Go,

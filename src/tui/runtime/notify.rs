@@ -20,12 +20,12 @@ use tokio::sync::mpsc;
 
 /// The longest text of a notification, in columns.
 const LONGEST_TEXT: usize = 200;
-/// How many runs of the command are allowed at once.
+/// The number of runs of the command that are allowed at once.
 const MOST_RUNS: usize = 4;
-/// How many alerts may wait for a run; more are not sent.
+/// The number of alerts that may wait for a run; more are not sent.
 const WAITING_ALERTS: usize = 64;
 
-/// How bytes reach the terminal.
+/// The route of bytes to the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
     /// Directly.

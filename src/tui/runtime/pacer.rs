@@ -1,4 +1,4 @@
-//! How often the screen is drawn. Pure: callers pass the time.
+//! Limits how often the screen is drawn. It is pure: callers pass the time.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ const TIME_DIVISOR: u32 = 10;
 /// The longest time between two frames, however long a frame takes.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long the second frame waits for the first sessions: 400 files are found in 3 ms.
+/// The time for which the second frame waits for the first sessions: 400 files are found in 3 ms.
 const FIRST_SESSIONS: Duration = Duration::from_millis(5);
 
 /// Spaces frames out.

@@ -8,13 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io::{self, Write};
 
-/// What is on the terminal, and the way there.
+/// Paints frames and keeps the content of the terminal.
 #[derive(Debug)]
 pub struct Painter<W: Write> {
     backend: CrosstermBackend<W>,
     shown: Buffer,
     next: Buffer,
-    /// Whether the terminal shows what was painted last.
+    /// True if the terminal shows what was painted last.
     is_current: bool,
 }
 
@@ -29,7 +29,7 @@ impl<W: Write> Painter<W> {
         }
     }
 
-    /// Where frames are written, for what is written between them.
+    /// Returns the writer of frames, for bytes that are written between them.
     pub fn out(&mut self) -> &mut impl Write {
         &mut self.backend
     }

@@ -54,7 +54,7 @@ pub(super) struct Running {
 ///
 /// # Errors
 ///
-/// What is wrong and what to do, if it cannot be run.
+/// Returns the problem, and what to do about it, if the program cannot be run.
 pub(super) fn start(words: &[OsString], file: &Path) -> Result<Running, String> {
     let (name, arguments) = words.split_first().ok_or("no program is named")?;
     let child = Command::new(name).args(arguments).arg(file).spawn();

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// How much of what is found may wait for the screens; if there is more, the search waits.
+/// The number of news that may wait for the screens; if there are more, the search waits.
 const WAITING_NEWS: usize = 64;
 
 /// Sends what a search finds to the screens, until they end it.
@@ -25,7 +25,7 @@ impl Finder {
         }
     }
 
-    /// Whether the screens wait for it.
+    /// Returns true if the screens wait for it.
     pub fn is_wanted(&self) -> bool {
         !self.0.is_closed()
     }
@@ -70,13 +70,13 @@ impl Searching {
         })
     }
 
-    /// What it has found already.
+    /// Returns the next news that has arrived.
     pub(super) fn next_news(&mut self) -> Option<SearchNews> {
         self.0.as_mut()?.try_recv().ok()
     }
 }
 
-/// What is searched for.
+/// The pattern that is searched for.
 #[derive(Debug)]
 struct Searched {
     matcher: Matcher,

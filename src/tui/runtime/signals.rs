@@ -42,7 +42,7 @@ impl EndedBy {
         self.0.saturating_add(128)
     }
 
-    /// What it is called: `Ctrl-C`, `SIGTERM`.
+    /// Returns the name of the signal: `Ctrl-C`, `SIGTERM`.
     pub fn name(self) -> String {
         match self.0 {
             2 => "Ctrl-C".to_owned(),

@@ -30,9 +30,9 @@ pub struct State {
 pub struct StateFile {
     path: PathBuf,
     loaded: State,
-    /// What the file contains, without unknown keys; `None`: it is broken.
+    /// The content of the file, without unknown keys; `None`: it is broken.
     saved: Option<State>,
-    /// Whether there was no file.
+    /// True if there was no file.
     is_new: bool,
     written: Option<Instant>,
 }
@@ -62,7 +62,7 @@ impl StateFile {
         (file, problem)
     }
 
-    /// Whether there was no file: the screens were not used yet, or only looked at.
+    /// Returns true if there was no file: the screens were not used yet, or only looked at.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
@@ -77,7 +77,7 @@ impl StateFile {
         self.saved = self.saved.take().map(|_| state);
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

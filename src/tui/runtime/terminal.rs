@@ -11,8 +11,7 @@ use crossterm::terminal::{
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Which modes the terminal has: one of the three constants below. The panic hook and the thread of the signals read
-/// it.
+/// The modes of the terminal: one of the three constants below. The panic hook and the thread of the signals read it.
 static MODES: AtomicU8 = AtomicU8::new(USUAL);
 /// The terminal has the modes that it had before the screens.
 const USUAL: u8 = 0;

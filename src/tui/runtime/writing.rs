@@ -1,10 +1,10 @@
-//! What is made of a session to be handed on, one at a time.
+//! Makes hand-outs of sessions, one at a time.
 
 use super::Logs;
 use crate::app::{HandOutRequest, HandedOut};
 use tokio::sync::oneshot;
 
-/// What is being made.
+/// The hand-out that is being made.
 #[derive(Default)]
 pub(super) struct Writing(Option<oneshot::Receiver<HandedOut>>);
 

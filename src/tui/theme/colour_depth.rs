@@ -1,4 +1,4 @@
-//! How many colours a terminal has, and which of them is the nearest to another colour.
+//! Determines how many colours a terminal has, and which of them is the nearest to another colour.
 
 use ratatui::style::{Color, Style};
 use std::ffi::OsString;

@@ -22,7 +22,7 @@ pub(super) static BUILT_IN: LazyLock<Vec<(&str, Theme)>> = LazyLock::new(|| {
     assets::THEMES.iter().filter_map(read).collect()
 });
 
-/// Why a file is not a theme.
+/// The reason for which a file is not a theme.
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
     /// It cannot be parsed.

@@ -42,7 +42,7 @@ pub(super) fn trigger(limits: &Limits) -> Pieces {
     }
 }
 
-/// How full the context is: `82% of 167k trigger`, or of its window.
+/// Returns the share of the context in its trigger, `82% of 167k trigger`, or in its window.
 pub(super) fn share(context: &Context, limits: &Limits, stage: Stage) -> Pieces {
     let (counted, end) = context.filled(limits);
     let Some(percent) = number::percent(counted, end).filter(|_| context.used > 0) else {

@@ -78,7 +78,7 @@ fn banner(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     canvas.write_in(area, &[piece(banner, Tone::Banner)]);
 }
 
-/// Why a list has no rows, in its place.
+/// Draws the reason for which a list has no rows, in its place.
 fn instead(lines: Vec<Piece>, area: Area, canvas: &mut Canvas<'_>) {
     let room = usize::from(area.width).saturating_sub(4);
     let lines = lines.into_iter().flat_map(|line| {
@@ -167,7 +167,7 @@ fn language(app: &App, at: (u16, u16), area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Why a session's context has no size.
+/// Returns the reason for which a session's context has no size.
 fn empty_context(gauge: &Gauge) -> &'static str {
     match gauge.coverage {
         Coverage::Unread => "reading",

@@ -109,7 +109,7 @@ fn in_full(text: &str, columns: u16) -> Vec<String> {
     wrapped(&text::inert(text), columns)
 }
 
-/// What the box says when there is nothing in it.
+/// Returns the lines of a box without notices.
 fn nothing(app: &App) -> Vec<Pieces> {
     if !app.notices.all().is_empty() {
         return Vec::new();

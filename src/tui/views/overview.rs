@@ -100,7 +100,7 @@ fn sessions(n: usize) -> String {
     number::counted(n as u64, "session")
 }
 
-/// Why the list is empty.
+/// Returns the reasons for which the list is empty.
 fn empty(app: &App) -> Vec<Piece> {
     let mut lines = Vec::new();
     if !app.fleet.is_empty() {
@@ -179,7 +179,7 @@ fn session(
             (x, width, shape) = (x + bar, PERCENT_COLUMNS, Shape::Right);
         }
         let text = shape.align(&cell.text, width);
-        // What is behind a number is not behind the space before it.
+        // The background of a number does not extend to the space before it.
         let (space, text) = text.split_at(text.len() - text.trim_start().len());
         x = canvas.write((x, y), end, &[plain(space), piece(text, cell.tone)]);
     }

@@ -21,9 +21,9 @@ pub const FOOT_ROWS: u16 = 1;
 pub struct About<'a> {
     /// The item; `None`: its log no longer contains it, or was not read so far.
     pub item: Option<&'a ItemRef<'a>>,
-    /// What to show in its place then.
+    /// The text to show in its place then.
     pub missing: &'static str,
-    /// What its call was about, if it is a tool's result.
+    /// The subject of its call, if it is a tool's result.
     pub subject: Option<Cow<'a, str>>,
     /// Its tokens and their source.
     pub tokens: (u64, Source),
@@ -42,7 +42,7 @@ pub struct Sent {
     pub request: String,
     /// The time since the session began; empty: the log has no times.
     pub elapsed: String,
-    /// How many requests held it.
+    /// The number of requests that held it.
     pub requests: usize,
     /// Its tokens times these requests.
     pub tokens: u64,
@@ -189,7 +189,7 @@ fn line(pager: &Pager, row: Row) -> Pieces {
     pieces
 }
 
-/// What was found, how far the text is read, whether JSON is indented.
+/// Returns the number of matches, the part of the text that was read, and the form of JSON.
 fn status(pager: &Pager, columns: usize) -> Pieces {
     let mut parts = Vec::new();
     if let Some(found) = pager.found() {

@@ -108,7 +108,7 @@ fn pattern(
     (title, "pattern: ", below)
 }
 
-/// Which sessions get the window: this one, or all with its model, between which Tab changes.
+/// Returns the choice of the sessions that get the window: this one, or all with its model. Tab changes it.
 fn reaches(model: Option<&str>, reach: Reach, columns: usize) -> Pieces {
     let mark = |of| if of == reach { "●" } else { "○" };
     let session = format!("{} this session", mark(Reach::Session));
@@ -125,7 +125,7 @@ fn reaches(model: Option<&str>, reach: Reach, columns: usize) -> Pieces {
     vec![plain(session), plain(if fits { long } else { short })]
 }
 
-/// What the typed text means, or examples.
+/// Returns the meaning of the typed text, or examples.
 fn read(typed: &str, examples: &str, meaning: impl Fn(&str) -> Option<String>) -> Piece {
     match meaning(typed) {
         Some(meaning) => quiet(meaning),

@@ -1,4 +1,4 @@
-//! What a search over sessions has found: a row for each item, with the first line that matches.
+//! Draws the results of a search over sessions: a row for each item, with the first line that matches.
 //!
 //! ```text
 //!  ctxgauge  retry  12 items in 3 sessions                            searching: 38 of 305 sessions
@@ -167,7 +167,7 @@ fn rows(app: &App, search: &Search, columns: &Columns, area: Area, canvas: &mut 
     }
 }
 
-/// Why there is nothing in the list.
+/// Returns the reasons for which the list is empty.
 fn empty(app: &App, search: &Search) -> Vec<Piece> {
     let key = |action| app.keymap.key_text(Scope::Results, action);
     match search.state {

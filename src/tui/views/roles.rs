@@ -1,4 +1,4 @@
-//! What fills the context: a line for each role, and notable items below.
+//! Draws the content of the context: a line for each role, and notable items below.
 //!
 //! ```text
 //!  S system     27.5k           not logged

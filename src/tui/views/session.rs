@@ -47,12 +47,12 @@ struct Shown<'a> {
     limits: &'a Limits,
     /// The agent's own number.
     agent_estimate: Option<AgentEstimate>,
-    /// Why there are none.
+    /// The text that is shown where the context has no size.
     nothing: &'static str,
     nearness: Nearness,
-    /// Whether the size of the context may still change.
+    /// Shows whether the size of the context may still change.
     stage: Stage,
-    /// Whether its texts are being counted.
+    /// True if its texts are being counted.
     is_counting: bool,
 }
 
@@ -136,8 +136,8 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// Whether the prompt is in the provider's cache: `cache 54m`. In a replay that is another one, and a narrow screen needs the
-/// room for names.
+/// Returns the state of the prompt in the provider's cache: `cache 54m`. It is empty in a replay, whose prompt is
+/// another one, and on a narrow screen, which needs the room for names.
 fn cache(app: &App, gauge: &model::gauge::Gauge) -> Piece {
     let is_shown = !app.ui.replay.is_on() && usize::from(app.ui.size.0) >= NARROW_COLUMNS;
     let cache = gauge.prompt_cache().filter(|_| is_shown);

@@ -73,7 +73,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     canvas.write_right((x + 1, area.y), area.right(), &right);
 }
 
-/// How many items are listed, and their tokens: `234 items, 21k`.
+/// Returns the number of listed items, and their tokens: `234 items, 21k`.
 fn found(list: &dyn List) -> String {
     let rows = list.ids().len();
     let items = (0..rows).filter_map(|row| list.item(row));

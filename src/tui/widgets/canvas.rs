@@ -1,4 +1,4 @@
-//! What views draw on: cells, the theme, and which areas react to the mouse.
+//! Defines the canvas of the views: cells, the theme, and the areas that react to the mouse.
 
 use crate::paint::{Area, Hit, HitMap, Piece, Tone, width};
 use crate::theme::{Theme, fill_colours};

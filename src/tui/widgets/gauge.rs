@@ -28,17 +28,17 @@ const BLOCKS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /// A context in its window.
 #[derive(Debug, Clone, Copy)]
 pub struct Gauge<'a> {
-    /// How full it is.
+    /// The context that the gauge shows.
     pub context: &'a Context,
     /// The window and the trigger.
     pub limits: &'a Limits,
-    /// How it looks.
+    /// The look of the gauge.
     pub theme: Theme,
-    /// Where it is drawn.
+    /// The place where it is drawn.
     pub place: Place,
 }
 
-/// Where a gauge is drawn.
+/// The place where a gauge is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In a row of a list: slightly lower than the row, so that gauges do not run together.
@@ -281,7 +281,7 @@ impl Gauge<'_> {
         }
     }
 
-    /// Whether a cell can be split between two roles.
+    /// Returns true if a cell can be split between two roles.
     fn splits_cells(&self) -> bool {
         self.place == Place::Large && self.theme.splits_cells()
     }

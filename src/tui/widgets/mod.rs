@@ -1,4 +1,4 @@
-//! What more than one view draws.
+//! Defines the widgets of more than one view.
 
 pub mod canvas;
 pub mod gauge;

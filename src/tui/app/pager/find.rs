@@ -21,7 +21,7 @@ pub fn find(text: &str, needle: &str) -> Vec<Range<u32>> {
     ranges.filter_map(in_text).collect()
 }
 
-/// The same range in a text of at most 4 GiB.
+/// Converts a range of a text; `None`: the text is longer than 4 GiB.
 pub fn in_text(range: Range<usize>) -> Option<Range<u32>> {
     Some(u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?)
 }

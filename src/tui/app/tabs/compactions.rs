@@ -1,4 +1,4 @@
-//! What the compactions of a session did, the newest first.
+//! Lists the effects of a session's compactions, the newest first.
 //!
 //! ```text
 //! ▌ #189 +1h04 auto 167.4k ? → 39.9k ~ · freed 127.5k ~
@@ -33,7 +33,7 @@ const SIZE_COLUMNS: usize = 7;
 
 /// Before what was freed.
 const FREED: &str = " · freed ";
-/// The same where there is little room.
+/// The form of [`FREED`] where there is little room.
 const NARROW_FREED: &str = " −";
 
 /// One row of what a compaction or a clearing of results did.
@@ -47,11 +47,11 @@ enum Detail {
 enum What {
     /// When, why, how large before and after.
     Sizes,
-    /// What left, by role.
+    /// The items that left, by role.
     Left,
     /// An item that left: one of the largest or, of an opened compaction, any.
     LeftItem(SizedItem),
-    /// What stayed.
+    /// The items that stayed.
     Kept,
     /// An item that stayed, of an opened compaction.
     KeptItem(SizedItem),

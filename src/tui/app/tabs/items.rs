@@ -231,7 +231,7 @@ impl ListedItem {
         shown.unwrap_or(render::NONE).to_owned()
     }
 
-    /// What has left the context is quiet.
+    /// Returns the tone, or a quiet one for an item that has left the context.
     fn tone(&self, tone: impl Into<Tone>) -> Tone {
         if self.in_context {
             tone.into()

@@ -1,4 +1,5 @@
-//! What the results of each tool cost, and its definition where the log has it; each MCP server has the sums of its tools.
+//! Lists the tokens of each tool's results, and of its definition where the log has it. Each MCP server has the sums of
+//! its tools.
 //!
 //! ```text
 //!    TOKENS SHARE  SCHEMA RESULTS  IN CONTEXT  LARGEST CARRIED  READ COST  TOOL
@@ -19,7 +20,7 @@ use std::cmp::Reverse;
 struct Line {
     /// The tool; of a server its name and the sums of its tools.
     tool: Tool,
-    /// How many tools a server has; `None`: it is a tool.
+    /// The number of a server's tools; `None`: it is a tool.
     tools: Option<usize>,
 }
 
@@ -45,7 +46,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     table(lines, |line| (line.tool.name.clone(), line.tools.is_some()))
 }
 
-/// What two tools cost together.
+/// Returns the sums of two tools.
 fn add(a: Tool, b: Tool) -> Tool {
     Tool {
         name: a.name,

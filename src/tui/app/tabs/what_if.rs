@@ -1,4 +1,4 @@
-//! How the session would have gone under other policies.
+//! Lists how the session would have gone under other policies.
 //!
 //! ```text
 //!   TRIGGER TIMES LARGEST DROPPED   INPUT    AT REQUEST            POLICY
@@ -13,7 +13,7 @@ use model::whatif::{WhatIf, Whose, what_if, what_if_without};
 use render::item::sign;
 use render::{self, number, text};
 
-/// What really happened, then what each policy would have done.
+/// Lists the session's own resets, then those of each policy.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     // Policies are tried on reported requests.
     let policies = match source.page.state.requests {

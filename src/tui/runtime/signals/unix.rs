@@ -197,7 +197,7 @@ pub(super) fn name_of(number: u8) -> Option<String> {
     Some(signal.as_str().to_owned())
 }
 
-/// What a thread reports; one report may wait.
+/// Starts a thread and returns its reports; one report may wait.
 fn on_thread(name: &str, work: fn(&Sender<()>)) -> io::Result<Receiver<()>> {
     let (sender, reports) = channel(1);
     let run = move || work(&sender);
@@ -231,7 +231,7 @@ fn wait_until_gone(report: &Sender<()>) {
     }
 }
 
-/// Whether this program has the terminal. In the background, setting the terminal's modes or reading keys would
+/// Returns true if this program has the terminal. In the background, setting the terminal's modes or reading keys would
 /// stop it.
 pub(in crate::runtime) fn has_terminal() -> bool {
     // Without a terminal there is none to take from others.

@@ -25,7 +25,7 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// Draws a timeline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chart<'a> {
-    /// What is drawn.
+    /// The data that is drawn.
     pub(super) history: History<'a>,
 }
 

@@ -52,11 +52,11 @@ pub(super) fn forecast(
     joined(parts, columns)
 }
 
-/// What else than the size can compact the session next, and its prompt cache.
+/// The causes other than the size that can compact the session next, and its prompt cache.
 struct Beside<'a> {
     gauge: &'a Gauge,
     all: Vec<Next>,
-    /// Whether it comes before the size.
+    /// True if it comes before the size.
     is_first: bool,
     clock: Clock,
 }

@@ -1,5 +1,5 @@
-//! How far the numbers can be trusted: what could not be read, the agent's warnings, the sources of window
-//! and trigger.
+//! Draws the limits of the numbers: the records that could not be read, the agent's warnings, the sources of window and
+//! trigger.
 
 use super::{NARROW_COLUMNS, Shown};
 use crate::app::{Page, layout};
