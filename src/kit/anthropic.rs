@@ -48,9 +48,9 @@ pub struct ToolNames {
     by_call: HashMap<Key, Arc<str>>,
     by_older_call: HashMap<Key, Arc<str>>,
     names: Names,
-    /// How the model counts images, once it is named.
+    /// The formula by which the model counts images, once the model is named.
     pub images: Option<Formula>,
-    /// Whether the log contains the definitions of tools that are loaded when they are asked for.
+    /// True if the log contains the definitions of tools that are loaded when they are asked for.
     pub with_definitions: bool,
 }
 
@@ -77,7 +77,7 @@ impl ToolNames {
         lenient::call(tool, id, arguments, out)
     }
 
-    /// The same of a call whose arguments are a text.
+    /// Returns the item of a call whose arguments are a text. Its tool is remembered.
     pub fn written_call(
         &mut self,
         id: Option<&str>,

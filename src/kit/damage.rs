@@ -34,7 +34,7 @@ const MOST_PLACES: usize = 64;
 pub struct Records {
     text: String,
     whole: Vec<Range<usize>>,
-    /// Whether there is something else in the line: a record that was cut off.
+    /// True if there is something else in the line: a record that was cut off.
     pub is_cut: bool,
 }
 
@@ -71,15 +71,15 @@ impl Records {
     }
 }
 
-/// Where the object ends with which a text begins; `None`: it begins with none, or does not contain all of it.
+/// Returns the end of the object with which a text begins; `None`: it begins with none, or does not contain all of it.
 fn object_end(text: &str) -> Option<usize> {
     let object = Scanner::new(text).value().ok()?.get();
     let blank = text.len() - text.trim_start().len();
     object.starts_with('{').then_some(blank + object.len())
 }
 
-/// Where the next whole record begins after one that begins at `cut` and was cut off. An object within that one follows a
-/// colon, a bracket or a comma, and is no record, unless it begins with the same field.
+/// Returns the beginning of the next whole record after one that begins at `cut` and was cut off. An object within that
+/// one follows a colon, a bracket or a comma, and is no record, unless it begins with the same field.
 fn after_cut(text: &str, cut: usize, most: &mut usize) -> Option<usize> {
     let is_between = |c: char| matches!(c, ':' | '[' | ',');
     let field = text[cut..].split_once(':').map(|(field, _)| field);
@@ -109,7 +109,7 @@ fn mended(bytes: &[u8]) -> String {
     mended
 }
 
-/// Whether a byte is a control character of ASCII. Looks at eight bytes at once, since it looks at every line.
+/// Returns true if a byte is a control character of ASCII. It tests eight bytes at once, since it runs over every line.
 fn has_controls(bytes: &[u8]) -> bool {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     const SPACES: u64 = 0x2020_2020_2020_2020;

@@ -1,4 +1,4 @@
-//! What an image costs: its size from the first bytes of its base64, and the providers' formulas.
+//! Computes the tokens of an image: its size from the first bytes of its base64, and the providers' formulas.
 //!
 //! Base64 is never text: a screenshot of 200 kB would count as 150,000 tokens and costs 1,500.
 
@@ -12,7 +12,7 @@ pub const DEFAULT: u64 = 1_844;
 
 /// The most base64 that is looked at. A JPEG's size may come after its colour profile and preview.
 const LOOK_AT: usize = 96 * 1024;
-/// What is looked at first: the headers of all other formats are at the beginning.
+/// The bytes that are looked at first: the headers of all formats but JPEG are at the beginning.
 const FIRST_LOOK: usize = 4 * 1024;
 
 /// The base64 alphabet, of texts that may end anywhere.
@@ -45,8 +45,8 @@ pub fn tokens(base64: &str, formula: Formula, unknown: u64) -> u64 {
     dimensions(base64).map_or(unknown, |(width, height)| formula(width, height))
 }
 
-/// How a model of OpenAI's counts images, which are scaled down to at most 1,536 patches of 32 × 32 pixels; with
-/// `detail: original`, to 10,000 (OpenAI, guide "Images and vision").
+/// Returns the formula by which a model of OpenAI's counts images. They are scaled down to at most 1,536 patches of 32
+/// × 32 pixels; with `detail: original`, to 10,000 (OpenAI, guide "Images and vision").
 pub fn openai_formula(model: &str, detail: &str) -> Formula {
     match (per_patch(model), detail) {
         (246, "original") => by_patches::<246, 10_000>,
@@ -95,7 +95,8 @@ pub fn claude(width: u32, height: u32) -> u64 {
     claude_within(width, height, 1_568, 1_568)
 }
 
-/// The same since Opus 4.7: at most 2,576 pixels a side and 4,784 tokens (Anthropic, "Vision").
+/// Returns the tokens of an image for Claude since Opus 4.7: at most 2,576 pixels a side and 4,784 tokens (Anthropic,
+/// "Vision").
 fn claude_large(width: u32, height: u32) -> u64 {
     claude_within(width, height, 2_576, 4_784)
 }
@@ -107,7 +108,7 @@ fn claude_within(width: u32, height: u32, most_pixels: u32, most_tokens: u64) ->
     patches(side(width), side(height), 28).min(most_tokens)
 }
 
-/// How a Claude model counts images.
+/// Returns the formula by which a Claude model counts images.
 pub fn claude_formula(model: &str) -> Formula {
     const BEFORE: [&str; 9] = [
         "2", "3", "instant", "haiku-4", "sonnet-4", "opus-4-0", "opus-4-1", "opus-4-5", "opus-4-6",

@@ -94,7 +94,7 @@ impl Count {
         }
     }
 
-    /// The same as a time.
+    /// Returns the number, seconds since 1970 or milliseconds, as a time.
     pub fn time(self) -> Option<Timestamp> {
         Timestamp::from_second(i64::try_from(self.seconds()).ok()?).ok()
     }
@@ -187,7 +187,7 @@ impl Field<'_> for Millis {
     }
 }
 
-/// Whether a number of tokens is not too large to be true.
+/// Returns true if a number of tokens is not too large to be true.
 pub fn is_plausible(tokens: u64) -> bool {
     tokens <= MAX_TOKENS
 }
@@ -255,7 +255,7 @@ pub fn tools<'s, 'm>(item: ItemBuilder<'s, 'm>, list: Raw<'_>) -> ItemBuilder<'s
     raw(item, list).tools(tool_count(list.get()))
 }
 
-/// How many tools a JSON list has, itself or as `tools` in an object; 1 for any other value.
+/// Returns the number of tools in a JSON list, bare or as `tools` in an object; 1 for any other value.
 pub fn tool_count(json: &str) -> usize {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]

@@ -1,4 +1,4 @@
-//! What decoders share. No agent is in it.
+//! Contains the code that decoders share. It knows of no agent.
 
 pub mod anthropic;
 pub mod bodies;

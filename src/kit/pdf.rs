@@ -1,4 +1,4 @@
-//! How many pages a PDF has, from its base64.
+//! Counts the pages of a PDF from its base64.
 //!
 //! Providers count a PDF by its pages, clients often by one number for any PDF.
 

@@ -30,7 +30,7 @@ impl<'a> Message<'a> {
         std::iter::from_fn(move || field(&mut rest))
     }
 
-    /// Whether all of it can be read.
+    /// Returns true if all of it can be read.
     pub fn is_whole(self) -> bool {
         let mut rest = self.0;
         while field(&mut rest).is_some() {}
@@ -43,7 +43,7 @@ impl<'a> Message<'a> {
         of_it.last().map(|(_, value)| value)
     }
 
-    /// Whether there is a field of this number.
+    /// Returns true if there is a field of this number.
     pub fn has(self, number: u64) -> bool {
         self.last(number).is_some()
     }

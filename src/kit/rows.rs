@@ -1,4 +1,4 @@
-//! What the lines of most databases have in common.
+//! Reads the fields that the lines of most databases have in common.
 
 use super::lenient::{self, Lost, Record, Text, record};
 use model::event::{Meta, Sink};

@@ -42,7 +42,7 @@ pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     scan::string(raw.get())
 }
 
-/// Whether a value is an object.
+/// Returns true if a value is an object.
 pub(super) fn is_object(raw: Raw<'_>) -> bool {
     raw.get().starts_with('{')
 }
@@ -58,7 +58,8 @@ pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
-/// The same for a value that may be missing or of another type, which is not noted.
+/// Returns the object that a value is. A missing value, or one of another type, is not noted and is read as an empty
+/// object.
 pub fn object_if<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
     let raw = raw.filter(|raw| is_object(*raw));
     raw.map_or_else(T::default, |raw| object(raw, at))

@@ -68,7 +68,7 @@ fn messages<'a>(raw: Raw<'a>, usual: Role, at: At<'_>, depth: usize, all: &mut V
     }
 }
 
-/// Whose a message is, by the word for it or by the name of its class: `HumanMessage`, `AIMessageChunk`.
+/// Returns the role of a message, by the word for it or by the name of its class: `HumanMessage`, `AIMessageChunk`.
 pub fn role_of(word: &str) -> Option<Role> {
     let class = word.strip_suffix("Chunk").unwrap_or(word);
     let word = class.strip_suffix("Message").unwrap_or(class);
@@ -140,7 +140,7 @@ struct MessageReader<'f, 'a, 'l> {
     role: Role,
     at: At<'l>,
     all: &'f mut Vec<Block<'a>>,
-    /// Where its own blocks begin.
+    /// The index at which its own blocks begin.
     from: usize,
 }
 

@@ -60,7 +60,7 @@ record! {
     }
 }
 
-/// What a part is.
+/// The content of a part.
 pub(super) enum Piece<'a> {
     /// A block of its own.
     Block(Block<'a>),
@@ -75,7 +75,7 @@ pub(super) enum Piece<'a> {
 /// Lists in lists of messages, and results in results, that are looked into. No program logs more than one; a forged log may.
 pub(super) const MOST_NESTED_LISTS: usize = 16;
 
-/// What a part is, which may be an item of the Responses API.
+/// Reads a part, which may be an item of the Responses API.
 pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
     if let Some(text) = string(raw) {
         return Piece::Text(text);
@@ -227,7 +227,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What a tool returned, whatever its shape.
+/// Returns the content of a tool's result in any of its forms.
 fn result_content<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
     if raw.get().starts_with('[') {
         let parts = list(raw).into_iter();
@@ -255,7 +255,7 @@ fn result_part<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
     }
 }
 
-/// Whether nothing is in a part but fields of Gemini's whose values could not be read.
+/// Returns true if a part has no fields but those of Gemini's whose values could not be read.
 fn is_void(part: Raw<'_>) -> bool {
     const FIELDS: [&str; 6] = [
         "functionCall",

@@ -8,7 +8,7 @@ use crate::prompts::{Block, Content};
 use model::{Kind, Role};
 use std::borrow::Cow;
 
-/// What a request builds on beside what it holds itself.
+/// The history on which a request builds and that it does not carry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Base<'a> {
     /// Nothing: it carries its whole history.
@@ -27,11 +27,11 @@ pub struct Request<'a> {
     pub model: Option<Cow<'a, str>>,
     /// The system prompt, block by block, and the tools on offer.
     pub front: Vec<Block<'a>>,
-    /// How many tools are on offer.
+    /// The number of tools on offer.
     pub tools: usize,
     /// The history.
     pub blocks: Vec<Block<'a>>,
-    /// What it builds on.
+    /// The history on which it builds and that it does not carry.
     pub base: Base<'a>,
 }
 
@@ -130,7 +130,7 @@ record! {
     }
 }
 
-/// Whether this is what a prompt is made of: text, a message, or a list of them.
+/// Returns true if a value is a history: text, a message, or a list of them.
 fn is_history(raw: Raw<'_>) -> bool {
     let is_message = |element: Raw<'_>| {
         let mark: Mark<'_> = parse(element.get(), &Lost::default()).unwrap_or_default();

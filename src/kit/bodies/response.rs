@@ -22,11 +22,11 @@ pub struct Response<'a> {
     pub blocks: Vec<Block<'a>>,
     /// The reported usage.
     pub numbers: Numbers,
-    /// Whether its thinking is sent back.
+    /// Shows whether its thinking is sent back.
     pub thoughts: Thoughts,
 }
 
-/// Whether clients send the thinking of a response back.
+/// Shows whether clients send the thinking of a response back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Thoughts {
     /// Anthropic's blocks, items of Responses.
@@ -167,7 +167,7 @@ fn not_empty(text: Text<'_>) -> Option<Cow<'_, str>> {
 }
 
 impl Response<'_> {
-    /// Whether anything of use was found.
+    /// Returns true if anything of use was found.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.numbers.prompt().is_none()
     }

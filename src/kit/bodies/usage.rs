@@ -3,14 +3,14 @@
 use crate::lenient::{At, Count, Field, Mend, Raw, Record, Text, UsageParts, record};
 use model::event::{Billed, Key, Surcharges, Usage};
 
-/// What was reported of a response.
+/// The numbers that were reported for a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// All input, where the provider reports that.
     pub whole: Option<u64>,
     /// Input beside what was read from and written to a cache, where it reports that instead.
     pub uncached: Option<u64>,
-    /// What the provider's own tools added to the prompt while it answered, beside all input.
+    /// The input that the provider's own tools added to the prompt while it answered, beside all input.
     pub tools: Option<u64>,
     /// Input that was read from a cache.
     pub cache_read: Option<u64>,
@@ -20,9 +20,9 @@ pub struct Numbers {
     pub output: Option<u64>,
     /// The part of the output that was reasoning, where it is reported.
     pub reasoning: Option<u64>,
-    /// What changes the price besides.
+    /// Other circumstances that change the price.
     pub surcharges: Surcharges,
-    /// Whether one of the numbers cannot be read, so that none is used.
+    /// True if one of the numbers cannot be read, so that none is used.
     pub is_unreadable: bool,
 }
 
@@ -107,7 +107,7 @@ impl Numbers {
         numbers.with_tier(&tier).with_tier(&speed)
     }
 
-    /// The same, with the surcharge of a service tier or a speed, if one is named.
+    /// Returns the numbers with the surcharge of a service tier or a speed, if one is named.
     #[must_use]
     pub fn with_tier(self, name: &Text<'_>) -> Numbers {
         let surcharges = Surcharges::of_tier(name.or_empty());
@@ -135,7 +135,7 @@ record! {
         anthropic_usage: Option<Raw<'a>> = "anthropic" / "usage",
     }
 
-    /// What Anthropic's usage says besides numbers.
+    /// The fields of Anthropic's usage that are not numbers.
     struct Tiers<'a> {
         service_tier: Text<'a>,
         speed: Text<'a>,
@@ -273,7 +273,7 @@ record! {
         thinking_tokens: Count,
     }
 
-    /// The same as the AI SDK and LangChain report them.
+    /// Parts of an input or output as the AI SDK and LangChain report them.
     struct Parts {
         total: Count,
         read: Count = "cacheRead" | "cacheReadTokens" | "cache_read",

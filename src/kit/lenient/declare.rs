@@ -1,4 +1,4 @@
-//! How a record is declared.
+//! Declares records.
 
 /// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
 /// log is its own unless `=` gives another; `|` separates names of which any will do, the last one

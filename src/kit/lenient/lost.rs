@@ -1,9 +1,9 @@
-//! What could not be read of a record.
+//! Keeps the fields of a record that could not be read.
 
 use model::event::{Event, Sink};
 use std::cell::{Cell, RefCell};
 
-/// What could not be read.
+/// The fields that could not be read.
 #[derive(Debug, Default, Clone)]
 pub struct Lost {
     /// The names of fields.
@@ -12,9 +12,9 @@ pub struct Lost {
     pub(super) numbers: RefCell<Vec<&'static str>>,
     /// Usage reports that are not used, or not whole.
     pub(super) usages: Cell<u64>,
-    /// Whether one of them is used without its prompt.
+    /// True if one of them is used without its prompt.
     pub(super) lacks_prompt: Cell<bool>,
-    /// How many values enclose the one that is being read.
+    /// The number of values that enclose the one that is being read.
     pub(super) depth: Cell<u32>,
 }
 
@@ -29,17 +29,17 @@ impl Lost {
         self.usages.update(|n| n + 1);
     }
 
-    /// How many numbers are lost so far, and how many reports.
+    /// Returns the counts of the numbers and the reports that are lost so far.
     pub(super) fn mark(&self) -> (usize, u64) {
         (self.numbers.borrow().len(), self.usages.get())
     }
 
-    /// Whether a usage report is used without its prompt.
+    /// Returns true if a usage report is used without its prompt.
     pub fn lacks_prompt(&self) -> bool {
         self.lacks_prompt.get()
     }
 
-    /// Whether a usage report was not whole.
+    /// Returns true if a usage report was not whole.
     pub fn has_usage(&self) -> bool {
         self.usages.get() > 0
     }

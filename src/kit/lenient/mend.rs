@@ -44,7 +44,7 @@ impl<'p> UsageParts<'p> {
         }
     }
 
-    /// The same, where the output is not known without the numbers of these names.
+    /// Returns the parts of a report whose output is not known without the numbers of these names.
     #[must_use]
     pub fn output_needs(self, output_needs: &'static [&'static str]) -> Self {
         UsageParts {
@@ -53,13 +53,13 @@ impl<'p> UsageParts<'p> {
         }
     }
 
-    /// The same, where none is known without the numbers of these names.
+    /// Returns the parts of a report of which no number is known without those of these names.
     #[must_use]
     pub fn needs(self, needs: &'static [&'static str]) -> Self {
         UsageParts { needs, ..self }
     }
 
-    /// The same of a report that has the prompt as one number, too.
+    /// Returns the parts of a report that has the prompt as one number, too.
     #[must_use]
     pub fn whole(self, prompt: Count) -> Self {
         UsageParts {
@@ -68,7 +68,7 @@ impl<'p> UsageParts<'p> {
         }
     }
 
-    /// The same of a report that has the prompt and the output together.
+    /// Returns the parts of a report that has the prompt and the output together.
     #[must_use]
     pub fn total(self, total: Count) -> Self {
         UsageParts {
@@ -77,8 +77,8 @@ impl<'p> UsageParts<'p> {
         }
     }
 
-    /// The same of a report that counts where its prompt is not known. Its decoder must emit it in the record in which it
-    /// is.
+    /// Returns the parts of a report that counts where its prompt is not known. Its decoder must emit the report in the
+    /// record that contains it.
     #[must_use]
     pub fn counts_without_prompt(self) -> Self {
         UsageParts {
@@ -88,7 +88,7 @@ impl<'p> UsageParts<'p> {
     }
 }
 
-/// What is left of a usage report.
+/// The usable part of a usage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mended {
     /// Nothing.
@@ -133,7 +133,7 @@ pub fn mend(mut parts: UsageParts<'_>, lost: &[&'static str]) -> Mended {
             Mended::Unusable
         };
     };
-    // What a cache is said to have held of it cannot be more than the whole.
+    // The cached part cannot be more than the whole.
     let mut excess = known.saturating_sub(whole);
     for (name, part) in &mut parts.prompt {
         if is_lost(name) {

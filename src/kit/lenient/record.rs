@@ -22,7 +22,7 @@ use serde::de::IgnoredAny;
 /// The deepest nesting that is read. No agent nests half as deep; a forged log may.
 const MOST_DEPTH: u32 = 32;
 
-/// Where a value is read: the name of its field, and where a loss is noted.
+/// The place at which a value is read: the name of its field, and the list in which a loss is noted.
 #[derive(Debug, Clone, Copy)]
 pub struct At<'l> {
     name: &'static str,
@@ -78,7 +78,7 @@ impl<'l> At<'l> {
         self.scan_with(json, holds_numbers, &mut |json| field.fill(json, self))
     }
 
-    /// The same for a field that is in this object, at the end of a path of names.
+    /// Reads a value as [`At::fill`] does, but at the end of a path of names in the object at which the scanner is.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<'l> At<'l> {
         })
     }
 
-    /// The same with another way to read it, which returns whether it was of the type that is expected.
+    /// Reads a value by `read`, which returns true if the value was of the expected type.
     #[inline]
     fn scan_with<'a>(
         self,
@@ -170,7 +170,7 @@ impl<'l> At<'l> {
 /// A value of a record. Each type implements one of the two methods: `scan` if it has parts that are read on the
 /// way, `read` if it needs the value's text.
 pub trait Field<'a>: Sized {
-    /// Whether it is a number of tokens or holds such numbers.
+    /// True if it is a number of tokens or holds such numbers.
     const HOLDS_NUMBERS: bool = false;
 
     /// Reads a JSON value; `None` where it is of another type than expected.
@@ -222,7 +222,7 @@ impl<'a, T: Field<'a>> Slot<'a> for T {
 
 /// An object whose fields have names; `record!` implements it.
 pub trait Record<'a>: Default {
-    /// Whether the whole record is lost if one of its numbers is.
+    /// True if the whole record is lost if one of its numbers is.
     const IS_WHOLE: bool = false;
 
     /// Repairs a usage report of which the numbers of these names are lost.
@@ -258,7 +258,7 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T>
 ///
 /// # Errors
 ///
-/// Why the text is no JSON object.
+/// Returns the reason for which the text is no JSON object.
 pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
     let (mut record, at) = (T::default(), lost.at(""));
     let before = lost.mark();
@@ -286,7 +286,7 @@ fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Optio
     Ok(at.lost.settle(&mut record, before).then_some(record))
 }
 
-/// What is wrong with a text that is no JSON, and where.
+/// Returns the error in a text that is no JSON, with its place.
 #[cold]
 fn why_not(json: &str) -> Box<str> {
     match serde_json::from_str::<IgnoredAny>(json) {
@@ -315,8 +315,8 @@ impl Lost {
         At { name, lost: self }
     }
 
-    /// Whether a record can be used that was read since the mark. A usage report is mended first where numbers of it are
-    /// lost.
+    /// Returns true if a record that was read since the mark can be used. A usage report that lacks numbers is mended
+    /// first.
     fn settle<'a, T: Record<'a>>(&self, record: &mut T, (numbers, usages): (usize, u64)) -> bool {
         let mut lost = self.numbers.borrow_mut();
         if !T::IS_WHOLE || lost.len() == numbers {
@@ -361,7 +361,7 @@ impl<'a, T: Field<'a>> Field<'a> for Option<T> {
 /// A value and how it is written.
 #[derive(Debug, Default, Clone)]
 pub struct Written<'a, T> {
-    /// How it is written; `None`: it is not there.
+    /// Its text in the log; `None`: it is not there.
     pub raw: Option<Raw<'a>>,
     /// The value.
     pub value: T,
@@ -380,7 +380,7 @@ impl<'a, T: Field<'a>> Field<'a> for Written<'a, T> {
 /// A value that may concern nobody: what is lost in it counts only where it is used.
 #[derive(Debug, Default, Clone)]
 pub struct Unsure<'a, T> {
-    /// How it is written.
+    /// Its text in the log.
     pub raw: Option<Raw<'a>>,
     value: T,
     lost: Lost,

@@ -39,7 +39,7 @@ impl<'a, 'de: 'a> Deserialize<'de> for Raw<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson;
 
-/// What is called with the name of each field of an object; it must read or skip the value.
+/// The function that is called with the name of each field of an object. It must read or skip the value.
 pub type VisitField<'v, 'a> = &'v mut dyn FnMut(&str, &mut Scanner<'a>) -> Result<(), NotJson>;
 
 /// A place in a JSON text.
@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether nothing but white space is left.
+    /// Checks that nothing but white space is left.
     pub fn end(&mut self) -> Result<(), NotJson> {
         match self.peek() {
             None => Ok(()),
@@ -318,7 +318,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Which of the open brackets belong to objects: 64 levels without an allocation.
+/// For each open bracket, a bit that is set if it belongs to an object: 64 levels without an allocation.
 #[derive(Default)]
 struct Open {
     newest: u64,

@@ -30,7 +30,7 @@ impl Special {
         }
     }
 
-    /// The same of four blocks at once, so that the loop over them ends once, not at each escape.
+    /// Finds the special bytes of four blocks at once, so that the loop over them ends once, not at each escape.
     #[inline]
     fn of_four(blocks: &[u8; 4 * BLOCK]) -> Special {
         let mut all = Special::default();
@@ -82,7 +82,7 @@ pub(super) fn body(bytes: &[u8], at: usize) -> Option<Body> {
 
 fn long_body(bytes: &[u8], mut at: usize) -> Option<Body> {
     let mut first_escape = None;
-    // Whether the last block ended in a backslash that escapes the next byte.
+    // True if the last block ended in a backslash that escapes the next byte.
     let mut is_escaped = false;
     loop {
         let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
@@ -140,7 +140,7 @@ fn first_bit(bits: u64) -> Option<usize> {
     (bits != 0).then_some(bits.trailing_zeros() as usize)
 }
 
-/// Whether no control character comes before the closing quote.
+/// Returns true if no control character comes before the closing quote.
 fn no_controls(special: Special, end: usize) -> bool {
     special.controls & below(end) == 0
 }
@@ -164,7 +164,7 @@ fn escaped(backslashes: u64, is_first: bool) -> (u64, bool) {
     (escaped, carries)
 }
 
-/// Whether a backslash may come before this byte. `None`: the text ends.
+/// Returns true if a backslash may come before this byte; `None`: the text ends.
 fn is_escape(bytes: &[u8], at: usize) -> Option<bool> {
     Some(match bytes.get(at)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => true,
@@ -187,7 +187,7 @@ pub fn string(json: &str) -> Option<Cow<'_, str>> {
 }
 
 thread_local! {
-    /// Where texts are decoded: memory that is neither requested nor cleared for each of them.
+    /// The buffer in which texts are decoded: memory that is neither requested nor cleared for each of them.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

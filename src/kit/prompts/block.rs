@@ -39,7 +39,7 @@ impl Content<'_> {
         }
     }
 
-    /// The same, independent of the text that it was read from.
+    /// Returns a copy that does not borrow from the text that it was read from.
     fn into_owned(self) -> Content<'static> {
         match self {
             Content::Text(text) => Content::Text(text.into_owned().into()),
@@ -67,22 +67,22 @@ impl Content<'_> {
 /// One part of a prompt or an answer.
 #[derive(Debug, Clone)]
 pub struct Block<'a> {
-    /// Whose it is.
+    /// The role that it belongs to.
     pub role: Role,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The name of its tool.
     pub tool: Option<Cow<'a, str>>,
     /// The tool call's id.
     pub call: Option<Cow<'a, str>>,
-    /// What identifies it, if its content does not: requests write calls and thoughts in other words than
-    /// the answers that they came in.
+    /// Its identity, if its content does not identify it: requests write calls and thoughts in other words than the
+    /// answers that they came in.
     id: Option<Cow<'a, str>>,
-    /// What it holds, in order.
+    /// Its contents, in order.
     pub content: Vec<Content<'a>>,
-    /// Whether it begins a user turn.
+    /// True if it begins a user turn.
     pub begins_turn: bool,
-    /// How many tools it defines.
+    /// The number of tools that it defines.
     tools: usize,
     /// Computed on first use: blocks are compared many times over.
     fingerprint: OnceCell<u64>,
@@ -112,7 +112,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same with these contents.
+    /// Returns the block with these contents.
     pub fn with(self, content: impl IntoIterator<Item = Content<'a>>) -> Self {
         Block {
             content: content.into_iter().collect(),
@@ -120,8 +120,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same for the tool call of this id. A call is identified by it: clients write arguments in more
-    /// than one way.
+    /// Returns the block for the tool call of this id. A call is identified by it: clients write arguments in more than
+    /// one way.
     pub fn for_call(self, call: Option<Cow<'a, str>>, tool: Option<Cow<'a, str>>) -> Self {
         let id = match self.kind {
             Kind::ToolCall => call.clone(),
@@ -135,17 +135,17 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The same, identified by this id.
+    /// Returns the block, identified by this id.
     pub fn with_id(self, id: Option<Cow<'a, str>>) -> Self {
         Block { id, ..self }
     }
 
-    /// The same as a list of this many tools.
+    /// Returns the block as a list of this many tools.
     pub fn offering(self, tools: usize) -> Self {
         Block { tools, ..self }
     }
 
-    /// The same, independent of the text that it was read from.
+    /// Returns a copy that does not borrow from the text that it was read from.
     pub fn into_owned(self) -> Block<'static> {
         let owned = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         Block {
@@ -159,7 +159,7 @@ impl<'a> Block<'a> {
         .offering(self.tools)
     }
 
-    /// Whether it puts nothing into the context.
+    /// Returns true if it adds nothing to the context.
     pub fn is_empty(&self) -> bool {
         let is_empty = |content: &Content<'_>| match content {
             Content::Text(text) => text.is_empty(),
@@ -170,7 +170,7 @@ impl<'a> Block<'a> {
         self.call.is_none() && self.content.iter().all(is_empty)
     }
 
-    /// Whether it is of the system prompt or the tools on offer.
+    /// Returns true if it is of the system prompt or the tools on offer.
     pub(super) fn is_front(&self) -> bool {
         matches!(self.kind, Kind::Prompt | Kind::ToolList)
     }
@@ -227,7 +227,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// What part of the exchange it is.
+    /// Returns the part of the exchange that it is.
     pub(super) fn part(&self) -> Part {
         match self.role {
             Role::Assistant => Part::Output,
@@ -248,9 +248,9 @@ impl<'a> Block<'a> {
         self.content.iter().fold(item, add).done()
     }
 
-    /// Whether it reads like the summary of a conversation that was compacted.
+    /// Returns true if it reads like the summary of a conversation that was compacted.
     pub fn is_like_a_summary(&self) -> bool {
-        /// How summaries begin, as clients write them, marks of headings and tags aside.
+        /// The beginnings of summaries as clients write them, without the marks of headings and tags.
         const OPENINGS: [&str; 12] = [
             "this session is being continued from a previous conversation",
             "another language model started to solve this problem",

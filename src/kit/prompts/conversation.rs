@@ -15,27 +15,27 @@ use std::sync::Arc;
 /// The n-th block of this fingerprint among all that the context holds.
 type Name = (u64, u32);
 
-/// Whether a request continues the conversation.
+/// Shows whether a request continues the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The same conversation, perhaps rewound or compacted.
+    /// The request continues the conversation, perhaps rewound or compacted.
     Continue,
     /// Another one takes its place.
     Replace,
 }
 
-/// What a request carries.
+/// The content of a request.
 #[derive(Clone, Copy)]
 pub struct Prompt<'p, 'a> {
     /// The system prompt and the tools on offer.
     pub front: &'p [Block<'a>],
-    /// Whether parts of the front that are held stay although it does not carry them: the log may lack them.
+    /// True if the parts of the front that are held stay although it does not carry them: the log may lack them.
     pub keeps_front: bool,
-    /// How many of the things that are held it builds on without carrying them.
+    /// The number of held blocks on which it builds without carrying them.
     pub kept: usize,
     /// The history.
     pub blocks: &'p [Block<'a>],
-    /// Whether it continues the conversation.
+    /// Shows whether it continues the conversation.
     pub step: Step,
 }
 
@@ -80,13 +80,13 @@ impl Conversation {
         }
     }
 
-    /// How many things the context holds, for requests that build on it as it is now.
+    /// Returns the number of blocks in the context, for requests that build on it as it is now.
     pub fn held(&self) -> usize {
         self.live.len()
     }
 
-    /// How many things the context holds before those that these blocks repeat, of which the oldest may be missing: all of
-    /// them where they repeat nothing. The place is where most blocks in a row are repeated.
+    /// Returns the number of blocks in the context before those that these blocks repeat, of which the oldest may be
+    /// missing; where they repeat nothing, the number of all. The place is where most blocks in a row are repeated.
     pub fn held_before(&self, blocks: &[Block<'_>]) -> usize {
         /// Enough to tell one place from another.
         const COMPARED: usize = 64;
@@ -107,24 +107,24 @@ impl Conversation {
         self.epoch
     }
 
-    /// What identifies the history so far, in its order.
+    /// Returns the marks that identify the history so far, in its order.
     pub fn marks(&self) -> impl Iterator<Item = Mark> {
         self.live.iter().filter_map(Held::mark)
     }
 
-    /// Whether the response to this request was recorded before.
+    /// Returns true if the response to this request was recorded before.
     pub fn has_response(&self, request: Key) -> bool {
         self.emitted.contains(&start_key(request))
     }
 
-    /// Whether it holds nothing yet, or something that these blocks contain as well.
+    /// Returns true if it holds nothing yet, or something that these blocks contain as well.
     pub fn shares(&self, blocks: &[Block<'_>]) -> bool {
         let is_empty = self.front.is_empty() && self.live.iter().all(Held::is_start);
         is_empty || self.shared_with(blocks).next().is_some()
     }
 
-    /// How many blocks these have in common with it, if one of them was an answer here: `None` where
-    /// none was, since examples in a prompt look like answers.
+    /// Returns the number of these blocks that it has too, if one of them was an answer here; `None` where none was,
+    /// since examples in a prompt look like answers.
     pub fn repeats(&self, blocks: &[Block<'_>]) -> Option<usize> {
         let is_answer = |key: &Key| {
             let held = self.live.iter().find(|held| held.key == *key);
@@ -135,7 +135,7 @@ impl Conversation {
         repeats.then(|| shared.by_ref().count())
     }
 
-    /// What these blocks and the context have in common.
+    /// Returns the keys of these blocks that are in the context.
     fn shared_with<'s>(&'s self, blocks: &'s [Block<'_>]) -> impl Iterator<Item = Key> + 's {
         let prompt = Prompt::of(blocks);
         let live: HashSet<Key> = self.live.iter().map(|held| held.key).collect();
@@ -274,7 +274,7 @@ impl Conversation {
         }
         let keys = || std::iter::once(start.key).chain(outputs.iter().map(|held| held.key));
         if keys().any(|key| self.emitted.contains(&key)) {
-            // The same response again: a line that was written twice.
+            // It is one response again: its line was written twice.
             let keys = self.keys().chain(keys()).collect();
             let cause = Gone::Rewind;
             out.emit(Event::Retain { keys, cause });
@@ -322,12 +322,12 @@ impl Conversation {
         self.front.iter().filter(is_beside).copied().collect()
     }
 
-    /// Whether the items of a node are yet to be emitted.
+    /// Returns true if the items of a node are yet to be emitted.
     fn is_missing(&self, key: Key) -> bool {
         !self.emitted.contains(&key) || self.emptied.contains(&key)
     }
 
-    /// How often each block is held among the first `upto`.
+    /// Returns the number of times that each block is held among the first `upto`.
     fn counts(&self, upto: usize) -> HashMap<u64, u32> {
         let mut counts = HashMap::new();
         for held in &self.live[..upto] {
@@ -440,7 +440,7 @@ fn next_name(counts: &mut HashMap<u64, u32>, fingerprint: u64) -> Name {
     (fingerprint, *count)
 }
 
-/// The same number for the same value, in one run of the program.
+/// Returns a hash that is the same for equal values in one run of the program.
 pub fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What a conversation's context holds, block by block.
+//! Keeps the content of a conversation's context, block by block.
 
 use super::block::Block;
 use model::event::Key;
@@ -95,13 +95,13 @@ impl Held {
     }
 }
 
-/// What identifies a block in other requests.
+/// The identity of a block in other requests.
 pub struct Mark {
     /// The hash of its content.
     pub fingerprint: u64,
-    /// Whose it is.
+    /// The role that it belongs to.
     pub role: Role,
-    /// How well it distinguishes a conversation from others: a call's id best, the model's text the
-    /// better the longer it is, in bytes.
+    /// The degree to which it distinguishes a conversation from others: a call's id has the highest, the model's text
+    /// one that grows with its length in bytes.
     pub weight: u64,
 }

@@ -1,4 +1,4 @@
-//! What a new request no longer carries, and why.
+//! Finds the blocks that a new request no longer carries, and the cause.
 
 use super::super::block::Block;
 use super::super::held::Held;
@@ -18,8 +18,8 @@ pub enum Losses {
 }
 
 impl Conversation {
-    /// Which of the responses' starts stay, and before which block. One does where some of its output
-    /// stays, or where output that no line has shown takes its place.
+    /// Returns the starts of responses that stay, each with the index of the block before which it stays. A start stays
+    /// where some of its output stays, or where output that no line has shown takes its place.
     pub(super) fn starts_that_stay(&self, kept: usize, new: &[Held]) -> Vec<(usize, Held)> {
         let at: HashMap<Key, usize> = (0..).zip(new).map(|(n, held)| (held.key, n)).collect();
         let is_lost = |held: &Held| !held.is_start() && !at.contains_key(&held.key);
@@ -104,9 +104,8 @@ impl Conversation {
         }
     }
 
-    /// Which block is the summary that took the place of what left, if the conversation was compacted: it
-    /// reads like one, or a shorter history begins with something new though the old one continues
-    /// behind it.
+    /// Returns the index of the summary that took the place of the blocks that left, if the conversation was compacted:
+    /// it reads like one, or a shorter history begins with something new though the old one continues behind it.
     pub(super) fn summary_at(
         &self,
         kept: usize,
@@ -128,7 +127,7 @@ impl Conversation {
         (is_new(first) && is_lost(oldest) && continues && after * 2 < before).then_some(0)
     }
 
-    /// Whether the oldest are missing, and nothing has taken their place.
+    /// Returns true if the oldest blocks are missing, and nothing has taken their place.
     pub(super) fn lost_its_beginning(&self, kept: usize, new: &[Held]) -> bool {
         let is_held = |held: &Held| self.live.iter().any(|old| old.key == held.key);
         let oldest = self.live[kept..].iter().find(|held| !held.is_start());
@@ -138,7 +137,7 @@ impl Conversation {
         oldest.key != first.key && is_held(first)
     }
 
-    /// Why blocks have left, where their texts may not be logged: a rewind cuts off the end, a
+    /// Returns the cause for which blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
     pub(super) fn cause_by_size(&self, kept: usize, new: &[Held]) -> Gone {
         let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
