@@ -1,13 +1,13 @@
-//! What the path of a log says of it.
+//! Defines the facts about a log that its path contains.
 
 use super::database::DatabaseSpec;
 use super::stores::StoreKind;
 use std::path::{Component, Path, PathBuf};
 
-/// What is known of a log by its path.
+/// The facts about a log that its path contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What it is kept in.
+    /// The kind of its store.
     pub store: StoreKind,
     /// The session's id, if the path contains it.
     pub id: Option<String>,
@@ -16,11 +16,11 @@ pub struct Claim {
     /// Another log of the same session that says more. If it exists, this one is read only when the user
     /// names it.
     pub superseded_by: Option<PathBuf>,
-    /// What it is beside the other logs of the agent.
+    /// Its standing among the logs of the agent.
     pub standing: Standing,
 }
 
-/// What a file is beside the other logs of its agent.
+/// The standing of a file among the logs of its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// A log.
@@ -62,19 +62,19 @@ impl Claim {
         }
     }
 
-    /// The same log in another store.
+    /// Returns the claim with another store.
     #[must_use]
     pub fn kept_in(self, store: StoreKind) -> Claim {
         Claim { store, ..self }
     }
 
-    /// The same, with this standing.
+    /// Returns the claim with this standing.
     #[must_use]
     pub fn standing(self, standing: Standing) -> Claim {
         Claim { standing, ..self }
     }
 
-    /// The same log, of a session that was started by this one.
+    /// Returns the claim of a log whose session was started by this one.
     #[must_use]
     pub fn child_of(self, parent: &str) -> Claim {
         Claim {
@@ -84,7 +84,8 @@ impl Claim {
     }
 }
 
-/// What Claude Code and its kin write about a sub-agent, beside its log `agent-<id>.jsonl`.
+/// Returns the path of the file that Claude Code and its kin write about a sub-agent, beside its log
+/// `agent-<id>.jsonl`.
 pub fn about_agent(log: &Path) -> Vec<PathBuf> {
     let name = log.file_name().and_then(|name| name.to_str());
     let is_agents = name.is_some_and(|name| name.starts_with("agent-") && name.ends_with(".jsonl"));
@@ -104,7 +105,7 @@ pub fn names(path: &Path) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a name looks like a UUID.
+/// Returns true if a name looks like a UUID.
 pub fn is_uuid(name: &str) -> bool {
     name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }

@@ -1,4 +1,4 @@
-//! What is known of an agent's database before it is opened: plain SQL, as data.
+//! Describes an agent's database before it is opened: plain SQL, as data.
 //!
 //! A decoder is given text, as of any other log: a line about the session, then a line for each row. The
 //! SQL makes the lines, mostly by `json_object`. The connection is read-only, and has one more function:
@@ -23,8 +23,8 @@ impl PartialEq for DatabaseSpec {
 
 impl Eq for DatabaseSpec {}
 
-/// How sessions are found in the tables of a database, and their rows. In every piece but the first, `?1` is the
-/// id of a session.
+/// The SQL that finds sessions and their rows in the tables of a database. In every piece but the first, `?1` is the id
+/// of a session.
 #[derive(Debug)]
 pub struct Schema {
     /// `SELECT id, parent, updated, …`: one row for each session, by look-ups in indexes alone.
@@ -36,16 +36,16 @@ pub struct Schema {
     /// `SELECT line`: one line about the session. The decoder is given it first, and again whenever it has
     /// changed, at [`Place::line`](model::event::Place::line) 0.
     pub header: &'static str,
-    /// What comes after `FROM` to select the session's rows: `message WHERE session = ?1`. The other
-    /// pieces can use its columns. Of a table, the numbers of rows (`rowid`) are sorted, and each row is
-    /// fetched by its own; what is in brackets is sorted with all its columns.
+    /// The text after `FROM` that selects the session's rows: `message WHERE session = ?1`. The other pieces can use
+    /// its columns. Of a table, the numbers of rows (`rowid`) are sorted, and each row is fetched by its own; a query
+    /// in brackets is sorted with all its columns.
     pub from: &'static str,
-    /// What the rows are ordered by, as after `ORDER BY`. New rows come last.
+    /// The order of the rows, as after `ORDER BY`. New rows come last.
     pub order: &'static str,
     /// The text of a row. Here and in the pieces that follow, `r` is the row: `r.id`.
     pub line: &'static str,
-    /// Whether a row is complete, 0 or 1. Reading waits at the last row for as long as it is not, and is
-    /// written to.
+    /// An expression that is 1 if a row is complete, else 0. Reading waits at the last row for as long as it is
+    /// incomplete and is written to.
     pub settled: &'static str,
     /// An integer that differs after a row was updated in place: the session is then read again. `0`: rows
     /// are never updated.

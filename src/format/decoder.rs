@@ -1,13 +1,13 @@
-//! What turns the bytes of a log into events.
+//! Defines the decoders, which turn the bytes of a log into events.
 
 use super::sidecar::SidecarRecord;
 use kit::damage;
 use model::event::{Meta, Sink};
 
-/// How a decoder took what is beside its log.
+/// The effect on a decoder of the files beside its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateUpdate {
-    /// What was read of the log still holds.
+    /// The events that were read from the log still hold.
     Accepted,
     /// A document is half written, or none.
     Incomplete,
@@ -33,7 +33,7 @@ pub trait Decoder: Send {
         self.read_line(&damage::line(line).0, out);
     }
 
-    /// Whether a reading for usage needs this line although it has no mark.
+    /// Returns true if a reading for usage needs this line although it has no mark.
     fn needs(&self, _line: &[u8]) -> bool {
         false
     }
@@ -64,8 +64,8 @@ pub trait Decoder: Send {
     /// end.
     fn read_end(&mut self, _out: &mut Sink<'_>) {}
 
-    /// Whether the end shows that an event which was emitted before it is wrong: the rows of a database are then read
-    /// again from their beginning.
+    /// Returns true if the end shows that an event which was emitted before it is wrong: the rows of a database are
+    /// then read again from their beginning.
     fn is_wrong(&self) -> bool {
         false
     }

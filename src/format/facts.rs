@@ -1,4 +1,4 @@
-//! What is known of each agent's logs, in words, and why a file of no known format is refused.
+//! Describes each agent's logs in words, and explains why a file of no known format is refused.
 
 use super::root::Base;
 use super::{Format, head};
@@ -7,24 +7,24 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What an agent's logs contain and what they do not: a row of `ctxgauge agents` and of
-/// `assets/docs/agents.md`. Where its logs are and when it compacts is in [`Format::roots`] and the models table.
+/// The content of an agent's logs and its limits: a row of `ctxgauge agents` and of `assets/docs/agents.md`. The places
+/// of its logs are in [`Format::roots`], and the sizes at which it compacts in the models table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Facts {
-    /// What [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A
-    /// refusal of another file says that it has "no …".
+    /// The marks that [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A refusal
+    /// of another file says that it has "no …".
     pub mark: &'static str,
     /// When its logs show what happens: `each line`.
     pub live: &'static str,
     /// The provider's numbers in its logs: `prompts, outputs, reasoning`. Empty: none, all is
     /// estimated.
     pub known: &'static str,
-    /// What is estimated although one would expect it to be known; empty: nothing. If nothing is known:
-    /// what the estimate leaves out.
+    /// The numbers that are estimated although one would expect them to be known; empty: none. If nothing is known, the
+    /// parts that the estimate leaves out.
     pub estimated: &'static str,
-    /// Whether sub-agents show, and where.
+    /// The way in which sub-agents show, or that they do not.
     pub sub_agents: &'static str,
-    /// Whether compactions show, and how.
+    /// The way in which compactions show, or that they do not.
     pub compactions: &'static str,
     /// The versions that it was tested with, real logs first.
     pub tried: &'static str,
@@ -47,7 +47,7 @@ impl Facts {
         tried: "",
     };
 
-    /// What is known and what is not, in one sentence.
+    /// Returns the known and the estimated numbers in one sentence.
     pub fn knowledge(&self) -> String {
         match (self.known, self.estimated) {
             ("", "") => "all estimated".to_owned(),
@@ -177,8 +177,8 @@ const NEAREST: usize = 2;
 /// The most keys of a record that a refusal names.
 const KEYS: usize = 4;
 
-/// Why a file that begins with these bytes is not a log of these formats: what was found, the nearest
-/// formats, and what to do.
+/// Returns the reason for which a file that begins with these bytes is not a log of these formats: the content that was
+/// found, the nearest formats, and what to do.
 pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
         return "it is empty, so no agent's format fits; --agent NAME reads it as a log of that agent".to_owned();
@@ -236,14 +236,14 @@ fn nearest<'f>(
     shares.into_iter().take(NEAREST).map(|(_, format)| format)
 }
 
-/// Whether a file that begins with these bytes can be a log of this format, by its name alone: it is not recognised, but
-/// some name that logs have occurs in it.
+/// Returns true if a file that begins with these bytes can be a log of this format, by its name alone: it is not
+/// recognised, but some name that logs have occurs in it.
 pub fn can_be(format: &Format, formats: &[&'static Format], head: &[u8]) -> bool {
     let (_, names) = marks(format, head);
     !head.trim_ascii().is_empty() && (names == 0 || nearest(formats, head).next().is_some())
 }
 
-/// How many of the names in a format's mark occur in the bytes as strings, and how many there are.
+/// Returns the number of names in a format's mark that occur in the bytes as strings, and the number of all.
 fn marks(format: &Format, head: &[u8]) -> (usize, usize) {
     let names = format.facts.mark.split('`').skip(1).step_by(2);
     let found = names.map(|name| head::has(head, &format!("\"{name}\"")));
@@ -252,7 +252,7 @@ fn marks(format: &Format, head: &[u8]) -> (usize, usize) {
     (present, found.len())
 }
 
-/// What a file's first bytes are.
+/// Describes a file by its first bytes.
 fn describe(head: &[u8]) -> String {
     if memchr::memchr(0, head).is_some() {
         return "it is a binary file".to_owned();

@@ -1,9 +1,9 @@
-//! How formats look at the first bytes of a file. The bytes may end anywhere.
+//! Helps formats to look at the first bytes of a file. The bytes may end anywhere.
 
 use super::stores::StoreKind;
 use serde::de::IgnoredAny;
 
-/// Whether the text occurs in the bytes.
+/// Returns true if the text occurs in the bytes.
 pub fn has(bytes: &[u8], text: &str) -> bool {
     memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
@@ -13,7 +13,7 @@ pub fn first_line(head: &[u8]) -> &[u8] {
     head.split(|byte| *byte == b'\n').next().unwrap_or(head)
 }
 
-/// Whether the bytes begin with an object of JSON.
+/// Returns true if the bytes begin with an object of JSON.
 pub fn is_object(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"{")
 }

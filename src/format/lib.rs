@@ -1,4 +1,4 @@
-//! What is known of a log format before a file of it is read, as plain data.
+//! Describes a log format before a file of it is read, as plain data.
 
 mod claim;
 pub mod database;
@@ -39,16 +39,15 @@ pub struct Format {
     /// Patterns of the folders of its logs, for formats with too many roots to list them; empty: they are
     /// listed.
     pub places: &'static [&'static str],
-    /// What its logs contain and what they do not.
+    /// The content of its logs and its limits.
     pub facts: Facts,
-    /// What its decoder was tried with.
+    /// The kind of logs with which its decoder was tried.
     pub tier: Tier,
     /// See [`Format::claims`].
     pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
     /// See [`Format::recognise`].
     pub recognise: &'static (dyn Fn(&[u8]) -> bool + Sync),
-    /// What the formats have in common whose logs only differ in their paths; empty: no other is like this
-    /// one.
+    /// The name of a family of formats whose logs only differ in their paths; empty: no other is like this one.
     pub family: &'static str,
     /// See [`Format::decoder`]; mostly [`decoder()`].
     pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
@@ -66,16 +65,16 @@ pub struct Format {
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
     /// logged.
     pub terms: &'static [Term],
-    /// Whether the output in its usage is without reasoning, which is counted beside it.
+    /// True if the output in its usage is without reasoning, which is counted beside it.
     pub reasoning_beside_output: bool,
-    /// Whether the input in its usage holds what was cached.
+    /// Shows whether the input in its usage includes the cached part.
     pub cached: Cached,
-    /// Whether the requests that compact are not in the log.
+    /// True if the requests that compact are not in the log.
     pub hides_compactions: bool,
-    /// Whether a log holds several sessions, none of them the parent of the others. Their order and
-    /// names depend on the beginning of the log, so such logs are always read from there.
+    /// True if a log holds several sessions, none of them the parent of the others. Their order and names depend on the
+    /// beginning of the log, so such logs are always read from there.
     pub holds_several: bool,
-    /// Which of several logs with the id of one session is the session.
+    /// The rule by which one of several logs with the id of one session is the session.
     pub same_id: SameId,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
@@ -86,14 +85,14 @@ pub struct Format {
     /// The documents beside the log at this path that say more about it, if they are there; see
     /// [`Decoder::read_state`].
     pub states: fn(&Path) -> Vec<PathBuf>,
-    /// What the agent writes beside its logs about single requests.
+    /// The files that the agent writes beside its logs about single requests.
     pub sidecar: Option<&'static SidecarSpec>,
     /// The types of records that do not concern the context, separated by white space. Records of other
     /// types that the decoder does not read are shown as unknown.
     pub harmless: &'static str,
 }
 
-/// Which of several logs with the id of one session is the session.
+/// The rule by which one of several logs with the id of one session is the session.
 #[derive(Debug, Clone, Copy)]
 pub enum SameId {
     /// Each, but that logs of the same name are copies: the longest counts.
@@ -116,7 +115,7 @@ pub const WITH_CACHE: &[Term] = &[
     ("output", |b| b.output),
 ];
 
-/// The same, and the part of the output that was reasoning.
+/// The numbers of [`WITH_CACHE`], and the part of the output that was reasoning.
 pub const WITH_CACHE_AND_REASONING: &[Term] = &[
     WITH_CACHE[0],
     WITH_CACHE[1],
@@ -178,17 +177,17 @@ impl Format {
         harmless: "",
     };
 
-    /// What the log at this path is, judged by the path alone; `None`: not a log of this agent.
+    /// Returns the facts about the log at this path, judged by the path alone; `None`: not a log of this agent.
     pub fn claims(&self, path: &Path) -> Option<Claim> {
         (self.claims)(path)
     }
 
-    /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
+    /// Returns true if a file that begins with these bytes is such a log. The bytes may end anywhere.
     pub fn recognise(&self, head: &[u8]) -> bool {
         (self.recognise)(head)
     }
 
-    /// Whether only the path of a log shows which of the two formats it has.
+    /// Returns true if only the path of a log shows which of the two formats it has.
     pub fn is_kin(&self, other: &Format) -> bool {
         !self.family.is_empty() && self.family == other.family
     }
@@ -208,7 +207,7 @@ impl Format {
         }
     }
 
-    /// The same, for a record that its conversation's chain includes.
+    /// Counts a record as [`Format::pass_over`] does, and emits its node, since its conversation's chain includes it.
     pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
         self.pass_over(kind, out);
         out.node(node);
@@ -220,8 +219,8 @@ impl Format {
     }
 }
 
-/// Whether a word is one of a list that white space separates. A search takes a tenth of the time of a comparison
-/// with each word, and a third of a log may be records that are passed over.
+/// Returns true if a word is one of a list that white space separates. A search takes a tenth of the time of a
+/// comparison with each word, and a third of a log may be records that are passed over.
 fn has_word(list: &str, word: &str) -> bool {
     let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
     let list = list.as_bytes();

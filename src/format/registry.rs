@@ -2,8 +2,8 @@
 
 use model::running::Running;
 
-/// Where an agent's registry is and how to read an entry. An entry is named `<pid>.json`; files of other
-/// names in the folder are not entries and are not opened.
+/// The folder of an agent's registry, and the reader of an entry. An entry is named `<pid>.json`; files of other names
+/// in the folder are not entries and are not opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Registry {
     /// The folder below the agent's folder, the one that [`super::Root::logs`] is in.
@@ -20,6 +20,6 @@ pub struct RegistryEntry {
     /// When the process started, in clock ticks since the boot of the machine, as in `/proc/<pid>/stat`
     /// of Linux. It distinguishes the process from a later one with its id.
     pub started: Option<String>,
-    /// What the process does.
+    /// The activity of the process.
     pub running: Running,
 }

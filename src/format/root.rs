@@ -1,8 +1,8 @@
-//! Where agents keep their logs.
+//! Defines the places in which agents keep their logs.
 
 use std::path::PathBuf;
 
-/// How the folders of logs are read from a file that an agent keeps.
+/// The way in which the folders of logs are read from a file that an agent keeps.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing {
     /// The setting that names them; empty: the file is a list of them.
@@ -23,7 +23,7 @@ pub struct Root {
     pub base: Base,
     /// The folder of the logs inside the agent's folder.
     pub logs: &'static str,
-    /// Whether there are no logs in the folders below it, which are then neither searched nor watched.
+    /// True if there are no logs in the folders below it, which are then neither searched nor watched.
     pub is_flat: bool,
     /// `logs` is a file that names the folders. It is read once.
     pub listing: Option<Listing>,
@@ -52,7 +52,7 @@ impl Root {
         Root::new(Base::Nowhere, logs).env(variable)
     }
 
-    /// The same, with the folder that a relative path in the variable is in.
+    /// Returns the root with the folder to which a path in the variable is relative.
     #[must_use]
     pub const fn within(self, base: Base) -> Root {
         Root {
@@ -61,7 +61,7 @@ impl Root {
         }
     }
 
-    /// The same, without the folders below.
+    /// Returns the root without the folders below.
     #[must_use]
     pub const fn flat(self) -> Root {
         Root {
@@ -70,7 +70,7 @@ impl Root {
         }
     }
 
-    /// The same for a file that names folders.
+    /// Returns the root as a file that names folders.
     #[must_use]
     pub const fn listing(self, setting: &'static str, read: fn(&[u8]) -> Vec<PathBuf>) -> Root {
         Root {
@@ -79,7 +79,7 @@ impl Root {
         }
     }
 
-    /// The same, with a variable that names the agent's folder.
+    /// Returns the root with a variable that names the agent's folder.
     #[must_use]
     pub const fn env(self, name: &'static str) -> Root {
         Root {

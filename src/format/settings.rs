@@ -18,7 +18,7 @@ pub struct Settings {
     pub read: fn(&[&[u8]]) -> Overrides,
 }
 
-/// Where a summary is that was made beforehand, and how to read it.
+/// The path of a summary that was made beforehand, and its reader.
 #[derive(Debug)]
 pub struct ReadyFile {
     /// Its path, from the path of the session's log.
@@ -27,7 +27,7 @@ pub struct ReadyFile {
     pub read: fn(&[u8]) -> Option<ReadySummary>,
 }
 
-/// Where a settings file is.
+/// The path of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFile {
     /// Below the agent's folder, the one that [`super::Root::logs`] is in.
@@ -49,7 +49,7 @@ pub enum SettingsFile {
     },
 }
 
-/// What some editors write before a text.
+/// The bytes that some editors write before a text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Settings files that could be read, the strongest first.
@@ -109,7 +109,7 @@ impl Layers {
         values.for_each(with);
     }
 
-    /// Whether the agent compacts by itself, by the first truth value at this path.
+    /// Returns whether the agent compacts by itself, by the first truth value at this path.
     pub fn compaction(&self, path: &str) -> Compaction {
         match self.find(path, Value::as_bool) {
             Some(false) => Compaction::Off,
@@ -117,12 +117,12 @@ impl Layers {
         }
     }
 
-    /// The same for a number of tokens above 0.
+    /// Returns the first number of tokens above 0 at this path.
     pub fn tokens(&self, path: &str) -> Option<u64> {
         self.find(path, tokens)
     }
 
-    /// The same for a share: above 0, at most 1.
+    /// Returns the first share at this path: above 0, at most 1.
     pub fn share(&self, path: &str) -> Option<f64> {
         self.find(path, |value| {
             value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0)

@@ -1,4 +1,4 @@
-//! What agents keep beside their logs about single requests.
+//! Describes the files that agents keep beside their logs about single requests.
 
 use super::database::DatabaseSpec;
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub struct SidecarDatabase {
     pub path: fn(&Path) -> Option<PathBuf>,
     /// Its tables. Rows are only added, or the last one is rewritten.
     pub spec: DatabaseSpec,
-    /// Whether it is of one session, whatever its id there.
+    /// True if it is of one session, whatever its id there.
     pub holds_one: bool,
     /// Reads the line of a row; `None`: nothing of use. Never fails, whatever the bytes.
     pub read: fn(&[u8]) -> Option<SidecarRecord>,
@@ -42,7 +42,7 @@ pub struct SidecarRecord {
     pub at: Option<Timestamp>,
     /// The window at that time, in tokens.
     pub window: Option<u64>,
-    /// What is known of the session.
+    /// The facts about the session.
     pub about: Option<Meta>,
     /// The numbers. `request` identifies the record; it is replaced by the log's own name for the request
     /// when the numbers are passed on.

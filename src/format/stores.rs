@@ -1,9 +1,9 @@
-//! What logs are kept in.
+//! Defines the stores in which logs are kept.
 
 use super::database::{DatabaseSpec, MAGIC};
 use std::path::{Path, PathBuf};
 
-/// What a log is kept in.
+/// The kind of store in which a log is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreKind {
     /// A file of lines that grows at its end.
@@ -26,12 +26,12 @@ impl StoreKind {
         head.starts_with(MAGIC).then_some(StoreKind::Database(spec))
     }
 
-    /// Whether the path of such a log is that of a folder.
+    /// Returns true if the path of such a log is that of a folder.
     pub fn is_folder(self) -> bool {
         matches!(self, StoreKind::Folder(_))
     }
 
-    /// Whether a file of this name, in the folder that is the log, is part of it.
+    /// Returns true if a file of this name, in the folder that is the log, is part of it.
     pub fn has_part(self, name: &str) -> bool {
         match self {
             StoreKind::Folder(spec) => (spec.number)(name).is_some(),
@@ -58,13 +58,13 @@ pub enum List {
 pub struct ChainSpec {
     /// From a log's first line: the name of the log that it continues, and how much of it.
     pub base: fn(&[u8]) -> Option<(String, End)>,
-    /// Whether a file of this name, the first argument, is the log with that name.
+    /// Returns true if a file of this name, the first argument, is the log with that name.
     pub is_base: fn(&str, &str) -> bool,
     /// The folders in which it may be, at any depth, from the path of the log that continues it.
     pub folders: fn(&Path) -> Vec<PathBuf>,
 }
 
-/// How much of a log another one continues.
+/// The part of a log that another one continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// So many bytes.
@@ -91,7 +91,7 @@ impl Eq for ChainSpec {}
 pub struct FolderSpec {
     /// The number of a file, from its name; `None`: it is not part of the log.
     pub number: fn(&str) -> Option<u64>,
-    /// Whether a file holds lines that are added to it. Otherwise it is written once, and is one line.
+    /// True if a file holds lines that are added to it. Otherwise it is written once, and is one line.
     pub has_lines: bool,
 }
 

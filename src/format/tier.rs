@@ -1,7 +1,7 @@
-//! How far a format's numbers can be trusted.
+//! Defines the reliability of a format's numbers.
 
-/// What the decoder of a format was tried with, the most reliable first. Versions that were compared with known counts
-/// are in `assets/proven.toml`.
+/// The kind of logs with which the decoder of a format was tried, the most reliable first. Versions that were compared
+/// with known counts are in `assets/proven.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Real logs.
