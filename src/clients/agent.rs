@@ -35,12 +35,12 @@ impl Agent {
         all.iter().copied().find(|agent| agent.id() == id)
     }
 
-    /// Whether it shows what a hook says at a prompt. Qwen Code 0.24.4 shows it at the end of a turn alone.
+    /// Returns true if it shows a hook's message at a prompt. Qwen Code 0.24.4 shows it at the end of a turn alone.
     pub fn shows_hooks_at_prompts(self) -> bool {
         self != Agent::QwenCode
     }
 
-    /// Whether it runs a hook after a compaction.
+    /// Returns true if it runs a hook after a compaction.
     pub fn has_hook_after_compaction(self) -> bool {
         matches!(self, Agent::ClaudeCode | Agent::Codex | Agent::QwenCode)
     }

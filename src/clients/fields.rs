@@ -15,7 +15,7 @@ const LONGEST_WORD: usize = 256;
 /// The longest path that is taken, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// Why there is no input.
+/// The reason for which there is no input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoInput {
     /// There were no bytes.
@@ -52,7 +52,7 @@ pub(crate) fn read_fields(input: &[u8]) -> Result<Map<String, Value>, NoInput> {
     }
 }
 
-/// Whether a text can be a session's id: a path is none.
+/// Returns true if a text can be a session's id: a path is none.
 pub fn is_id(id: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     !id.is_empty() && id.len() <= LONGEST_WORD && id.chars().all(is_part) && !id.starts_with('.')

@@ -31,10 +31,10 @@ pub enum Moment {
     Other,
 }
 
-/// What a hook was given.
+/// The event that a hook was given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Whose it is.
+    /// The agent that ran the hook.
     pub agent: Agent,
     /// When it is.
     pub moment: Moment,
@@ -48,15 +48,15 @@ pub struct Event {
     pub model: Option<String>,
     /// The agent's version.
     pub version: Option<String>,
-    /// What causes a compaction, in the agent's word: `auto` or `manual`.
+    /// The cause of a compaction, in the agent's word: `auto` or `manual`.
     pub cause: Option<String>,
     /// The window, in tokens.
     pub window: Option<u64>,
     /// The size of the context as the agent estimates it, in tokens.
     pub size: Option<u64>,
-    /// What the agent says of its context.
+    /// The agent's statement about its context.
     pub context: Option<SaidContext>,
-    /// Whether a sub-agent is meant: neither the session's prompt nor its context.
+    /// True if the event is of a sub-agent: neither the session's prompt nor its context.
     pub is_sub_agent: bool,
 }
 
@@ -102,7 +102,7 @@ fn of(fields: &Map<String, Value>) -> Option<Event> {
     })
 }
 
-/// Whose fields these are.
+/// Returns the agent that these fields are from.
 fn agent(fields: &Map<String, Value>, name: &str) -> Option<Agent> {
     let has = |name: &str| fields.contains_key(name);
     if has("sessionId") {

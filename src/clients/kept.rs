@@ -1,11 +1,12 @@
-//! What clients said of a session that its log does not contain: kept in the folder `clients` of the state folder.
+//! Keeps the statements of clients about a session that its log does not contain, in the folder `clients` of the state
+//! folder.
 
 use super::store::Entry;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What a client said of a session.
+/// The statements of a client about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The agent's id.
@@ -24,19 +25,19 @@ pub struct Kept {
     /// The agent's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// How much the model is to think, in the agent's word.
+    /// The effort with which the model is to think, in the agent's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// When it compacts by itself; `None`: the client did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<KeptCompaction>,
-    /// What fills its context, as the client estimates it.
+    /// The content of its context, as the client estimates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breakdown: Option<KeptBreakdown>,
-    /// How long the provider keeps the newest prompt in its cache.
+    /// The time until which the provider keeps the newest prompt in its cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_until: Option<Timestamp>,
-    /// Where the log of the session was found.
+    /// The path at which the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
 }
@@ -53,7 +54,7 @@ pub enum KeptCompaction {
     Off,
 }
 
-/// What fills a context, as the client estimates it.
+/// The content of a context, as the client estimates it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptBreakdown {
     /// When.
@@ -65,7 +66,8 @@ pub struct KeptBreakdown {
 }
 
 impl Kept {
-    /// The same, said now; `known` is what was said before.
+    /// Returns the statements with the time since which they hold: that of `known`, the earlier ones, if the window and
+    /// the model are the same, else now.
     #[must_use]
     pub fn said(self, now: Timestamp, known: Option<&Kept>) -> Kept {
         let is_same = |known: &&Kept| (known.window, &known.model) == (self.window, &self.model);

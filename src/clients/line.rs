@@ -20,7 +20,7 @@ pub fn margin(agent: Agent) -> usize {
     }
 }
 
-/// What the client says of the size of its context.
+/// The size of the context according to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// The provider's numbers for the newest request, in tokens.
@@ -36,10 +36,10 @@ pub enum Size {
     Estimated(u64),
 }
 
-/// What a status line was given.
+/// The input of a status line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Input {
-    /// Whose it is; `None`: of no agent that is known.
+    /// The agent that it is from; `None`: it is not a known one.
     pub agent: Option<Agent>,
     /// The session's id.
     pub session: Option<String>,
@@ -51,13 +51,13 @@ pub struct Input {
     pub model: Option<String>,
     /// The agent's version.
     pub version: Option<String>,
-    /// How much the model is to think, in the agent's word.
+    /// The effort with which the model is to think, in the agent's word.
     pub effort: Option<String>,
     /// The window, in tokens.
     pub window: Option<u64>,
     /// The size of the context.
     pub size: Option<Size>,
-    /// How long the provider keeps the newest prompt in its cache, as the client counts it.
+    /// The time until which the provider keeps the newest prompt in its cache, as the client counts it.
     pub cache_until: Option<Timestamp>,
     /// The columns that the line may take, where the client passes them.
     pub columns: Option<usize>,
@@ -100,7 +100,7 @@ fn of(fields: &Map<String, Value>) -> Input {
     }
 }
 
-/// Whose fields these are.
+/// Returns the agent that these fields are from.
 fn agent(fields: &Map<String, Value>, context: Option<&Map<String, Value>>) -> Option<Agent> {
     let has = |name: &str| context.is_some_and(|context| context.contains_key(name));
     let model = object(fields, "model");

@@ -1,4 +1,4 @@
-//! What hooks noted of a session: kept in the folder `hooks` of the state folder.
+//! Keeps the notes of hooks about a session, in the folder `hooks` of the state folder.
 
 use super::store::Entry;
 use jiff::{SignedDuration, Timestamp};
@@ -7,29 +7,30 @@ use std::path::{Path, PathBuf};
 
 /// The most compactions that are kept of a session; beyond, the oldest go.
 pub const MOST_COMPACTIONS: usize = 64;
-/// How far the clocks of a log and of this program may differ.
+/// The largest difference between the clocks of a log and of this program.
 pub const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 
-/// What hooks noted of a session.
+/// The notes of hooks about a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noted {
     /// The agent's id.
     pub agent: String,
     /// The session's id.
     pub session: String,
-    /// Where the log of the session was found.
+    /// The path at which the log of the session was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
     /// The thresholds that the user was warned of, as shares of the trigger, until the context is smaller again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<f64>,
-    /// The same for the model, where it is told at another moment than the user.
+    /// The thresholds of which the model was warned, where it is warned at another moment than the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<f64>,
     /// The compactions that hooks were run for, oldest first: at most [`MOST_COMPACTIONS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compactions: Vec<NotedCompaction>,
-    /// How many events were missed since the last one at which that could be said, since the hook took too long.
+    /// The number of events that were missed because the hook took too long, since the last one at which that could be
+    /// reported.
     #[serde(default, skip_serializing_if = "is_none")]
     pub missed: u64,
 }
@@ -43,7 +44,7 @@ fn is_none(missed: &u64) -> bool {
 pub struct NotedCompaction {
     /// When the hook before it ran.
     pub at: Timestamp,
-    /// What caused it, in the agent's word: `auto` or `manual`.
+    /// The cause of the compaction, in the agent's word: `auto` or `manual`.
     pub cause: String,
     /// The context before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,10 +64,10 @@ pub struct NotedSize {
     pub used: u64,
     /// The part of it that was reported.
     pub known: u64,
-    /// What the agent compares with its trigger.
+    /// The size that the agent compares with its trigger, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_count: Option<u64>,
-    /// Whether the agent passed it to the hook; otherwise it was computed from the log.
+    /// True if the agent passed it to the hook; otherwise it was computed from the log.
     #[serde(default)]
     pub is_agents: bool,
 }

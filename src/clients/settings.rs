@@ -23,7 +23,7 @@ use places::{Form, Place, folder, place};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can be entered in an agent's settings.
+/// A part of ours that can be entered in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
 pub enum Part {
     /// The status line.
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-/// What becomes of the status line that is set already.
+/// The treatment of a status line that is set already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Other {
     /// It stays, and ours is not entered.
@@ -60,7 +60,7 @@ pub enum Other {
     Replace,
 }
 
-/// Why nothing can be changed.
+/// The reason for which nothing can be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The agent does not have it.
@@ -72,11 +72,11 @@ pub enum Refusal {
     /// The file cannot be read or written.
     #[error("cannot {doing} '{path}': {error}")]
     Io {
-        /// What was tried.
+        /// The action that was tried.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The error of the action.
         error: io::Error,
     },
     /// The file is not what it should be.
@@ -84,7 +84,7 @@ pub enum Refusal {
     Unclear {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem of the settings.
         why: String,
     },
     /// Another status line is set.
@@ -95,7 +95,7 @@ pub enum Refusal {
     OtherStatusLine {
         /// The file.
         path: PathBuf,
-        /// What it runs.
+        /// The command that it runs.
         command: String,
     },
 }
@@ -195,7 +195,7 @@ pub fn take_out(
     with_plugin(taken_out?, agent, parts, user, plugin::take_out)
 }
 
-/// The same changes, with those of the plugin if that is one of the parts.
+/// Returns the changes, with those of the plugin if it is one of the parts.
 fn with_plugin(
     mut changes: Vec<Change>,
     agent: Agent,
@@ -218,7 +218,7 @@ struct Target {
 }
 
 impl Target {
-    /// Whether these are all parts that can be in it.
+    /// Returns true if these are all the parts that can be in it.
     fn is_whole(&self, agent: Agent) -> bool {
         let is_here =
             |part: &Part| place(agent, *part).is_some_and(|it| it.below == self.place.below);

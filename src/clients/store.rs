@@ -1,4 +1,4 @@
-//! What is kept of sessions, in a folder.
+//! Keeps data about sessions in a folder.
 //!
 //! Each session has a small file of its own, so that programs that run at once need no lock: a file is replaced as a
 //! whole. Only the user may read them. The [`MOST_SESSIONS`] newest are kept.
@@ -21,7 +21,7 @@ const LARGEST_FILE: u64 = 32 << 10;
 /// The age from which on an unchanged file is written again, so that a session in use is not the oldest.
 const REFRESH_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// What is kept of a session.
+/// The data that is kept of a session.
 pub trait Entry: Serialize + DeserializeOwned + PartialEq {
     /// The agent's id, and the session's.
     fn whose(&self) -> (&str, &str);
@@ -33,7 +33,7 @@ fn name(agent: &str, session: &str) -> String {
     format!("{hash:016x}.json")
 }
 
-/// What is kept of a session; `None`: nothing that can be read.
+/// Reads the data that is kept of a session; `None`: there is none that can be read.
 pub fn load<T: Entry>(folder: &Path, agent: &str, session: &str) -> Option<T> {
     read(&folder.join(name(agent, session)), agent, session)
 }
@@ -97,13 +97,13 @@ fn prune(folder: &Path) {
     }
 }
 
-/// Whether a file is one of ours.
+/// Returns true if a file is one of ours.
 fn is_name(file: &str) -> bool {
     let hash = file.strip_suffix(".json");
     hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// What is kept of many sessions, each file read again only when it has changed.
+/// A reader of the data of many sessions. Each file is read again only when it has changed.
 #[derive(Debug)]
 pub struct Reader<T> {
     folder: Option<PathBuf>,
@@ -128,7 +128,7 @@ impl<T: Entry> Reader<T> {
         self.names = None;
     }
 
-    /// What is kept of a session.
+    /// Returns the data that is kept of a session; `None`: there is none that can be read.
     pub fn of(&mut self, agent: &str, session: &str) -> Option<Arc<T>> {
         let folder = self.folder.as_deref()?;
         let names = self.names.get_or_insert_with(|| list(folder));

@@ -1,10 +1,10 @@
-//! What a hook answers, in the form that each agent reads. An agent that is given nothing goes on as without a hook.
+//! Writes a hook's answer in the form that each agent reads. An agent that gets no answer goes on as without a hook.
 
 use super::{Event, Moment};
 use crate::agent::Agent;
 use serde_json::{Map, Value, json};
 
-/// What a hook has to say.
+/// The message of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Say {
     /// A sentence for the user.
@@ -17,7 +17,7 @@ pub enum Say {
 }
 
 impl Say {
-    /// The same after another sentence.
+    /// Returns the message after another sentence.
     #[must_use]
     pub fn after(self, sentence: &str) -> Say {
         let joined = |text: String| format!("{sentence}\n{text}");
@@ -43,7 +43,7 @@ pub fn answer(event: &Event, say: &Say) -> Option<String> {
 
 /// As Claude Code began it, and others took it over.
 fn common(event: &Event, say: &Say, block: &str) -> Option<Value> {
-    // What Claude Code's hook prints before a compaction becomes instructions for the summary.
+    // Claude Code takes the output of its hook before a compaction for instructions for the summary.
     if event.moment == Moment::BeforeCompaction && event.agent == Agent::ClaudeCode {
         return None;
     }

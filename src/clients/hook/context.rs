@@ -1,4 +1,4 @@
-//! What Claude Code itself says of its context. Its plugin of ours passes it as an event of its own.
+//! Reads Claude Code's statement about its own context. Our plugin passes it as an event of its own.
 //!
 //! The interface that it comes from changes between releases. What does not look as it was seen in 2.1.331 is left out as a
 //! whole: nothing is said rather than something wrong.
@@ -13,7 +13,7 @@ pub(super) const EVENT: &str = "CtxgaugeContext";
 const MOST_PARTS: usize = 32;
 const LONGEST_NAME: usize = 40;
 
-/// What a client says of its context.
+/// A client's statement about its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidContext {
     /// When it compacts by itself.

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What separates commands, or has a shell work something out.
+/// The characters that separate commands, or that a shell expands.
 const OPERATORS: [char; 9] = [';', '|', '&', '<', '>', '(', ')', '`', '\n'];
 
 /// The words of a command; `None`: it is more than a program with its arguments.

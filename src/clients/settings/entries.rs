@@ -1,4 +1,4 @@
-//! What is entered in settings that are JSON, and how it is found again.
+//! Adds our entries to settings that are JSON, and finds them again.
 
 use super::json::{Json, Syntax, field, texts};
 use super::program::chained_in;
@@ -9,7 +9,7 @@ use jsonc_parser::json;
 use std::iter;
 use std::path::Path;
 
-/// Why a file is left as it is.
+/// The reason for which a file is left unchanged.
 pub(super) enum Wrong {
     /// A key has another value than expected: its name.
     Shape(String),
@@ -65,7 +65,7 @@ pub(super) fn take_out(json: &Json, agent: Agent, part: Part, program: &Program)
     is_out.is_some()
 }
 
-/// Whether nothing is left but what we write into a file that is new.
+/// Returns true if nothing is left but the version that we write into a new file.
 pub(super) fn is_empty(text: &str) -> bool {
     let Ok(json) = Json::read(text, Syntax::Loose) else {
         return false;
@@ -76,7 +76,7 @@ pub(super) fn is_empty(text: &str) -> bool {
 }
 
 const NAME: &str = "ctxgauge";
-/// Why the server is not entered.
+/// The reason for which the server is not entered.
 pub(super) const NAME_IS_TAKEN: &str =
     "it has another server called `ctxgauge`; give that another name, or remove it";
 const STATUS_LINE: &str = "statusLine";
@@ -220,7 +220,7 @@ fn enter_hooks(root: &CstObject, agent: Agent, program: &Program) -> Result<(), 
     Ok(())
 }
 
-/// Whether a hook, or one of a group of them, has such a command.
+/// Returns true if a hook, or one of a group of them, has such a command.
 fn has(node: &CstNode, is_it: &impl Fn(&str) -> bool) -> bool {
     let Some(object) = node.as_object() else {
         return false;
@@ -229,7 +229,7 @@ fn has(node: &CstNode, is_it: &impl Fn(&str) -> bool) -> bool {
     runs(&object, is_it) || inner.any(|node| has(&node, is_it))
 }
 
-/// Whether a hook itself has such a command.
+/// Returns true if a hook itself has such a command.
 fn runs(hook: &CstObject, is_it: &impl Fn(&str) -> bool) -> bool {
     let commands = ["command", "bash"].map(|name| field(hook, name));
     commands.iter().flatten().any(|command| is_it(command))

@@ -20,12 +20,12 @@ pub struct Change {
     pub before: Option<String>,
     /// Its text after the change; `None`: it is removed.
     pub after: Option<String>,
-    /// Whether something of ours is in it after the change, so that its original is kept.
+    /// True if something of ours is in it after the change, so that its original is kept.
     pub has_ours: bool,
 }
 
 impl Change {
-    /// Whether it changes anything.
+    /// Returns true if it changes anything.
     pub fn is_some(&self) -> bool {
         self.before != self.after
     }
@@ -50,7 +50,7 @@ impl Backup {
         Backup(path.with_file_name(format!("{name}{MIDDLE}{hash:016x}{END}")))
     }
 
-    /// Whether there is any original of a file, of whatever we wrote.
+    /// Returns true if any original of a file is kept, whatever we wrote into it.
     pub(super) fn exists(path: &Path) -> bool {
         !Backup::all(path).is_empty()
     }

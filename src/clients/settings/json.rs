@@ -4,10 +4,10 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use serde::de::IgnoredAny;
 
-/// What some editors put before a text.
+/// The character that some editors put before a text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// What an agent takes in its settings. A file that has more is not read at all.
+/// The syntax that an agent accepts in its settings. It does not read a file that has more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// JSON alone.
@@ -28,7 +28,7 @@ impl Syntax {
         }
     }
 
-    /// What it does not have.
+    /// Returns the name of the syntax that it lacks.
     fn lacks(self) -> &'static str {
         match self {
             Syntax::Plain => "comments or commas after a last value",
@@ -40,7 +40,7 @@ impl Syntax {
 /// A document that is an object.
 pub(super) struct Json {
     root: CstRootNode,
-    /// Whether it began with a byte order mark.
+    /// True if it began with a byte order mark.
     is_marked: bool,
 }
 

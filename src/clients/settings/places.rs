@@ -1,4 +1,4 @@
-//! Where agents have their settings.
+//! Defines the places of agents' settings.
 
 use super::Part;
 use super::json::Syntax;
@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use files::paths::User;
 use std::path::PathBuf;
 
-/// How a file of settings is written.
+/// The form of a file of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// JSON, with what else the agent takes.
@@ -20,7 +20,7 @@ pub(super) enum Form {
 pub(super) struct Place {
     pub(super) below: &'static str,
     pub(super) form: Form,
-    /// Whether the agent reads it with a byte order mark before it.
+    /// True if the agent reads it with a byte order mark before it.
     pub(super) takes_mark: bool,
 }
 

@@ -5,7 +5,7 @@ use super::places::PLUGIN;
 use super::{Program, Refusal};
 use std::path::Path;
 
-/// How its module names this program.
+/// The line of its module that names this program.
 const PROGRAM: &str = "const PROGRAM = 'ctxgauge'";
 
 /// The changes that write the plugin.

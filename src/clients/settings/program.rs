@@ -1,10 +1,10 @@
-//! How this program is called from an agent's settings.
+//! Writes and recognises the calls of this program in an agent's settings.
 
 use super::command::{commands_in, quoted, words};
 use std::path::Path;
 
-/// What marks a command of a program with another name as ours, so that it is found again wherever that program is now.
-/// The commands `statusline`, `hook` and `mcp` have it as an option that does nothing.
+/// The option that marks a command of a program with another name as ours, so that it is found again wherever that
+/// program is now. The commands `statusline`, `hook` and `mcp` accept it, and it has no effect there.
 const MARK: &str = "--ctxgauge";
 /// The option with a status line of another tool.
 const CHAIN: &str = "--chain";
@@ -39,7 +39,7 @@ impl Program {
         words.chain(mark).map(str::to_owned).collect()
     }
 
-    /// Whether a program and its arguments, as settings name them without a shell, are our server.
+    /// Returns true if a program and its arguments, as settings name them without a shell, are our server.
     pub(super) fn is_server(&self, call: &[String]) -> bool {
         self.is_call(call, "mcp")
     }
@@ -69,12 +69,13 @@ impl Program {
         format!("{} {CHAIN} {}", self.command("statusline"), quoted(other))
     }
 
-    /// Whether a command in somebody's settings runs this program and nothing else, so that it may be taken out.
+    /// Returns true if a command in somebody's settings runs this program and nothing else, so that it may be taken
+    /// out.
     pub(super) fn is_all_of(&self, command: &str, verb: &str) -> bool {
         words(command).is_some_and(|words| self.is_call(&words, verb))
     }
 
-    /// Whether a command in somebody's settings runs this program, among other things that it may run.
+    /// Returns true if a command in somebody's settings runs this program, among other things that it may run.
     pub(super) fn is_in(&self, command: &str, verb: &str) -> bool {
         let mut commands = commands_in(command);
         self.is_all_of(command, verb) || commands.any(|words| self.is_call(&words, verb))
@@ -91,7 +92,7 @@ impl Program {
     }
 }
 
-/// Whether a program at this path has our name.
+/// Returns true if a program at this path has our name.
 fn is_named(path: &str) -> bool {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.strip_suffix(".exe").unwrap_or(file) == Program::NAME

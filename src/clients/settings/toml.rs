@@ -124,7 +124,8 @@ fn call(server: &Item) -> Option<Vec<String>> {
     )
 }
 
-/// The same, of a server that was entered and nothing was added to.
+/// Returns the program and arguments of a server that was entered by us and to which nothing was added; `None`: it is
+/// another one.
 fn entered(server: &Item, program: &Program) -> Option<Vec<String>> {
     let keys = server.as_table_like().map(TableLike::iter)?;
     let is_plain = keys
