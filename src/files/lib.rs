@@ -35,7 +35,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What the system states about the file at a path. Links are followed; nothing is opened.
+/// Returns the system's metadata of the file at a path. Links are followed; nothing is opened.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
     real_beside(&|path| fs::canonicalize(path), log, path)
 }
 
-/// The same where `real` finds real paths.
+/// Like [`beside`], but `real` finds real paths.
 ///
 /// # Errors
 ///
@@ -184,7 +184,7 @@ pub fn below(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     real_below(&|path| fs::canonicalize(path), folder, path)
 }
 
-/// The same where `real` finds real paths.
+/// Like [`below`], but `real` finds real paths.
 ///
 /// # Errors
 ///
@@ -283,7 +283,8 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether an error says that nothing is at a path: there is nothing of this name, or one of its folders is a file.
+/// Returns true if an error shows that nothing is at a path: there is nothing of this name, or one of its folders is a
+/// file.
 pub fn is_absent(error: &io::Error) -> bool {
     let kind = error.kind();
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)

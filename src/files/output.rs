@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether what is there already is replaced.
+/// Shows whether an existing file is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and that is an error.
@@ -18,7 +18,7 @@ pub enum Existing {
 }
 
 impl Existing {
-    /// What an option such as `--force` asks for.
+    /// Returns the choice of an option such as `--force`.
     pub fn replaced_if(force: bool) -> Existing {
         if force {
             Existing::Replace
@@ -28,22 +28,22 @@ impl Existing {
     }
 }
 
-/// Whether two paths are of one file, which exists.
+/// Returns true if two paths are of one file, which exists.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// What this program writes at the user's request.
+/// The files and folders that this program writes at the user's request.
 #[derive(Default)]
 struct Outputs {
-    /// What is not complete yet, by the path where it is until then.
+    /// Those that are not complete yet, by the path where each is until then.
     unfinished: BTreeSet<PathBuf>,
-    /// What is complete, in order.
+    /// Those that are complete, in order.
     complete: Vec<PathBuf>,
     /// Folders that were made for them, the innermost first.
     made: Vec<PathBuf>,
-    /// Whether the program is about to end: nothing more is begun.
+    /// True if the program is about to end: then nothing more is begun.
     is_ending: bool,
 }
 
@@ -58,7 +58,7 @@ fn outputs() -> MutexGuard<'static, Outputs> {
     OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same, to begin something that is removed if the program ends.
+/// Returns the outputs, to begin one that is removed if the program ends.
 fn outputs_to_begin() -> io::Result<MutexGuard<'static, Outputs>> {
     let outputs = outputs();
     if outputs.is_ending {
@@ -67,12 +67,12 @@ fn outputs_to_begin() -> io::Result<MutexGuard<'static, Outputs>> {
     Ok(outputs)
 }
 
-/// What was written when the program ends.
+/// The state of the outputs when the program ends.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// What is complete, in order.
+    /// Those that are complete, in order.
     pub complete: Vec<PathBuf>,
-    /// How many files or folders were not, and are removed.
+    /// The number of incomplete files or folders, which are removed.
     pub removed: usize,
 }
 
@@ -98,7 +98,7 @@ fn remove_empty(folders: &[PathBuf]) {
 }
 
 fn remove(path: &Path) {
-    // What cannot be removed stays, with a name that says what it is.
+    // If it cannot be removed, it stays, with a name that shows its purpose.
     let _ = match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
         _ => fs::remove_file(path),
@@ -147,7 +147,7 @@ pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// What removes something unfinished when it is dropped.
+/// A guard that removes an unfinished output when it is dropped.
 pub(super) struct Guard {
     path: PathBuf,
     is_finished: bool,
@@ -161,7 +161,7 @@ impl Guard {
     ) -> io::Result<(T, Guard)> {
         let path = beside(path, "unfinished");
         let mut outputs = outputs_to_begin()?;
-        // What a program of the same number has left, which was killed.
+        // A program with the same process number may have left it when it was killed.
         remove(&path);
         let begun = begin(&path)?;
         outputs.unfinished.insert(path.clone());
@@ -305,7 +305,7 @@ pub struct NewFolder {
     guard: Guard,
     path: PathBuf,
     existing: Existing,
-    /// Whether a file of this name in it may be replaced with it.
+    /// Returns true if a file of this name in it may be replaced with it.
     is_ours: fn(&str) -> bool,
 }
 

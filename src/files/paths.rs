@@ -87,7 +87,7 @@ impl fmt::Debug for Env {
     }
 }
 
-/// Whose logs and settings are read.
+/// The user whose logs and settings are read.
 #[derive(Debug, Clone, Default)]
 pub struct User {
     /// The user's folders.

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 /// The largest file that is replaced, in bytes.
 const LARGEST: u64 = 16 << 20;
-/// How often a file is put back that others replace all the time.
+/// The number of times that a file is put back which others keep replacing.
 const MOST_TURNS: usize = 64;
-/// How long another program that has the file open may take to write it.
+/// The time that another program which has the file open may take to write it.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swapped {
     /// It was made.
@@ -126,7 +126,7 @@ fn exchange(new: &Path, path: &Path, before: &[u8], after: &[u8]) -> io::Result<
 /// Moves what somebody else wrote last to its place, if that is what was taken out.
 fn put_back(new: &Path, path: &Path, is_theirs: bool) -> io::Result<()> {
     if is_theirs {
-        // What is there now may have been removed.
+        // The file that is there now may have been removed.
         platform::exchange(new, path).or_else(|_| fs::rename(new, path))
     } else {
         Ok(())
@@ -162,7 +162,7 @@ fn remove(path: &Path, before: Option<&[u8]>) -> io::Result<Swapped> {
     })
 }
 
-/// Whether a file has these bytes.
+/// Returns true if a file has these bytes.
 fn is(content: &Option<Vec<u8>>, bytes: &[u8]) -> bool {
     content.as_deref() == Some(bytes)
 }

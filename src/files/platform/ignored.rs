@@ -8,7 +8,7 @@ pub fn ignored_signals() -> u64 {
     known.unwrap_or(HANGUP)
 }
 
-/// Where the system does not say it, SIGHUP keeps the effect that it has.
+/// The signals that count as ignored where the system does not list them: SIGHUP, which thus keeps its present effect.
 const HANGUP: u64 = 1;
 
 fn ignored(status: &str) -> Option<u64> {

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 /// The most tasks and the most open files of a process that are looked at.
 const MOST_TASKS: usize = 256;
 const MOST_OPEN_FILES: usize = 512;
-/// How many processes are followed upwards: an agent may start a shell that starts the program.
+/// The number of parents that are followed from a process upwards: an agent may start a shell that starts the program.
 const MOST_PARENTS: usize = 4;
 /// The largest file of `/proc` that is read, in bytes.
 const LARGEST: u64 = 256 << 10;
 
-/// Where the system shows its processes.
+/// The folder in which the system shows its processes.
 #[derive(Debug, Clone)]
 pub struct Processes {
     folder: PathBuf,
 }
 
-/// What the system has of a process.
+/// The result of looking up a process that exists or may exist.
 pub enum Process {
     /// When it started, as in `/proc/<pid>/stat`.
     Exists(String),

@@ -8,10 +8,10 @@ use std::io::{self, Read, StdoutLock};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// How long a writer is waited for, in seconds.
+/// The time for which a writer is awaited, in seconds.
 const WAIT: i64 = 2;
 
-/// Whether there is a pipe at a path, or standard input is meant and it is not a file.
+/// Returns true if there is a pipe at a path, or standard input is meant and it is not a file.
 pub fn is_pipe(path: &Path) -> bool {
     let kind = std::fs::metadata(path).map(|meta| meta.file_type());
     kind.is_ok_and(|kind| kind.is_fifo() || (is_stdin(path) && !kind.is_file()))
