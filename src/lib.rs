@@ -65,7 +65,7 @@
 //! same folder checks that no files import each other in a circle, and `platform.rs` that code for one platform stands in
 //! `src/files/platform` and, for signals, in `src/tui/runtime/signals`.
 //!
-//! Where to find things:
+//! The parts of the program:
 //!
 //! - What a log can contain: [`model::event`]. The state that is folded of it: [`model::state`], whose
 //!   parts are private modules (the tree of records, items, requests, earlier states); what takes in events and

@@ -1,6 +1,6 @@
 //! ASCII characters that replace glyphs.
 
-/// Which characters may be shown.
+/// The characters that may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Charset {
     /// All that are safe.

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// How far away a time is told apart from the same time of another day.
+/// The distance from which on a time is shown with its date, to distinguish it from that of another day.
 const DAY: SignedDuration = SignedDuration::from_hours(18);
 
 /// The user's clock: what time it is, and where.
@@ -29,7 +29,7 @@ impl Clock {
         at.to_zoned(self.zone.clone()).strftime(format).to_string()
     }
 
-    /// How long until then: `54m`, `2h`; `0m` once it is over.
+    /// Returns the time until `at`: `54m`, `2h`; `0m` once it is over.
     pub fn until(&self, at: Timestamp) -> String {
         let minutes = at.duration_since(self.now).as_secs().max(0) / 60;
         match minutes {

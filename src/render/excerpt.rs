@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Part<'t> {
     /// The text.
     pub text: Cow<'t, str>,
-    /// Whether it matches.
+    /// True if it matches.
     pub is_match: bool,
 }
 

@@ -38,7 +38,7 @@ pub fn visible_text(text: &str) -> String {
     out
 }
 
-/// Whether a character is shown in the cell of the one before.
+/// Returns true if a character is shown in the cell of the one before.
 pub fn is_mark(c: char) -> bool {
     !c.is_ascii() && c.width() == Some(0)
 }
@@ -50,7 +50,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// What is shown for the next character. The first mark beyond the limit is replaced; later ones are left out.
+    /// Returns the character that is shown for the next one. The first mark beyond the limit is replaced; later ones
+    /// are left out.
     pub fn pass(&mut self, c: char) -> Option<char> {
         if !is_mark(c) {
             self.in_a_row = 0;
@@ -90,7 +91,7 @@ impl<W: Write> Inert<W> {
         }
     }
 
-    /// What it writes to.
+    /// Returns the writer inside.
     pub fn into_inner(self) -> W {
         self.out
     }

@@ -32,7 +32,7 @@ pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
     label_of(item.kind(), item.tool())
 }
 
-/// The same of an item of this kind and tool.
+/// Returns the label of an item of this kind and tool.
 pub fn label_of(kind: Kind, tool: Option<&str>) -> Cow<'_, str> {
     match tool {
         Some(tool) => short_name(tool).into(),

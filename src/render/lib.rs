@@ -41,8 +41,8 @@ pub fn or_none(text: Option<String>) -> String {
     text.unwrap_or_else(|| NONE.to_owned())
 }
 
-/// What caused a compaction or clear, safe to print, and how that is known. A manual one after a long pause may be a resume
-/// from a summary: the log has the same for both.
+/// Returns the cause of a compaction or clear and its source, safe to print. A manual one after a long pause may be a
+/// resume from a summary: the log has the same for both.
 pub fn cause(session: &Session, reset: &PastReset) -> String {
     let name = inert(reset.cause.name());
     if reset.cause == Cause::Manual
@@ -67,8 +67,8 @@ pub fn cause(session: &Session, reset: &PastReset) -> String {
     }
 }
 
-/// How long nobody typed before a reset, in seconds, if that is as long as Claude Code 2.1.332 waits before it offers to
-/// resume a session from a summary.
+/// Returns the time for which nobody typed before a reset, in seconds, if it is at least the time after which Claude
+/// Code 2.1.332 offers to resume a session from a summary.
 fn pause_before(session: &Session, reset: &PastReset) -> Option<i64> {
     let last = session.requests().get(reset.request.checked_sub(1)?)?;
     let pause = reset.at?.duration_since(last.at()?).as_secs();

@@ -1,4 +1,4 @@
-//! What compacts a session next, and what its prompt cache does, in words.
+//! Describes in words the next trigger of a session's compaction and the state of its prompt cache.
 
 use super::clock::Clock;
 use super::number::{short, tokens, usd};
@@ -7,7 +7,7 @@ use model::session::Session;
 use model::triggers::{ChangedRule, Next, changed_rule};
 use model::window::TriggerKind;
 
-/// What a trigger does and when, after `compacts`: `at 14:52 if nobody types`. `None`: it does not compact by itself.
+/// Returns the words after `compacts` for a trigger: `at 14:52 if nobody types`. `None`: it does not compact by itself.
 pub fn when(next: &Next, clock: &Clock) -> Option<String> {
     Some(match next.kind {
         TriggerKind::Size => format!("at {}", short(next.tokens?)),
@@ -37,8 +37,8 @@ pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
         .collect()
 }
 
-/// How the rule of a session has changed since its last compaction: `compacted at 967k before (line 12), now at 167k (window
-/// 200k since 11:40)`. `None`: it has not.
+/// Describes the change of a session's rule since its last compaction: `compacted at 967k before (line 12), now at 167k
+/// (window 200k since 11:40)`. `None`: it has not changed.
 pub fn changed(session: &Session, clock: &Clock) -> Option<String> {
     let ChangedRule {
         last,
@@ -90,7 +90,7 @@ fn sentence(next: &Next, clock: &Clock) -> Option<String> {
     Some(format!("{words} ({from})"))
 }
 
-/// Whether the prompt is in the cache: `cache warm until 14:58`.
+/// Describes the state of the prompt in the cache: `cache warm until 14:58`.
 pub fn cache(state: CacheState, clock: &Clock) -> String {
     match state {
         CacheState::Warm(until) => format!("cache warm until {}", clock.time(until)),
@@ -101,7 +101,8 @@ pub fn cache(state: CacheState, clock: &Clock) -> String {
     }
 }
 
-/// The same for a line that may be seen for long before it is written again: `cache until 14:58`, `cache cold`.
+/// Describes the state of the prompt in the cache for a line that may be shown for long before it is written again:
+/// `cache until 14:58`, `cache cold`.
 pub fn cache_in_short(state: CacheState, clock: &Clock) -> String {
     match state {
         CacheState::Warm(until) => format!("cache until {}", clock.time(until)),
@@ -110,7 +111,8 @@ pub fn cache_in_short(state: CacheState, clock: &Clock) -> String {
     }
 }
 
-/// The same in a column: the minutes that are left, `cold`, or `?` where it may be either.
+/// Returns the state of the prompt in the cache for a column: the minutes that are left, `cold`, or `?` where it may be
+/// either.
 pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
     match state {
         CacheState::Warm(until) => clock.until(until),
@@ -119,7 +121,7 @@ pub fn cache_cell(state: CacheState, clock: &Clock) -> String {
     }
 }
 
-/// What the next request costs: `next request $0.24, cold $2.31`.
+/// Describes the cost of the next request: `next request $0.24, cold $2.31`.
 pub fn next_prompt(next: &NextPrompt, state: CacheState) -> String {
     let cost = |prompt: &model::prompt_cache::Prompt| match prompt.usd {
         Some(cost) => usd(cost),

@@ -24,11 +24,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The most bytes that are split at once, and therefore of the longest word: its pairs take 40 bytes a byte to merge.
 const PIECE_BYTES: usize = 64 << 10;
-/// How far back from the end of a piece a good place to cut is searched.
+/// The bytes before the end of a piece in which a good place to cut is searched.
 const CUT_SEARCH_BYTES: usize = 4 << 10;
 /// The shortest text whose count is remembered: counting a shorter one is faster.
 const REMEMBERED_BYTES: usize = 256;
-/// How many counts a generation of the cache holds. There are two generations: 64k counts, 1 MB.
+/// The number of counts that a generation of the cache holds. There are two generations: 64k counts, 1 MB.
 const GENERATION_COUNTS: usize = 32 << 10;
 
 static O200K: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
@@ -214,8 +214,8 @@ fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first piece ends: after a line or before a word's space, where o200k never joins both
-/// sides; inside a word only if there is neither.
+/// Returns the end of the first piece: after a line or before a word's space, where o200k never joins both sides;
+/// inside a word only if there is neither.
 fn cut(text: &str) -> usize {
     if text.len() <= PIECE_BYTES {
         return text.len();
@@ -237,7 +237,8 @@ fn cut(text: &str) -> usize {
         })
 }
 
-/// Whether a byte is certainly part of a word: an ASCII letter or digit. White space and punctuation may join others.
+/// Returns true if a byte is certainly part of a word: an ASCII letter or digit. White space and punctuation may join
+/// others.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }

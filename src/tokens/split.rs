@@ -7,7 +7,7 @@
 
 use super::classes::{ASCII, BLANK, EITHER, LOWER, MARK, NEWLINE, NUMBER, OTHER, UPPER, class};
 
-/// Which pattern splits.
+/// The pattern that splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
     O200k,
@@ -39,7 +39,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// Where the word that begins here ends. `at` is the end of another word, or 0, and not the text's end.
+    /// Returns the end of the word that begins at `at`. `at` is the end of another word, or 0, and not the text's end.
     #[inline]
     pub(super) fn word_end(self, at: usize) -> usize {
         match self.pattern {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many words are remembered. They take 512 kB, most of a core's second cache.
+/// The number of words that are remembered. They take 512 kB, most of a core's second cache.
 const SLOTS: usize = 1 << 16;
 /// The counts of words by their hash, in pairs of slots. A slot is one number, so threads share it without a lock. It
 /// has the hash in its upper bits and the count in its lowest eight: the slot's place implies those of the hash.
