@@ -39,11 +39,11 @@ use tables::{Limits, Tables};
 
 /// The size of a piece of a session's rows: this many bytes, or one row.
 const PIECE_BYTES: usize = 2 << 20;
-/// How long a piece may take at first. That is halved when a piece does not count, and doubled when one does.
+/// The time that a piece may take at first. It is halved when a piece does not count, and doubled when one does.
 const FIRST_PIECE_TIME: Duration = Duration::from_millis(50);
 const LONGEST_PIECE_TIME: Duration = Duration::from_secs(1);
 const SHORTEST_PIECE_TIME: Duration = Duration::from_micros(100);
-/// How long a query may take: a hostile schema can make one endless.
+/// The time that a query may take: a hostile schema can make one endless.
 const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
 /// A database that contains sessions.

@@ -159,7 +159,7 @@ impl Scanner {
 
     /// Returns what is at or below a path, if that is in one of the places.
     pub fn look_below(&mut self, path: &Path) -> Found {
-        // What is written beside a database is written to it.
+        // Writes to the files beside a database are writes to it.
         let database = database::owner(path).filter(|database| database.exists());
         self.walk(Some(database.as_deref().unwrap_or(path)))
     }

@@ -27,18 +27,18 @@ enum At {
 pub struct Elider {
     out: Vec<u8>,
     at: At,
-    /// Where the present string's text begins in `out`.
+    /// The offset in `out` at which the present string's text begins.
     start: usize,
     /// Bytes of the current string, with escapes counted as their characters.
     decoded: u64,
-    /// How many of them are kept, once the rest is being dropped.
+    /// The number of them that are kept, once the rest is being dropped.
     kept: Option<u64>,
     long: usize,
     keep: usize,
     too_large: bool,
     /// Bytes of the line that have been taken.
     taken: u64,
-    /// Where the present string's text begins in the line.
+    /// The offset in the line at which the present string's text begins.
     begun: u64,
     cuts: Vec<Cut>,
 }
@@ -212,8 +212,8 @@ fn utf8_bytes(unit: u32) -> u64 {
     }
 }
 
-/// Where a JSON string's text can be cut within `limit` bytes, inside of no escape, surrogate pair or
-/// character, and how many bytes of text that leaves.
+/// Returns the offset at which a JSON string's text can be cut within `limit` bytes, not inside an escape, a surrogate
+/// pair or a character, and the bytes of text before it.
 fn safe_cut(text: &[u8], limit: usize) -> (usize, u64) {
     let (mut at, mut decoded) = (0, 0);
     while at < limit {

@@ -102,7 +102,7 @@ impl Lanes {
         self.lanes.values()
     }
 
-    /// How much of the log they cover.
+    /// Returns the part of the log that they cover.
     pub(crate) fn coverage(&self) -> Coverage {
         self.coverage
     }
@@ -219,14 +219,14 @@ impl Lanes {
     }
 }
 
-/// How much of a log's end is searched for what a gauge needs, at most.
+/// The largest parts of a log's end that are searched for the data of a gauge, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Searched {
-    /// How much is searched for the newest report.
+    /// The bytes that are searched for the newest report.
     pub report: u64,
-    /// How much is searched for its output.
+    /// The bytes that are searched for its output.
     pub output: u64,
-    /// How much is searched for the report before it, and for one before a reset.
+    /// The bytes that are searched for the report before it, and for one before a reset.
     pub before: u64,
 }
 

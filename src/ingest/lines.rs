@@ -62,7 +62,7 @@ pub struct Lines {
     /// Its bytes so far.
     length: u64,
     held: Held,
-    /// How many bytes are read at once.
+    /// The number of bytes that are read at once.
     at_once: usize,
     /// Memory for them, from the first reading on.
     chunk: Option<Chunk>,

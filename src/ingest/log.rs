@@ -61,7 +61,7 @@ impl LogFile {
         })
     }
 
-    /// Where it is.
+    /// Returns its location.
     pub fn location(&self) -> Location {
         Location {
             system: Arc::clone(&self.system),
@@ -217,7 +217,7 @@ pub trait Store: Send + Sync {
 /// A function that is called with the entries of a log, one by one.
 pub type OnEntry<'f> = dyn FnMut(Entry) + 'f;
 
-/// How much of a log's end is read for a status line.
+/// The part of a log's end that is read for a status line.
 #[derive(Debug, Clone, Copy)]
 pub struct Recent {
     /// About so many records, for several epochs.
@@ -226,7 +226,7 @@ pub struct Recent {
     pub bytes: u64,
 }
 
-/// Where reading continues.
+/// The place at which reading continues.
 pub trait Cursor: Send {
     /// Reads what is new. `pause` is asked after each record, with its size in bytes, whether to stop; those that were
     /// read together with it may come all the same.
@@ -320,7 +320,7 @@ pub enum News {
     Restart,
 }
 
-/// How the end of a log is read.
+/// The treatment of the end of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// An incomplete record is still being written.
@@ -374,7 +374,7 @@ impl Reading {
         self.lanes.suffice(size, limits)
     }
 
-    /// How much of the log this reading covers.
+    /// Returns the part of the log that this reading covers.
     pub fn coverage(&self) -> Coverage {
         self.lanes.coverage()
     }

@@ -4,12 +4,12 @@ use std::io::{self, ErrorKind};
 use std::thread;
 use std::time::Duration;
 
-/// How long is waited in all, and between two tries.
+/// The longest wait in all, and the pause between two tries.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 const RETRY_PAUSE: Duration = Duration::from_millis(2);
 
-/// How often is looked for what an agent is about to write, and the time between two looks. Claude Code writes to its logs
-/// every 100 ms, after it has begun to make a call.
+/// The number of looks for a record that an agent is about to write, and the time between two looks. Claude Code writes
+/// to its logs every 100 ms, after it has begun to make a call.
 const MOMENTS: usize = 12;
 const MOMENT: Duration = Duration::from_millis(25);
 
@@ -49,7 +49,7 @@ pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// How long something has waited.
+/// The time that was waited so far.
 #[derive(Default)]
 pub struct Waiting {
     so_far: Duration,

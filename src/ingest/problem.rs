@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why something could not be done with a file or folder.
+/// Returns the reason for which something could not be done with a file or folder.
 pub(crate) fn unreadable(error: &io::Error, what: &str) -> String {
     if files::is_exhausted(error) {
         return format!(

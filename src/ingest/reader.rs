@@ -120,8 +120,8 @@ pub fn recent(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::R
     }
 }
 
-/// How far back a status line reads. A record takes about 6 µs and a megabyte 1 ms besides; an epoch of 200,000 tokens has up
-/// to 3 MB.
+/// The part of a log's end that a status line reads. A record takes about 6 µs and a megabyte 1 ms besides; an epoch of
+/// 200,000 tokens has up to 3 MB.
 const RECENT: Recent = Recent {
     records: 1_500,
     bytes: 6 << 20,

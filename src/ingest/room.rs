@@ -1,6 +1,6 @@
 //! Checks that there is memory for more of a log.
 //!
-//! Where an allocation fails, the program ends at once, and nothing in it can restore the terminal. So readers check
+//! If an allocation fails, the program ends at once, and nothing in it can restore the terminal. So readers check
 //! beforehand: under a limit of the address space a log that is too large is an error, and the memory of the part that
 //! was read is freed.
 

@@ -40,7 +40,7 @@ pub struct Line {
 pub struct Lines {
     /// The lines, in order.
     pub lines: Vec<Line>,
-    /// How many lines that match are not among them, since there are too many.
+    /// The number of matching lines that are not among them, since there are too many.
     pub more: u64,
     /// The bytes of the lines.
     bytes: usize,
@@ -253,7 +253,7 @@ fn long_text(log: &LogFile, hit: &Hit, matcher: &Matcher) -> io::Result<Lines> {
     })
 }
 
-/// Where the items of sessions are. An item may be in several sessions of a log, and come to some of them later.
+/// The places of the items of sessions. An item may be in several sessions of a log, and come to some of them later.
 struct Places(Vec<At>);
 
 /// An item: its record, its hash, its session.

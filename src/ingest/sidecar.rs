@@ -45,11 +45,11 @@ pub struct SidecarStore {
 struct SidecarFile {
     position: Position,
     by_session: HashMap<Box<str>, Vec<SidecarRecord>>,
-    /// How often it was read from its beginning.
+    /// The number of times that it was read from its beginning.
     readings: u64,
 }
 
-/// How much is known of a session, to notice that there is more, or something else.
+/// The extent of the data about a session, to notice that there is more, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Extent {
     records: usize,

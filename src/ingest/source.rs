@@ -23,11 +23,11 @@ use zst::Zst;
 pub const HEAD: usize = 64 << 10;
 /// Bytes read at once. Larger buffers gain nothing (measured).
 pub const CHUNK: usize = 256 << 10;
-/// How long nothing must have been written before an incomplete record at the end of a log counts as final.
+/// The time for which nothing must have been written before an incomplete record at the end of a log counts as final.
 pub const SETTLED: Duration = Duration::from_secs(2);
 /// The largest document that is read, in bytes.
 pub const LARGEST: u64 = 64 << 20;
-/// How long after a write a document may still be incomplete.
+/// The time after a write in which a document may still be incomplete.
 pub const TORN: Duration = Duration::from_secs(1);
 
 /// Bytes that can be read from any place.

@@ -21,7 +21,7 @@ pub fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// How many threads read at once.
+/// Returns the number of threads that read at once.
 pub fn threads() -> usize {
     thread::available_parallelism()
         .map_or(1, NonZero::get)

@@ -50,11 +50,11 @@ use texts::TextReader;
 use tokens::Counter;
 use watch::{Hint, Watch};
 
-/// How often live files are looked at even without a hint.
+/// The time between two looks at live files without a hint.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
-/// How long after a write a file is live.
+/// The time after a write for which a file is live.
 const LIVE_AGE: Duration = Duration::from_secs(600);
-/// How often everything is looked at, at most.
+/// The least time between two walks over all places.
 const WALK_INTERVAL: Duration = if cfg!(any(test, feature = "testing")) {
     Duration::from_secs(1)
 } else {
@@ -63,11 +63,11 @@ const WALK_INTERVAL: Duration = if cfg!(any(test, feature = "testing")) {
 /// The least time between two walks, in times of what a walk took, so that an idle monitor costs nothing: 10 ms
 /// of 10 s with 2,000 files.
 const WALK_COST_FACTOR: u32 = 1000;
-/// How long is read before hints and requests are looked at again.
+/// The time of reading after which hints and requests are looked at again.
 const TURN_TIME: Duration = Duration::from_millis(10);
 /// The time in which the pieces of a line are collected, to be read at once.
 const PIECES_TIME: Duration = Duration::from_millis(10);
-/// How long a file may be missing because it is being replaced.
+/// The time for which a file may be missing because it is being replaced.
 const REPLACEMENT_TIME: Duration = Duration::from_secs(1);
 /// The delay after which a new folder is looked into again: the watcher begins to watch it only after it was made.
 const NEW_FOLDER_DELAY: Duration = Duration::from_millis(100);
@@ -184,7 +184,7 @@ impl Worker {
         self.reporter.send(Update::InitialScanDone)?;
         let mut watch = None;
         let mut next_watch = Instant::now();
-        // What was written before the watch began is found by the first walk after it.
+        // Records that were written before the watch began are found by the first walk after it.
         self.next_walk = Instant::now();
         loop {
             if self.wanted.stop.load(Ordering::Relaxed) || self.reporter.is_replaced() {

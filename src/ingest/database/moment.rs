@@ -191,7 +191,7 @@ struct Log {
 struct Index {
     /// Frames of the log that count.
     frames: u32,
-    /// How many of those a checkpoint has copied into the database, or is about to copy.
+    /// The number of those frames that a checkpoint has copied into the database, or is about to copy.
     taken_in: u32,
 }
 
@@ -259,7 +259,7 @@ fn head(path: &Path, mut bytes: &mut [u8]) -> io::Result<()> {
     }
 }
 
-/// How often the database was changed.
+/// Returns the counter of the database's changes.
 fn counter(path: &Path) -> io::Result<[u8; 4]> {
     let mut header = [0; HEADER_BYTES];
     head(path, &mut header)?;

@@ -13,13 +13,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a connection stays open without use.
+/// The time for which a connection stays open without use.
 pub const IDLE_TIME: Duration = Duration::from_secs(1);
 /// The least time between two looks at the list of sessions, or at one of them: this long, and this many times
 /// as long as the last look took.
 pub const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 const LOOK_COST_FACTOR: u32 = 20;
-/// How often what was read while the agent wrote is read again at once.
+/// The number of times that a piece which was read while the agent wrote is read again at once.
 const MOST_READ_TRIES: u32 = 3;
 
 /// The state of a database, as far as it was read.
@@ -28,7 +28,7 @@ pub struct State {
     used: Option<Instant>,
     /// Its tables. Another of its versions may begin to use its own.
     tables: Option<Tables>,
-    /// How long the next piece may take.
+    /// The time that the next piece may take.
     pub(super) piece: Duration,
     pub(super) sessions: Sessions,
     /// The files when the sessions were listed, if a write since is sure to show.
@@ -127,7 +127,7 @@ impl State {
         let took = database.clock.now().duration_since(now);
         let session = match found {
             Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
-            // What is wrong with the database shows when its sessions are listed.
+            // A problem of the database shows when its sessions are listed.
             Err(e) => {
                 self.note_refusal(files, Some(&e));
                 return last.ok_or(e);
@@ -142,7 +142,7 @@ impl State {
         Ok(look.stamp)
     }
 
-    /// Why the database cannot be read, if that was found with the files as they are.
+    /// Returns the reason for which the database cannot be read, if it was found with the present files.
     pub(super) fn refusal(&self, files: Files) -> Option<io::Error> {
         let failed = self.failed.as_ref().filter(|(seen, ..)| *seen == files);
         failed.map(|(_, kind, what)| io::Error::new(*kind, what.clone()))

@@ -78,7 +78,7 @@ pub struct Rows {
     pub is_all: bool,
 }
 
-/// Where rows end though there are more.
+/// The limits at which rows end though there are more.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// This many rows are read, however long they are.
@@ -99,7 +99,7 @@ impl Tables {
                 is_final: empty.is_none() && error.is_none(),
             };
             match tables.check(connection) {
-                // What is wrong with them shows when they are listed.
+                // Their problems show when they are listed.
                 Ok(()) if tables.has_sessions(connection).unwrap_or(true) => return Ok(tables),
                 Ok(()) => {
                     empty.get_or_insert(Tables {
@@ -215,7 +215,7 @@ impl Tables {
         Ok(header.optional()?.flatten())
     }
 
-    /// How many rows a session has.
+    /// Returns the number of a session's rows.
     pub fn count(self, connection: &Connection, id: &str) -> rusqlite::Result<u64> {
         let mut statement = connection.prepare_cached(&self.count_sql())?;
         let count = statement.query_row([id], |row| row.get::<_, i64>(0))?;

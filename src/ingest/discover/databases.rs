@@ -73,7 +73,7 @@ impl Walk<'_> {
             Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}
             Some((_, e)) => self.problem(path, problem::unreadable(&e, "read it")),
         }
-        // What is written to it is written to its only session.
+        // Writes to the database are writes to its only session.
         let of_all = match sessions.len() {
             1 => database.modified(),
             _ => None,
@@ -99,7 +99,7 @@ impl Walk<'_> {
     }
 }
 
-/// Why a database in another file system is not read.
+/// The reason for which a database in another file system is not read.
 const REMOTE_DATABASE: &str = "a database can only be read on its own machine";
 
 /// The id of a session of a database.

@@ -57,7 +57,7 @@ impl Scanner {
     /// The format by a file's first bytes, remembered.
     pub(super) fn recognise(&mut self, at: &Location, len: u64) -> io::Result<Option<Seen>> {
         let path = &*at.path;
-        // What is written to a database does not show in its own length at once.
+        // Writes to a database do not show in its own length at once.
         let len = len + database::log_bytes(path);
         if let Some((seen, verdict)) = self.opened.get(path)
             && (*seen == len || verdict.is_some())

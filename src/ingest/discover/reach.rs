@@ -1,12 +1,12 @@
-//! How far a walk goes.
+//! Limits how far a walk goes.
 
-/// How deep folders are searched.
+/// The depth to which folders are searched.
 pub(super) const MOST_DEPTH: usize = 48;
 /// In a folder that the user named, or that is linked into an agent's own, this many folders without a log are looked into: someone who names `/` learns it
 /// within a second or two, and folders full of logs are searched however many they are.
 const FOLDERS_WITHOUT_LOG: usize = 10_000;
 
-/// How far it has gone.
+/// The progress of a walk.
 #[derive(Default)]
 pub(super) struct Reach {
     /// True if a folder was too deep. Only the first one is reported.

@@ -18,7 +18,7 @@ const LARGEST_ENTRY: u64 = 64 << 10;
 const MOST_FILES: usize = 4096;
 /// The most entries of a folder that are read.
 const MOST_ENTRIES: usize = 256;
-/// How long an entry counts after it was written, where no process can be looked up.
+/// The time for which an entry counts after it was written, where no process can be looked up.
 const FRESH_AGE: Duration = Duration::from_secs(600);
 
 /// The running sessions by registry folder and id, each folder read once.

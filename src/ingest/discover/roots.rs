@@ -1,4 +1,4 @@
-//! Where logs are looked for.
+//! Defines the places in which logs are searched.
 
 use crate::log::LogFile;
 use crate::source::file_system::{FileSystem, Local};

@@ -66,7 +66,7 @@ impl Whose {
     }
 }
 
-/// Who asks for settings: each has its own.
+/// The properties of a log that determine its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Asker {
     agent: &'static str,

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-/// How long another program that holds the file is waited for; it is not waited for again while it still does.
+/// The time for which another program that holds the file is awaited. It is not awaited again while it still holds the
+/// file.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How a connection is set. The file is not mapped into memory, which a write-ahead log would need. Its pages are read and
-/// written in their order, so a cache of 2 MB, the usual one, is of no use.
+/// The settings of a connection. The file is not mapped into memory, which a write-ahead log would need. Its pages are
+/// read and written in their order, so a cache of 2 MB, the usual one, is of no use.
 const SETTINGS: &str =
     "PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -256; PRAGMA temp_store = MEMORY;
     PRAGMA synchronous = OFF; PRAGMA journal_mode = TRUNCATE";
@@ -27,7 +28,7 @@ pub(super) struct File {
     is_held: bool,
 }
 
-/// Why the file was not read or written.
+/// The reason for which the file was not read or written.
 enum Trouble {
     /// Another program holds it, or its file system has no locks: it stays as it is.
     Busy,
@@ -49,7 +50,7 @@ impl File {
         }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -132,7 +133,7 @@ impl File {
     }
 }
 
-/// How often a write is tried: a damaged file is removed after the first.
+/// The number of times that a write is tried: a damaged file is removed after the first.
 const TRIES: usize = 3;
 
 fn open(path: &Path, wait: Duration) -> rusqlite::Result<Connection> {

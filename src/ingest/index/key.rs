@@ -44,7 +44,7 @@ impl LogKey {
     }
 
     fn with(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
-        // What the user's own mapping reads may change with the mapping.
+        // The result of the user's own mapping may change with the mapping.
         if log.sidecar.is_some() || log.format.tier == Tier::Mapping {
             return None;
         }

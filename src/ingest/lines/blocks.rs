@@ -16,10 +16,10 @@ const BLOCK_BYTES: usize = 16 << 10;
 const HEAD_BYTES: u64 = 1 << 10;
 /// The number of blocks that are compared at each look, in turn, as the log grows.
 const SAMPLED_BLOCKS: usize = 3;
-/// How many bytes of an end that was read by other means are hashed afterwards.
+/// The bytes of an end that are hashed after it was read by other means.
 const HASHED_TAIL: u64 = 1 << 20;
 
-/// How much of what was read is compared.
+/// The part of the bytes that were read which is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// The piece after the last whole block, which is needed to go on: nothing was written.
@@ -69,7 +69,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Where reading ended.
+    /// Returns the offset at which reading ended.
     pub fn end(&self) -> u64 {
         self.end
     }

@@ -6,7 +6,7 @@ use crate::lines::{Lines, OnLine, Progress, Step};
 use crate::source::{Bytes, CHUNK, Open, Stamp, read_some};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Where reading continues.
+/// The place at which reading continues.
 #[derive(Debug, Clone)]
 pub struct Position {
     /// The offset after the last newline that was delivered.
@@ -32,7 +32,7 @@ pub struct Position {
 /// read this many bytes, and as many as were appended; beyond, it is done when the line ends.
 const REREAD_BYTES: u64 = 1 << 20;
 
-/// How the file ended at this position.
+/// The state of the file's end at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// There may be more lines.

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// The most matches of a line that are given.
 const MOST_MATCHES: usize = 1_000;
 
-/// How a pattern is written.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
     /// A regular expression. `^` and `$` match at lines, `.` matches all but their ends.
@@ -133,7 +133,8 @@ pub(super) fn within(mut ranges: Vec<Range<usize>>, start: usize) -> Vec<Range<u
     ranges
 }
 
-/// Where the last line that a match is in ends. A match that ends with the end of a line does not go on in the next one.
+/// Returns the end of the last line that a match is in. A match that ends with the end of a line does not go on in the
+/// next one.
 pub(super) fn line_end(text: &str, found: &Range<usize>) -> usize {
     if text[..found.end].ends_with('\n') {
         return found.end;

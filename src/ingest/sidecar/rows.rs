@@ -30,7 +30,7 @@ struct SessionRows {
     /// A hash of the last, to notice another database in the place of this one.
     last: Option<u64>,
     records: Vec<SidecarRecord>,
-    /// How often they were read again from the first.
+    /// The number of times that they were read again from the first.
     readings: u64,
 }
 

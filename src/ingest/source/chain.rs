@@ -208,11 +208,12 @@ fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Where the first line ends that has a field with a value, a string without escapes; `None`: no complete line has it.
+/// Returns the end of the first line that has a field with a value, a string without escapes; `None`: no complete line
+/// has it.
 fn end_of_line(bytes: &mut Bytes, field: &str, value: &str) -> io::Result<Option<u64>> {
     let value = format!("\"{value}\"");
     let name = format!("\"{field}\"");
-    // What a chunk leaves unsearched: a field that may go on in the next one.
+    // The bytes that a chunk leaves unsearched: a field that may go on in the next one.
     let longest = name.len() + value.len() + MOST_SPACES;
     let is_named = |before: &[u8]| {
         let before = before.trim_ascii_end().strip_suffix(b":");
@@ -254,7 +255,7 @@ const MOST_SPACES: usize = 64;
 struct Joined {
     own: Bytes,
     inherited: Inherited,
-    /// How many bytes are inherited.
+    /// The number of bytes that are inherited.
     between: u64,
     len: u64,
     /// The part that was read last.

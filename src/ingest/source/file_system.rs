@@ -1,9 +1,9 @@
 //! Defines the file systems in which logs are found and read: the files of this machine, or others that can be accessed
 //! in the same way.
 //!
-//! Whatever is found, stamped or opened goes through [`FileSystem`]. Another kind of place to read from, such as
-//! another machine, is an implementation of it and a [root] in which logs are looked for. Formats, stores, cursors and
-//! screens do not depend on the file system of a log.
+//! All files are found, stamped and opened through [`FileSystem`]. Another kind of place to read from, such as another
+//! machine, is an implementation of it and a [root] in which logs are looked for. Formats, stores, cursors and screens
+//! do not depend on the file system of a log.
 //!
 //! Paths are `PathBuf`s all the same. Formats recognise their logs by the parts of a path, and derive the paths of
 //! other files from it; the fleet, the reports and the cache identify a log by its path. So all paths in another file

@@ -42,7 +42,7 @@ struct Listing {
 #[derive(Clone)]
 struct Part {
     name: OsString,
-    /// Where it begins in the log.
+    /// The offset in the log at which it begins.
     start: u64,
     /// Its bytes, the newline behind it excluded.
     len: u64,

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes that can be read from any offset.
 pub trait ReadAt {
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     fn size(&self) -> u64;
 
     /// Reads from an offset on. Returns the number of bytes; 0: there are no more.

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 /// not change a file's stamp.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 
-/// How much the clocks of a server and of this machine may differ.
+/// The largest difference between the clocks of a server and of this machine.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(600);
 
 /// The facts about a store that can be seen without reading it. As long as the stamp stays the same and
@@ -109,7 +109,7 @@ impl Stamp {
         of(self) == of(&other)
     }
 
-    /// How long nothing was written; zero if that is not known.
+    /// Returns the time for which nothing was written; zero if that is not known.
     ///
     /// A file may be dated in the future: by hand, by a clock that was set back since, or by a server whose clock is
     /// ahead. Then the time at which the file itself was changed counts, which nobody can set; if that is in the

@@ -20,8 +20,8 @@ const EXTENSION: &str = "zst";
 /// fifth and a hundredth.
 const LARGEST_CONTENT: u64 = 8 << 30;
 const LARGEST_RATIO: u64 = 10_000;
-/// How many of the bytes decoded last are held: the next reading begins before the place where the last one ended,
-/// by a chunk and a block of hashes at most.
+/// The number of the bytes decoded last that are held: the next reading begins before the place where the last one
+/// ended, by a chunk and a block of hashes at most.
 const HELD_BYTES: usize = CHUNK + (64 << 10);
 
 /// Returns true if the file at a path is compressed, by its name.

@@ -18,7 +18,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// How much of a file's end is read.
+/// The part of a file's end that is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
     /// The first piece, in bytes. Each next one is `PIECE_GROWTH` times as long.
@@ -32,14 +32,15 @@ pub struct Reach {
 }
 
 const PIECE_GROWTH: u64 = 4;
-/// How much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
-/// than this is streamed.
+/// The bytes of a file's end that are held, so that a larger piece reads only what is missing; a piece larger than this
+/// is streamed.
 const HELD_BYTES: u64 = 4 << 20;
 /// The first piece of a file with several sessions: all of most such files.
 const SEVERAL_SESSIONS_PIECE: u64 = 16 << 20;
 /// The size of the file's beginning, which is read for its facts.
 const HEAD_BYTES: u64 = 64 << 10;
-/// Where the first prompt is looked for: some agents write 90 kB of instructions before it.
+/// The bytes of a log's beginning in which the first prompt is searched: some agents write 90 kB of instructions before
+/// it.
 const PROMPT_BYTES: u64 = 256 << 10;
 /// A first line may be longer than that, since it may contain instructions.
 const LONG_HEAD_BYTES: u64 = 1 << 20;
@@ -59,7 +60,8 @@ impl Reach {
             report: 64 << 20,
             // It may not be logged at all.
             output: 4 << 20,
-            // What is read anyway. A list in which logs that end with a compaction are read whole costs a third more.
+            // This part is read anyway. A list in which logs that end with a compaction are read whole costs a third
+            // more.
             before: FIRST_PIECE,
         },
         small: 256 << 10,

@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// How far the first usage report is looked for, in bytes: some agents write all tools before it.
+/// The bytes in which the first usage report is searched: some agents write all tools before it.
 const SEARCHED: u64 = 1 << 20;
 
 /// Reads a log up to its first usage report, if its main session was compacted and no prompt shows yet what it has of its

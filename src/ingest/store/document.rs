@@ -118,7 +118,7 @@ struct DocumentCursor {
 /// The result of reading a document.
 struct Contents {
     lanes: Lanes,
-    /// Where the next reading may begin.
+    /// The place at which the next reading may begin.
     checkpoint: Option<Checkpoint>,
     /// Bytes of the document.
     len: usize,

@@ -1,4 +1,4 @@
-//! Where the reading of a log of lines continues.
+//! Keeps the place at which the reading of a log of lines continues.
 
 use crate::lanes::decode;
 use crate::lines::position::Position;

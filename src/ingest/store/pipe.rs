@@ -26,7 +26,7 @@ use tokens::Counter;
 /// The path that means standard input.
 pub const STDIN: &str = "-";
 
-/// Why a text cannot be shown.
+/// The reason for which a text cannot be shown.
 pub(crate) const NO_TEXT: &str =
     "it came through a pipe, which cannot be read twice: save the log to a file and open that";
 
@@ -243,7 +243,7 @@ fn read(
     }
     let mut cursor = log.store.cursor(log, rules);
     loop {
-        // What one read of the pipe brought is passed on at once.
+        // The bytes of one read of the pipe are passed on at once.
         let (entries, is_last) = match cursor.read(counter, End::Open, &mut |_| true)? {
             News::Batch(entries) => (entries, false),
             News::Entries(entries) => (entries, true),

@@ -58,13 +58,13 @@ pub struct RowCursor {
     ended: Option<Stamp>,
     /// The session when all of it was decoded.
     seen: Option<Stamp>,
-    /// How far reading is.
+    /// The progress of reading.
     at: At,
     /// True if there is a last row that is not complete.
     is_waiting: bool,
 }
 
-/// How far a cursor is.
+/// The progress of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Beginning,
@@ -82,7 +82,7 @@ struct MarksRead {
     blocks: Vec<Marks>,
     /// The marks of the rows after the blocks.
     last: Marks,
-    /// How many blocks are to be looked at since the session has changed.
+    /// The number of blocks that are to be checked since the session has changed.
     due: usize,
     /// The last block that was.
     looked_at: usize,
@@ -300,7 +300,7 @@ impl Cursor for RowCursor {
                 Ok(Some((stamp, self.read_piece()?)))
             });
             match read {
-                // What was decoded counts.
+                // The entries that were decoded count.
                 Err(_) if !out.entries.is_empty() => return Ok(News::Batch(out.entries)),
                 Err(e) => return Err(e),
                 Ok(None) => return Ok(News::Entries(out.entries)),

@@ -25,7 +25,7 @@ pub(super) fn of_lines(source: &dyn Open, log: &LogFile, give: &mut OnEntry<'_>)
                     decoder.read_usage(record, out);
                 });
             }
-            // What it was is not known.
+            // Its content is not known.
             Line::Bytes(bytes) if is_cut_off(bytes) => out.unreadable("a line that was cut off"),
             Line::TooLarge(_) => out.unreadable("line too large"),
             Line::Bytes(_) | Line::Unfinished => {}

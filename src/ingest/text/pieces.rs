@@ -103,7 +103,7 @@ pub struct Pieces {
 struct Index {
     bytes: u64,
     lines: u64,
-    /// Where to begin for each page.
+    /// The place at which reading begins for each page.
     pages: Vec<Mark>,
     /// Hashes of what was read from the log, chunk by chunk of each piece.
     chunks: Vec<Vec<u64>>,

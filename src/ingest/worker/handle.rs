@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long the end of the program waits for the worker.
+/// The time for which the end of the program waits for the worker.
 const LAST_WAIT: Duration = Duration::from_millis(300);
 
 /// The reading threads; they end when this is dropped.

@@ -23,9 +23,9 @@ pub(super) const INBOX_CAPACITY: usize = 1024;
 pub struct Options {
     /// The formats that count.
     pub formats: Vec<&'static Format>,
-    /// Where to look.
+    /// The places that are searched.
     pub roots: Vec<SearchRoot>,
-    /// Whose settings apply to the agents.
+    /// The user whose settings apply to the agents.
     pub user: User,
     /// The models table.
     pub rules: Arc<Rules>,

@@ -21,7 +21,7 @@ pub enum TextJob {
 }
 
 impl TextJob {
-    /// Whose text it is.
+    /// Returns the request of the text.
     pub fn request(&self) -> TextRequest {
         match self {
             TextJob::Page(request) | TextJob::Whole(request, ..) => *request,
@@ -53,7 +53,7 @@ impl Shelf {
     }
 }
 
-/// Where a text comes from.
+/// The source of a text.
 pub(crate) enum Origin {
     /// A log.
     Log(LogFile),

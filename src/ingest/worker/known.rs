@@ -22,9 +22,9 @@ pub(super) struct Known {
     pub(super) stamp: Option<Stamp>,
     /// True if a write since would show in the stamp.
     pub(super) sure: bool,
-    /// How much of it was read.
+    /// The part of it that was read.
     pub(super) read: Coverage,
-    /// How much of it was read with exact counts.
+    /// The part of it that was read with exact counts.
     pub(super) counted: Coverage,
     /// True if it has no usage report, so that its size is estimated.
     pub(super) unreported: bool,
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) is_passed_over: bool,
     /// Not to be read before: it failed, or is being rewritten.
     pub(super) not_before: Option<Instant>,
-    /// Whose settings hold for it.
+    /// The session whose settings hold for it.
     pub(super) whose: Whose,
     /// The agent's settings when last looked at.
     pub(super) overrides: Arc<Overrides>,
@@ -93,8 +93,9 @@ pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
         && id_in(&*log.system, &facts.path) != facts.file
 }
 
-/// How long after the last write an incomplete record at the end of a log of this many bytes counts as final. If more
-/// comes of it, the log is read again: a long one must not be so every few seconds.
+/// Returns the time after the last write from which on an incomplete record at the end of a log of this many bytes
+/// counts as final. If more of it is written, the log is read again. This must not happen to a long log every few
+/// seconds.
 pub(super) fn settles_after(len: u64) -> Duration {
     SETTLED * u32::try_from(1 + len / SETTLING_BYTES).unwrap_or(u32::MAX)
 }

@@ -178,7 +178,7 @@ impl Worker {
         match read {
             Ok(Some(whole)) => {
                 self.install(file, whole, job.exact, job.key)?;
-                // What came while it was read was added to what this replaces.
+                // Records that came while it was read were added to the data that this replaces.
                 if job.summarise {
                     ControlFlow::Continue(())
                 } else {
@@ -201,8 +201,8 @@ impl Worker {
             && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
             && known.counted < Coverage::Whole
         {
-            // What was read through already is not taken back for the sake of a quicker count, unless only a summary is
-            // held and it takes long to read it again.
+            // A log that was already read whole is not reduced for the sake of a quicker count, unless only a summary
+            // is held and reading it again takes long.
             let is_whole = known.read == Coverage::Whole;
             let is_at_hand = !known.is_summarised() || known.log.facts.len < LARGE_LOG;
             let epoch_first = known.counted < Coverage::Epoch && !(is_whole && is_at_hand);
@@ -221,7 +221,7 @@ impl Worker {
         } else {
             self.foreground = None;
         }
-        // What is looked at has the processor for itself.
+        // The log that the user looks at has the processor for itself.
         while !busy
             && self.pool.has_room()
             && let Some(Queued { file, exact }) = self.next_whole()

@@ -1,4 +1,4 @@
-//! Where the thread that reads is, so that another one can take over when a file does not answer.
+//! Keeps the file at which the thread that reads is, so that another one can take over when the file does not answer.
 //!
 //! A read on a network file system may never return, and nothing can end it. The thread that waits for it is left
 //! alone; a new one reads all but the root in which the file lies. When the old one comes back, all roots are read
@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a file may take to answer. A query of a database may take 20 seconds.
+/// The time that a file may take to answer. A query of a database may take 20 seconds.
 pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(30);
-/// How often the threads are checked for a file that does not answer.
+/// The time between two checks of the threads for a file that does not answer.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The most threads that may be given up.
 const MOST_ABANDONED: u64 = 16;

@@ -16,7 +16,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the next text waits for one that is being read. A gigabyte takes about a second.
+/// The time for which the next text waits for one that is being read. A gigabyte takes about a second.
 pub(super) const LONGEST_TEXT_WAIT: Duration = Duration::from_secs(3);
 /// The most threads that read texts at once, those that never come back included.
 pub(super) const MOST_THREADS: usize = 4;

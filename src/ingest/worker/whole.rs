@@ -41,7 +41,7 @@ pub(crate) struct Whole {
     pub(crate) state: State,
     /// The summaries that the index keeps of it.
     pub(crate) stored: Option<Vec<u8>>,
-    /// Why its end could not be read.
+    /// The reason for which its end could not be read.
     pub(crate) end: io::Result<()>,
 }
 

@@ -1,5 +1,5 @@
-//! Where a list begins in a document, and where its elements are: by brackets, quotes and indentation
-//! alone, so that fifty megabytes of it need not be read as JSON or YAML to find the newest message.
+//! Finds the beginning of a list in a document, and its elements: by brackets, quotes and indentation alone, so that
+//! fifty megabytes of it need not be read as JSON or YAML to find the newest message.
 
 use format::List;
 use memchr::{memchr, memchr2, memmem};
@@ -9,7 +9,7 @@ use std::ops::Range;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Elements {
     pub(super) ranges: Vec<Range<usize>>,
-    /// Where what follows the list begins; `None`: the document ends inside it.
+    /// The offset after the list; `None`: the document ends inside it.
     pub(super) end: Option<usize>,
 }
 
