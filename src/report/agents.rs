@@ -22,25 +22,25 @@ pub struct Agent {
     pub id: &'static str,
     /// The folders of its logs.
     pub roots: Vec<Root>,
-    /// Those folders as people write them, whether they exist or not.
+    /// The folders as people write them, whether they exist or not.
     #[serde(skip)]
     pub places: Vec<String>,
     /// The variables and settings that move them.
     pub moved_by: Vec<String>,
-    /// How many sessions were found.
+    /// The number of sessions that were found.
     pub sessions: usize,
-    /// When the newest was written to.
+    /// The time of the last write to its newest log; `None`: it has no log.
     pub newest: Option<Timestamp>,
     /// The rule by which it compacts.
     pub compacts_at: String,
     /// The files and variables that its windows and triggers are read from.
     pub settings: Vec<String>,
-    /// Which logs its decoder was tried with.
+    /// The kind of logs that its decoder was tried with.
     pub tier: &'static str,
     /// The newest version whose logs were compared with known counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proven: Option<String>,
-    /// What its logs contain.
+    /// The facts about its logs.
     #[serde(flatten)]
     pub facts: Facts,
 }
@@ -53,9 +53,9 @@ pub struct Root {
     /// The path with `~` for the home folder.
     #[serde(skip)]
     pub short: String,
-    /// Whether it exists.
+    /// True if it exists.
     pub exists: bool,
-    /// How many sessions were found in it.
+    /// The number of sessions that were found in it.
     pub sessions: usize,
 }
 
@@ -98,7 +98,7 @@ pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result
 }
 
 impl Agent {
-    /// Whether it has sessions, or a folder for them.
+    /// Returns true if it has sessions, or a folder for them.
     pub fn is_installed(&self) -> bool {
         self.sessions > 0 || self.roots.iter().any(|root| root.exists)
     }

@@ -34,13 +34,13 @@ use std::sync::Arc;
 use summary::Tally;
 use tokens::Counter;
 
-/// How many logs are replayed ahead of the one whose turn it is: what is kept of each is small.
+/// The number of logs that are replayed ahead of the one whose turn it is. A replayed log takes little memory.
 const AHEAD: usize = 256;
 
 /// The result of an audit: the schema `ctxgauge.audit/1`.
 #[derive(Serialize)]
 pub struct Audit {
-    /// How many logs were read.
+    /// The number of logs that were found, including those that could not be read.
     pub logs: usize,
     /// All requests.
     #[serde(flatten)]
@@ -77,17 +77,17 @@ impl Output for Audit {
     }
 }
 
-/// Which of the worst predictions are listed.
+/// The choice of the worst predictions that are listed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Worst {
-    /// Those of this estimator, which is judged too.
+    /// The estimator whose predictions are listed. The verdict is about it too.
     pub by: Estimator,
     /// At most so many.
     pub most: usize,
 }
 
-/// Replays all logs and compares the estimators. Lists the `worst` requests that the selected estimator predicted
-/// worst. Prints on `err` which logs could not be read.
+/// Replays all logs and compares the estimators. Lists the requests that the selected estimator predicted worst. Prints
+/// the logs that could not be read on `err`.
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ pub fn run(
 
 /// The audit of one session.
 pub(crate) struct OfSession {
-    /// How well its prompts were predicted.
+    /// The errors of the predictions of its prompts.
     pub(crate) summary: Summary,
     /// The forecast compared with its own compactions; `None`: there were none.
     pub(crate) forecast: Option<BacktestSummary>,

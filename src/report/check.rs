@@ -1,4 +1,4 @@
-//! Which sessions have passed the bounds that a user sets: for scripts, hooks and CI.
+//! Finds the sessions that have passed the bounds that a user sets: for scripts, hooks and CI.
 
 mod github;
 mod json;
@@ -22,10 +22,10 @@ use model::forecast::forecast;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// How many logs are read ahead of the one that is checked.
+/// The number of logs that are read ahead of the one that is checked.
 const AHEAD: usize = 4;
 
-/// Which sessions are checked.
+/// The choice of the sessions that are checked.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'a> {
     /// All of the logs that were written to since this time; `None`: all.
@@ -50,7 +50,7 @@ pub static FORMATS: [OutputFormat; 3] = [
     },
 ];
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// No bound was passed.
@@ -62,9 +62,9 @@ pub enum Verdict {
 /// The result of a check.
 #[derive(Default)]
 pub struct Check {
-    /// How many sessions were checked.
+    /// The number of sessions that were checked.
     pub sessions: usize,
-    /// How many logs could not be read.
+    /// The number of logs that could not be read.
     pub unreadable: usize,
     /// The bounds that were passed, in the order of the logs.
     pub passed: Vec<OfSession>,
@@ -74,13 +74,13 @@ pub struct Check {
 pub struct OfSession {
     /// The agent's id.
     pub agent: &'static str,
-    /// Where its log is.
+    /// The path of its log.
     pub path: String,
     /// The session's id.
     pub id: Option<String>,
     /// The session's name, as the screens show it.
     pub name: String,
-    /// What it has passed.
+    /// The bound that it has passed, with the value.
     pub passed: Passed,
     /// The largest item that is beyond, if items are bounded: its line in the log, and its tool or kind.
     pub item: Option<(u64, String)>,
@@ -100,7 +100,7 @@ impl Output for Check {
     }
 }
 
-/// Checks sessions. What could not be read is printed on `err`.
+/// Checks sessions. Prints the logs that could not be read on `err`.
 ///
 /// # Errors
 ///

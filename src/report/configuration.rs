@@ -1,4 +1,4 @@
-//! What each key of the configuration is set to.
+//! Shows the value of each key of the configuration.
 
 use super::json::document;
 use super::json::part::part;
@@ -10,22 +10,22 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Where the value of a key came from that is not set.
+/// The source of the value of a key that is not set.
 pub const DEFAULT: &str = "default";
 
 /// The configuration. Its texts are the user's: not safe to print.
 pub struct Configuration {
     /// The file; `None`: there is no folder for it.
     pub path: Option<String>,
-    /// Whether the file exists.
+    /// True if the file exists.
     pub exists: bool,
-    /// What the keys are set to.
+    /// The keys with their values.
     pub settings: Vec<Setting>,
-    /// What was chosen on the screens.
+    /// The choices that were made on the screens; `None`: there are none.
     pub on_screen: Option<OnScreen>,
 }
 
-/// What a key is set to.
+/// A key and its value.
 #[derive(Serialize)]
 pub struct Setting {
     /// The key.
@@ -36,9 +36,9 @@ pub struct Setting {
     pub toml: Option<String>,
     /// The default, as TOML.
     pub default: Option<&'static str>,
-    /// Where there is no default: what holds then, in words.
+    /// The behaviour in words if the key is not set and has no default.
     pub unset: Option<&'static str>,
-    /// Where the value came from, in a word; the others say which: line of the file, variable, option.
+    /// The source of the value, in a word. The fields below have the line of the file, the variable or the option.
     pub from: &'static str,
     #[allow(missing_docs)]
     pub line: Option<usize>,
@@ -48,11 +48,11 @@ pub struct Setting {
     pub option: Option<&'static str>,
 }
 
-/// What was chosen on the screens, which comes before the file there.
+/// The choices that were made on the screens. The screens prefer them to the configuration.
 pub struct OnScreen {
     /// The file that it is kept in.
     pub path: String,
-    /// What was chosen.
+    /// The choices, in words.
     pub what: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What differs between two sessions, or between two moments of one.
+//! Compares two sessions, or two moments of one.
 
 mod json;
 mod markdown;
@@ -38,7 +38,7 @@ pub static FORMATS: [OutputFormat; 3] = [
     },
 ];
 
-/// What is compared first: what the first line is about.
+/// The subject of the first line, which is compared first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     /// The first requests of two sessions.
@@ -47,13 +47,13 @@ pub enum About {
     Context,
 }
 
-/// What differs. Its texts are those of the logs: not safe to print.
+/// The differences. The texts are those of the logs: not safe to print.
 pub struct Diff {
     /// The one that is compared with.
     pub before: Side,
     /// The other one.
     pub after: Side,
-    /// What the first line is about.
+    /// The subject of the first line.
     pub about: About,
     /// The parts of the first prompt.
     pub first: Vec<Row>,
@@ -61,13 +61,13 @@ pub struct Diff {
     pub roles: Vec<Row>,
     /// The results of each tool, in the context or not.
     pub tools: Vec<Row>,
-    /// What each MCP server has in the context: definitions and results.
+    /// The size of each MCP server in the context: definitions and results.
     pub servers: Vec<Row>,
     /// The items in the context that differ.
     pub items: Vec<Row>,
-    /// How many items of each kind of change text and Markdown name.
+    /// The most items of each kind of change that text and Markdown list.
     pub most_items: usize,
-    /// What was left out, if that was asked for.
+    /// The counts of what was left out; `None`: texts are shown.
     pub left_out: Option<LeftOut>,
 }
 
@@ -97,12 +97,12 @@ impl Diff {
         }
     }
 
-    /// Whether one side is of a moment: what a session began with is then not compared.
+    /// Returns true if one side is of a moment. The first requests are then not compared.
     fn is_of_moment(&self) -> bool {
         is_of_moment(&self.before, &self.after)
     }
 
-    /// What explains most of what the first line is about: the row that changed most in its direction.
+    /// Returns the row that explains most of the change in the first line: the largest change in the same direction.
     pub fn cause(&self) -> Option<&Row> {
         let (change, rows): (i64, Vec<&Row>) = match self.about {
             About::FirstRequest => {

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use tables::{OfLog, OfSession};
 
-/// How many logs are read ahead of the one that is written.
+/// The number of logs that are read ahead of the one that is written.
 const AHEAD: usize = 2;
 
 const NO_PARQUET: &str = "this program was built without Parquet: \
@@ -86,7 +86,7 @@ impl Format {
     }
 }
 
-/// How sizes are measured.
+/// The method by which sizes are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sizes {
     /// Texts are counted, as in all reports.
@@ -95,38 +95,38 @@ pub enum Sizes {
     ByLength,
 }
 
-/// What is exported.
+/// The options of an export.
 pub struct Export<'a> {
     /// The tables.
     pub tables: &'a [Table],
     /// The format.
     pub format: Format,
-    /// Where to.
+    /// The place that the tables are written to.
     pub place: Place<'a>,
-    /// How sizes are measured.
+    /// The method by which sizes are measured.
     pub sizes: Sizes,
     /// Only logs that were written to since then.
     pub since: Option<Timestamp>,
 }
 
-/// What was exported.
+/// The result of an export.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// How many logs were read.
+    /// The number of logs that were read.
     pub logs: usize,
     /// The rows of each table.
     pub rows: Vec<(Table, u64)>,
-    /// What was left out, if that was asked for.
+    /// The counts of what was left out; `None`: texts are exported.
     pub left_out: Option<LeftOut>,
 }
 
-/// What was read of a log.
+/// The content of a log.
 struct Read {
     sessions: Sessions,
     responses: Responses,
 }
 
-/// Exports tables. What could not be read is printed on `err`, and at the end what was done.
+/// Exports tables. Prints on `err` the logs that could not be read and, at the end, the numbers of rows and logs.
 ///
 /// # Errors
 ///

@@ -28,7 +28,7 @@ use tokens::Counter;
 /// The longest time without a look at whether the reader is still there.
 const READER_CHECK: Duration = Duration::from_millis(250);
 
-/// What the lines say of a session.
+/// The texts that the lines contain.
 #[derive(Clone)]
 pub enum Texts {
     /// Titles and prompts too.
@@ -39,7 +39,7 @@ pub enum Texts {
     Redacted(Arc<Redactor>),
 }
 
-/// When lines are written.
+/// The times between lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// The least time between two lines of a session.
@@ -48,8 +48,8 @@ pub struct Pace {
     pub heartbeat: Duration,
 }
 
-/// Reads and follows all logs, and writes a line for each change of a session, until the stream is ended or the reader of
-/// `out` has gone. What cannot be read is printed on `err`.
+/// Reads and follows all logs, and writes a line for each change of a session, until the stream is ended or the reader
+/// of `out` has gone. Prints the logs that cannot be read on `err`.
 ///
 /// # Errors
 ///
@@ -113,9 +113,9 @@ part! { Start(stream: &Stream) {
     version: &'static str = env!("CARGO_PKG_VERSION"),
     every_ms: u64 = ms(stream.pace.every),
     heartbeat_ms: u64 = ms(stream.pace.heartbeat),
-    // Whether titles and prompts are in the lines.
+    // True if titles and prompts are in the lines.
     texts: bool = matches!(stream.texts, Texts::All),
-    // Whether names are pseudonyms.
+    // True if names are pseudonyms.
     redacted: bool = matches!(stream.texts, Texts::Redacted(_)),
 }}
 

@@ -39,16 +39,16 @@ pub const MARKDOWN: OutputFormat = OutputFormat {
     ascii: super::text::ascii,
 };
 
-/// What is handed on.
+/// The content of a report to hand on.
 #[derive(Debug, Default)]
 pub struct Handout {
-    /// What it is about.
+    /// The subject: the session's name.
     pub(crate) title: Line,
     /// Facts about the session, each with its name.
     pub(crate) facts: Vec<(&'static str, Line)>,
     /// Its sections, in their order.
     pub(crate) sections: Vec<Section>,
-    /// What it was made by.
+    /// The program and version that made it.
     pub(crate) made_by: Line,
 }
 
@@ -81,7 +81,7 @@ pub(crate) enum Block {
     Headline(Line),
     /// A sentence.
     Sentence(Line),
-    /// How the numbers of this section are to be read.
+    /// A remark on how to read the numbers of this section.
     #[from(skip)]
     Note(Line),
     Gauge(Gauge),
@@ -103,7 +103,7 @@ pub(crate) struct Column {
     pub(crate) holds: Holds,
 }
 
-/// What the cells of a column have.
+/// The kind of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Numbers,

@@ -1,4 +1,4 @@
-//! Where agents' settings are looked for.
+//! Names the places where agents' settings are looked for.
 
 use format::Format;
 use format::facts::folder;

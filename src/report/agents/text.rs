@@ -62,7 +62,7 @@ fn write_head(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     writeln!(out, "{} · {sessions}", inert(agent.id))
 }
 
-/// Where its logs are, what is known, and when it compacts.
+/// Writes where its logs are, which numbers are known, and when it compacts.
 fn write_knowledge(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let roots = agent.roots.iter().filter(|root| root.exists);
     let here: Vec<String> = roots.map(place).collect();
@@ -91,7 +91,7 @@ fn place(root: &Root) -> String {
     }
 }
 
-/// What else is known of an agent.
+/// Writes the other facts about an agent.
 fn write_rest(out: &mut Page<'_>, agent: &Agent) -> io::Result<()> {
     let facts = agent.facts;
     if !agent.moved_by.is_empty() {

@@ -1,4 +1,4 @@
-//! How often the state of the prompt cache was predicted as the next request then showed it.
+//! Counts how often the next request confirmed the predicted state of the prompt cache.
 
 use crate::text::page::Page;
 use model::prompt_cache::CachePoint;

@@ -26,7 +26,7 @@ pub(super) struct First {
 struct Prediction {
     request: Key,
     model: String,
-    /// What was expected beyond what was reported, as a share of that: below 0, too little.
+    /// The error as a share of the reported prompt; negative: the prediction was too small.
     error: f64,
 }
 
@@ -113,7 +113,7 @@ fn taught(
     Ok(predictions.map(|it| (it.request, it.error)).collect())
 }
 
-/// How far the first predictions of each session were off.
+/// The errors of the first predictions of each session.
 #[derive(Debug, Serialize)]
 pub struct FirstErrors {
     /// All of them.
@@ -128,7 +128,7 @@ pub struct FirstErrors {
 /// Errors without and with what earlier sessions have shown.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Pair {
-    /// How many predictions there are, at most ten of each session.
+    /// The number of predictions, at most ten of each session.
     pub requests: usize,
     /// Without it.
     pub alone: Off,
@@ -170,7 +170,7 @@ impl FirstErrors {
 }
 
 impl Pair {
-    /// Whether earlier sessions have changed any prediction.
+    /// Returns true if earlier sessions have changed any prediction.
     pub(super) fn differs(&self) -> bool {
         (self.alone.mean, self.alone.bias) != (self.taught.mean, self.taught.bias)
     }

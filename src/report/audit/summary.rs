@@ -18,7 +18,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How many predictions there are.
+    /// Returns the number of predictions.
     pub fn requests(&self) -> usize {
         self.half_widths.len()
     }
@@ -51,7 +51,7 @@ impl Tally {
 /// The errors of each estimator. Numbers are shares unless noted otherwise, and NaN without any request.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// How many requests were predicted.
+    /// The number of requests that were predicted.
     pub requests: usize,
     /// Each estimator's errors, by its name.
     pub estimators: BTreeMap<&'static str, Errors>,
@@ -66,16 +66,16 @@ pub struct Summary {
     pub unexplained: f64,
 }
 
-/// How many decisions there were on whether to compact: see [`model::estimators::Decision`].
+/// The number of decisions on whether to compact: see [`model::estimators::Decision`].
 #[derive(Debug, Clone, Copy, Default, Serialize, AddAssign)]
 pub struct Decisions {
-    /// Those where the trigger was reached.
+    /// The decisions where the trigger was reached.
     pub due: usize,
-    /// Those where it was not.
+    /// The decisions where it was not reached.
     pub not_due: usize,
 }
 
-/// How often an estimator would have decided otherwise.
+/// The number of decisions that an estimator would have taken otherwise.
 #[derive(Debug, Clone, Copy, Default, AddAssign)]
 struct Wrong {
     false_alarms: usize,
@@ -97,13 +97,13 @@ pub struct Errors {
     pub bias: f64,
     /// The largest error's size.
     pub worst: f64,
-    /// How often it would have compacted below the trigger.
+    /// The number of times it would have compacted below the trigger.
     pub false_alarms: usize,
-    /// That number as a share of the decisions that were not due; NaN if there were none.
+    /// The false alarms as a share of the decisions that were not due; NaN if there were none.
     pub false_alarm_rate: f64,
-    /// How often it would not have compacted although the trigger was reached.
+    /// The number of times it would not have compacted although the trigger was reached.
     pub missed: usize,
-    /// That number as a share of the decisions that were due; NaN if there were none.
+    /// The missed ones as a share of the decisions that were due; NaN if there were none.
     pub missed_rate: f64,
 }
 

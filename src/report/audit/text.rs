@@ -18,7 +18,7 @@ Decided at each request and where the agent compacted by itself: by its own
 count in sessions in which it did, else by the reported prompt";
 /// The columns of a line.
 const LINE_COLUMNS: usize = 80;
-/// How many items of one request are listed, the largest first.
+/// The most items of one request that are listed, the largest first.
 const LISTED_ITEMS: usize = 20;
 
 pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
@@ -67,7 +67,7 @@ pub(super) fn write(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     write_verdict(out, audit)
 }
 
-/// How good the estimator is, and whether another one is better.
+/// Writes how good the estimator is, and whether another one is better.
 fn write_verdict(out: &mut Page<'_>, audit: &Audit) -> io::Result<()> {
     let used = audit.estimator;
     let others = Estimator::ALL.into_iter().filter(|other| *other != used);
@@ -229,7 +229,7 @@ pub(crate) fn share(share: f64) -> String {
     format!("{} %", digits(share))
 }
 
-/// The same with its sign.
+/// Like [`share`], with a sign.
 pub(crate) fn signed_share(share: f64) -> String {
     format!("{} %", signed(share))
 }

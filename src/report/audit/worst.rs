@@ -22,7 +22,7 @@ pub struct Miss {
     pub path: String,
     /// The last line that carries its usage report.
     pub line: u64,
-    /// When it was sent.
+    /// The time at which it was sent.
     pub at: Option<Timestamp>,
     /// The reported prompt, in tokens.
     pub reported: u64,
@@ -53,13 +53,13 @@ pub struct ChangedItem {
     pub tool: Option<String>,
     /// Its size.
     pub tokens: u64,
-    /// How the size is known.
+    /// The source of the size.
     pub source: Source,
     /// Its size in o200k tokens.
     pub counted: u64,
-    /// Why it left.
+    /// The reason why it left.
     pub left_because: Option<&'static str>,
-    /// How it begins.
+    /// Its first words.
     pub preview: String,
 }
 

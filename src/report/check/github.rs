@@ -26,7 +26,7 @@ fn data(text: &str) -> String {
     text.replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The same of a property, which ends at a colon or comma.
+/// Like [`data`], but for a property, which ends at a colon or comma.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -21,7 +21,7 @@ part! { PassedPart<'a>(of: &'a OfSession) {
     value: f64 = rounded(of.passed.value),
     by: f64 = rounded(of.passed.by()),
     since: Option<Timestamp> = of.passed.since,
-    // If items are bounded: how many are beyond, and the largest of them.
+    // Set if items are bounded: the number that are beyond the bound, and the largest of them.
     items?: usize = of.item.as_ref().map(|_| of.passed.items),
     item?: ItemPart<'a> = of.item.as_ref().map(|(line, label)| ItemPart::new(*line, label)),
 }}

@@ -40,7 +40,7 @@ pub(super) fn who(of: &OfSession) -> String {
     parts.join(" ")
 }
 
-/// What is beyond its bound, by how much, and since when.
+/// Returns the value that is beyond its bound, by how much, and since when.
 pub(super) fn what(of: &OfSession) -> String {
     let passed = &of.passed;
     let since = passed.since.map_or(String::new(), |at| {

@@ -1,4 +1,4 @@
-//! What differs, for programs: the schema `ctxgauge.diff/1`.
+//! Writes the differences for programs: the schema `ctxgauge.diff/1`.
 
 use super::parts::{Amount, Row, change};
 use super::words::headline;
@@ -33,7 +33,7 @@ part! { SidePart<'a>(side: &'a Side) {
     cost_usd: f64 = dollars(side.spending.usd()),
     unpriced: u64 = side.spending.unpriced,
     cost_lacks: Vec<&'static str> = side.spending.lacking.names(),
-    // What the agent itself counts, of a whole session.
+    // The agent's own count is of a whole session.
     own_cost_usd: Option<f64> = side.spending.own_usd().map(dollars),
     first_request: Option<u64> = side.first,
     context: SizePart = SizePart::new(side),

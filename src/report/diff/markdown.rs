@@ -1,4 +1,4 @@
-//! What differs, as Markdown.
+//! Writes the differences as Markdown.
 
 use super::Diff;
 use super::words::{Line, headline, items, tables, totals, who};
@@ -53,7 +53,7 @@ fn plain(text: &str) -> String {
                 plain.push('\\');
                 plain.push(c);
             }
-            // What looks like an address would become a link.
+            // A `:` or `@` may be part of an address, which would become a link.
             ':' => plain.push_str("&#58;"),
             '@' => plain.push_str("&#64;"),
             c => plain.push(c),

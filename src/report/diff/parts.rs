@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// What a part is of: it is the same on both sides if all of this is.
+/// The identity of a part. Two parts are the same if all fields are equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
     /// Its name. This is log text: not safe to print.
@@ -26,14 +26,14 @@ impl Part {
     }
 }
 
-/// How much there is of a part.
+/// The size of a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many items or results or, of a server, tools.
+    /// The number of items or results; of a server, the number of tools.
     pub count: usize,
     /// Their tokens.
     pub tokens: u64,
-    /// What of them is only counted here.
+    /// The part of the tokens that is estimated.
     pub estimated: u64,
 }
 
@@ -48,18 +48,18 @@ impl Amount {
 /// A part on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What it is.
+    /// The identity of the part.
     pub part: Part,
-    /// How much of it there was; `None`: nothing.
+    /// Its size before; `None`: it was not there.
     pub before: Option<Amount>,
-    /// How much of it there is; `None`: nothing.
+    /// Its size after; `None`: it is not there.
     pub after: Option<Amount>,
     /// The 90 % error of the change, in tokens: the errors of what is estimated on both sides, added, since nothing says
     /// that they cancel out. 0: both are known.
     pub error: u64,
 }
 
-/// How a part has changed.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Changed {
@@ -82,13 +82,13 @@ impl Changed {
 }
 
 impl Row {
-    /// How many tokens more there are.
+    /// Returns the change in tokens; negative: it shrank.
     pub fn change(&self) -> i64 {
         let tokens = |amount: Option<Amount>| amount.unwrap_or_default().tokens;
         change(tokens(self.before), tokens(self.after))
     }
 
-    /// How it has changed.
+    /// Returns the kind of the change.
     pub fn changed(&self) -> Changed {
         match (self.before, self.after, self.change()) {
             (None, Some(_), _) => Changed::New,
@@ -100,7 +100,7 @@ impl Row {
     }
 }
 
-/// How many tokens more there are.
+/// Returns the change in tokens, which saturates; negative: there are fewer.
 pub(super) fn change(before: u64, after: u64) -> i64 {
     let change = i128::from(after) - i128::from(before);
     i64::try_from(change).unwrap_or(if change < 0 { i64::MIN } else { i64::MAX })

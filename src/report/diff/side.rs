@@ -31,7 +31,7 @@ pub struct Side {
     pub id: Option<String>,
     /// The session's name, as the screens show it.
     pub name: String,
-    /// Where its log is.
+    /// The path of its log.
     pub path: String,
     /// The model of the newest response.
     pub model: Option<String>,
@@ -41,19 +41,19 @@ pub struct Side {
     pub requests: usize,
     /// Compactions by then.
     pub compactions: usize,
-    /// What the responses by then cost.
+    /// The cost of the responses by then.
     pub spending: Spending,
     /// The first prompt, in tokens; `None`: no request was reported.
     pub first: Option<u64>,
     /// Its parts.
     pub first_parts: BTreeMap<Part, Amount>,
-    /// How full the context was.
+    /// The size of the context.
     pub context: Context,
     /// The context's parts by role.
     pub roles: BTreeMap<Part, Amount>,
     /// The results of each tool.
     pub tools: BTreeMap<Part, Amount>,
-    /// What each MCP server has in the context.
+    /// The size of each MCP server in the context: definitions and results.
     pub servers: BTreeMap<Part, Amount>,
     /// The items in the context.
     pub items: BTreeMap<Part, Amount>,
@@ -125,7 +125,7 @@ impl Side {
         high.saturating_sub(used).max(used.saturating_sub(low))
     }
 
-    /// What the first prompt had.
+    /// Adds the parts of the first prompt.
     fn add_first(&mut self, session: &Session) {
         let Some(first) = session.requests().first() else {
             return;
@@ -213,8 +213,8 @@ impl Side {
     }
 }
 
-/// What an item is: a result is the same if it is of the same file or command, whatever it says; anything else if it says
-/// the same.
+/// Returns the identity of an item. Two results are the same if they are of the same file or command, whatever their
+/// text is. Two other items are the same if their texts are equal.
 fn item_part(session: &Session, calls: &Calls, ix: ItemIx) -> Part {
     let item: ItemRef<'_> = session.items().at(ix);
     let server = item.tool().and_then(server_of).map(str::to_owned);
@@ -262,8 +262,8 @@ fn compactions(session: &Session, resets: usize) -> usize {
         .count()
 }
 
-/// What the responses of a session cost: all of them, or those of these requests. What the agent itself counts is of
-/// all.
+/// Returns the cost of the responses of a session: all of them, or only the requests in `of`. The agent's own count is
+/// added only to the cost of all.
 fn spending(
     context: &ReportContext,
     log: &LogFile,

@@ -1,4 +1,4 @@
-//! What differs, for people.
+//! Writes the differences for people.
 
 use super::Diff;
 use super::words::{Line, headline, items, tables, totals, who};

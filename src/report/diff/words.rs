@@ -1,4 +1,4 @@
-//! What text and Markdown say in the same words.
+//! Words that text and Markdown have in common.
 
 use super::parts::{Changed, Row, change};
 use super::{About, Diff, Side};
@@ -46,7 +46,7 @@ fn sentence(what: &str, before: u64, after: u64, error: u64) -> String {
     )
 }
 
-/// What a row is called outside of its table.
+/// Returns the name of a row outside of its table.
 fn cause_name(diff: &Diff, row: &Row) -> String {
     let is_in = |rows: &[Row]| rows.iter().any(|it| std::ptr::eq(it, row));
     if is_in(&diff.servers) {
@@ -124,7 +124,7 @@ fn line(what: &str, before: String, after: String, by: String) -> Line {
     [what.to_owned(), before, after, by]
 }
 
-/// What a side cost; with `+` if some of its responses have no price, or surcharges that it does not contain.
+/// Returns the cost of a side, with `+` if some of its responses have no price or surcharges are missing.
 fn cost(side: &Side) -> String {
     let of = &side.spending;
     if of.responses == of.unpriced {
@@ -199,7 +199,7 @@ pub(super) fn items(diff: &Diff) -> Vec<(&'static str, Vec<Line>, usize)> {
     .collect()
 }
 
-/// Which session a side is: agent, name, the beginning of its id, and the request.
+/// Returns the names of a side: agent, name, the beginning of its id, the model, and the request.
 pub(super) fn who(side: &Side) -> String {
     let id: Option<String> = side.id.as_ref().map(|id| id.chars().take(13).collect());
     let request = side.request.map(|n| format!("at request {n}"));

@@ -11,7 +11,7 @@ pub struct Column {
     pub name: &'static str,
     /// The type of its cells.
     pub kind: Kind,
-    /// What it is.
+    /// The description of its values.
     pub about: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Cell<'a> {
     Int(i64),
     /// A number.
     Float(f64),
-    /// Whether something is so.
+    /// A boolean.
     #[from]
     Bool(bool),
     /// A moment.

@@ -48,7 +48,7 @@ impl Sheet for Rows<'_> {
     }
 }
 
-/// What a spreadsheet takes for the beginning of a formula; some do so of full-width signs.
+/// The characters that a spreadsheet takes for the beginning of a formula. Some accept full-width signs too.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
 /// Appends a text in quotes: spreadsheets divide lines at other signs as well, by their language. A text that one would

@@ -1,5 +1,5 @@
-//! Which log a response belongs to, if several have it: forks and resumed sessions repeat what they continue. So the rows
-//! that are no repeats add up to the totals of `ls`.
+//! Assigns each response to one log if several logs have it: forks and resumed sessions repeat the log that they
+//! continue. Without the repeats, the rows add up to the totals of `ls`.
 
 use crate::ReportContext;
 use crate::in_order::in_order;
@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use ingest::log::LogFile;
 use model::event::Key;
 
-/// How many logs are read ahead.
+/// The number of logs that are read ahead.
 const AHEAD: usize = 16;
 
 /// The responses of all logs. What they cost is kept only of those that several logs have.
@@ -17,7 +17,7 @@ const AHEAD: usize = 16;
 pub(super) struct Once {
     /// The first log that has it, by its index.
     first: HashMap<Key, u32>,
-    /// What later logs know of those that they have too, and the model that answered.
+    /// The costs of responses in later logs that an earlier log has too, and the model that answered.
     again: HashMap<Key, (Cost, Option<Box<str>>)>,
 }
 
@@ -54,7 +54,8 @@ impl Once {
         }
     }
 
-    /// What is known of a response of this log; `None`: it belongs to an earlier log.
+    /// Returns the cost and the model of a response of this log, with the facts from later logs; `None`: it belongs to
+    /// an earlier log.
     pub(super) fn of<'a>(
         &'a self,
         ix: u32,

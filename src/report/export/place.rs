@@ -1,4 +1,4 @@
-//! Where tables are written to: standard output, a file, or a folder with a file for each table or each part of one.
+//! Writes tables to their place: standard output, a file, or a folder with a file for each table or each part of one.
 //! Files are moved to their place when all of them are complete.
 
 use super::cell::Cell;
@@ -21,7 +21,7 @@ const MOST_OPEN: usize = 48;
 /// The most rows that open files hold together.
 const MOST_HELD: usize = 8_192;
 
-/// Where tables are written to.
+/// The place that tables are written to.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
     /// Standard output: one table.
@@ -30,9 +30,10 @@ pub enum Place<'a> {
     Path {
         /// Its path.
         path: &'a Path,
-        /// Whether what is there is replaced.
+        /// The treatment of a file or folder that exists already.
         existing: Existing,
-        /// What the files of a table are divided by, from the outermost folder on; empty: each table is one file.
+        /// The parts by which the files of a table are divided, from the outermost folder on; empty: each table is one
+        /// file.
         parts: &'a [Part],
     },
 }
@@ -51,7 +52,7 @@ impl Place<'_> {
     }
 }
 
-/// What the files of a table are divided by.
+/// A property of rows by which the files of a table are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Part {
@@ -70,19 +71,19 @@ pub(super) struct Sheets<'a> {
     parts: &'a [Part],
     /// Standard output, until its sheet is begun.
     out: Option<&'a mut dyn Write>,
-    /// What each table is kept in, and its path; none: it is written to standard output.
+    /// The file or folder of each table, with its path; empty: standard output has the table.
     kept: BTreeMap<Table, (Kept, PathBuf)>,
     /// The folder around it. It goes after what is kept.
     _around: Option<Around>,
     /// By table and folder.
     open: BTreeMap<(Table, PathBuf), Open<'a>>,
-    /// How many files each folder of a table has so far.
+    /// The number of files that each folder of a table has so far.
     files: BTreeMap<(Table, PathBuf), usize>,
-    /// How many rows were written.
+    /// The number of rows that were written.
     turn: u64,
 }
 
-/// What a table is kept in until all are complete.
+/// The new file or folder of a table. It is moved to its place when all tables are complete.
 enum Kept {
     /// A file.
     File(NewFile),
@@ -93,7 +94,7 @@ enum Kept {
 /// A sheet that is being written.
 struct Open<'a> {
     sheet: Box<dyn Sheet + 'a>,
-    /// When it got its last row.
+    /// The number of rows that were written when it got its last row.
     used: u64,
 }
 
@@ -237,7 +238,7 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
-    /// What a file of a table is written to.
+    /// Returns the target of a file of a table.
     fn target(&mut self, table: Table, name: &Path) -> Result<Target<'a>> {
         let (file, path) = match (self.kept.get(&table), self.out.take()) {
             (Some((Kept::File(file), path)), _) => (file.file(), path),
@@ -249,7 +250,7 @@ impl<'a> Sheets<'a> {
     }
 }
 
-/// Why a file cannot be written, with its path.
+/// Returns the error of a file that cannot be written, with its path.
 fn of_file(why: Error, path: Option<&PathBuf>) -> Error {
     match path {
         Some(path) => why.context(cannot_write(path)),
@@ -257,7 +258,7 @@ fn of_file(why: Error, path: Option<&PathBuf>) -> Error {
     }
 }
 
-/// Whether a file of this name is a part of a table.
+/// Returns true if a file of this name is a part of a table.
 fn is_part(name: &str) -> bool {
     let is_nth = |nth: &str| !nth.is_empty() && nth.chars().all(|c| c.is_ascii_digit());
     name.split_once('.')

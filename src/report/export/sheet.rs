@@ -14,7 +14,7 @@ pub(super) trait Sheet {
     /// If the output cannot be written to.
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<()>;
 
-    /// How many rows are held, not written yet.
+    /// Returns the number of rows that are held and not written yet.
     fn held(&self) -> usize {
         0
     }
@@ -36,7 +36,7 @@ pub(super) trait Sheet {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// What a sheet is written to.
+/// The target of a sheet.
 pub(super) enum Target<'a> {
     /// Standard output.
     Out(&'a mut dyn Write),

@@ -84,7 +84,7 @@ impl Table {
         }
     }
 
-    /// Whether it has what responses cost.
+    /// Returns true if its rows need the costs of responses.
     pub(super) fn needs_responses(self) -> bool {
         matches!(self, Table::Sessions | Table::Requests)
     }
@@ -100,7 +100,7 @@ impl Table {
     }
 }
 
-/// What the rows of the sessions of a log are made from.
+/// The source of the rows of a log's sessions.
 pub(super) struct OfLog<'a> {
     log: &'a LogFile,
     fleet: &'a Fleet,
@@ -108,19 +108,19 @@ pub(super) struct OfLog<'a> {
     projects: &'a Projects,
     /// The responses of each session, with what they cost: in the order of their times.
     responses: HashMap<Lane, Vec<Response<'a>>>,
-    /// What the agent itself counts as the cost of each, in billionths of a US dollar.
+    /// The agent's own count of the cost of each session, in billionths of a US dollar.
     own_costs: HashMap<Lane, u64>,
 }
 
 /// A response of a session.
 pub(super) struct Response<'a> {
     request: Key,
-    /// The same in all logs that have it.
+    /// Its key, which is equal in all logs that have it.
     everywhere: Key,
     cost: Cost,
     model: Option<&'a str>,
     spending: Spending,
-    /// Whether an earlier log has it too.
+    /// True if an earlier log has it too.
     is_repeated: bool,
 }
 
@@ -161,7 +161,7 @@ impl<'a> OfLog<'a> {
     }
 }
 
-/// What the rows of a session are made from.
+/// The source of the rows of a session.
 pub(super) struct OfSession<'a> {
     log: &'a OfLog<'a>,
     session: &'a Session,

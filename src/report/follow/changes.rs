@@ -1,19 +1,19 @@
-//! Which sessions have changed, and when each may be sent again. The time is passed in.
+//! Keeps the sessions that have changed, and the time from which each may be sent again. The time is passed in.
 
 use super::json::Gone;
 use model::fleet::SessionKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// What a reader is still to be sent: at most one state of each session, whatever has happened to it.
+/// The changes that the reader has not been sent yet: at most one state of each session, however often it has changed.
 pub(super) struct Changes {
     /// The least time between two lines of a session.
     every: Duration,
     /// The sessions that have changed, and when they may be sent.
     waiting: HashMap<SessionKey, Instant>,
-    /// The same, in the order of the times.
+    /// The sessions of `waiting`, in the order of their times.
     due: BTreeSet<(Instant, SessionKey)>,
-    /// What the reader was sent last of each session.
+    /// The last line that the reader was sent of each session.
     sent: HashMap<SessionKey, Sent>,
     /// The sessions that the reader has and that are no longer there.
     gone: BTreeMap<SessionKey, Gone>,
@@ -24,7 +24,7 @@ pub(super) struct Sent {
     pub(super) at: Instant,
     /// A hash of what it says.
     pub(super) hash: u64,
-    /// Whether it says that the session is live, which ends without a change of its log.
+    /// True if it shows the session as live. A session stops being live without a change of its log.
     pub(super) is_live: bool,
 }
 
@@ -86,7 +86,7 @@ impl Changes {
         Some(key)
     }
 
-    /// What was sent last of a session.
+    /// Returns the last line that was sent of a session.
     pub(super) fn sent(&self, key: SessionKey) -> Option<&Sent> {
         self.sent.get(&key)
     }
@@ -96,12 +96,12 @@ impl Changes {
         self.sent.insert(key, sent);
     }
 
-    /// How many sessions the reader has.
+    /// Returns the number of sessions that the reader has.
     pub(super) fn len(&self) -> usize {
         self.sent.len()
     }
 
-    /// When something may be sent; `None`: nothing has changed.
+    /// Returns the time from which something may be sent; `None`: nothing has changed.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         if self.gone.is_empty() {
             self.due.first().map(|(at, _)| *at)
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(changes.next(soon), Some(start + EVERY));
         assert_eq!(send(&mut changes, start + EVERY), [1]);
         assert_eq!(changes.len(), 2);
-        // What was live is looked at again.
+        // A session that was live is looked at again.
         changes.mark_live(start + EVERY * 3);
         assert_eq!(send(&mut changes, start + EVERY * 3), [2]);
     }
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(changes.next(now), Some(now));
         assert!(changes.take_gone().is_some() && changes.take_gone().is_none());
         assert_eq!((changes.next(now), changes.len()), (None, 0));
-        // If it comes back, it is new.
+        // A session that comes back is new.
         changes.mark(key(1), now);
         assert_eq!(send(&mut changes, now), [1]);
     }

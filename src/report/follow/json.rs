@@ -21,14 +21,14 @@ pub(super) struct Line<B> {
     pub(super) body: B,
 }
 
-/// How many sessions the reader has.
+/// The number of sessions that the reader has.
 #[derive(Serialize)]
 pub(super) struct Count {
     pub(super) sessions: usize,
 }
 
 part! { State<'a>(name: String, names_title: Option<Cow<'a, str>>, of: SessionPart<'a>) {
-    // The same in tables, see `export`.
+    // Tables have this name too, see `export`.
     session: String = name,
     #[serde(flatten)]
     part: SessionPart<'a> = of,

@@ -1,4 +1,4 @@
-//! What the threads that read logs share with the one that writes lines.
+//! Holds the state that the threads that read logs share with the one that writes lines.
 
 use super::changes::{Changes, Sent};
 use super::json::{Count, Gone, State as Body};
@@ -19,9 +19,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many lines are made at once. They are the only states that are kept besides the newest of each session.
+/// The number of lines that are made at once. They are the only states that are kept besides the newest of each
+/// session.
 const BATCH: usize = 64;
-/// How often sessions that were live are looked at.
+/// The time between two looks at the sessions that were live.
 const LIVE_CHECK: Duration = Duration::from_secs(10);
 
 /// A stream of changes.
@@ -39,7 +40,7 @@ struct State {
     held: BTreeSet<SessionKey>,
     /// The newest problem with each path.
     problems: BTreeMap<PathBuf, String>,
-    /// Whether it was said that all sessions were sent.
+    /// True if the line was written that all sessions were sent.
     is_announced: bool,
     next_live_check: Instant,
     is_ended: bool,
@@ -82,7 +83,7 @@ impl Stream {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many sessions the reader has.
+    /// Returns the number of sessions that the reader has.
     pub(super) fn sessions(&self) -> usize {
         self.lock().changes.len()
     }
@@ -184,7 +185,7 @@ impl State {
         });
     }
 
-    /// Whether it is to be said that all sessions were sent.
+    /// Returns true if the line is due that all sessions were sent.
     fn is_to_announce(&self, now: Instant) -> bool {
         let is_sent = || self.changes.next(now).is_none_or(|next| next > now);
         self.fleet.initial_scan_done && !self.is_announced && is_sent()
@@ -264,7 +265,7 @@ fn lanes_of<T>(all: &[(Lane, T)]) -> Vec<Lane> {
 }
 
 impl Texts {
-    /// What is said of a session.
+    /// Returns the names of a session, as far as the lines may contain them.
     fn names<'f>(&self, fleet: &'f Fleet, key: SessionKey) -> Option<Names<'f>> {
         match self {
             Texts::All => Names::with_texts(fleet, key),

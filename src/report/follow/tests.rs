@@ -65,7 +65,7 @@ struct Stalled {
 impl Write for Stalled {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _ = self.begun.send(());
-        // When nobody holds the other end, everything is taken.
+        // If the test has dropped the other end, all writes succeed.
         let _ = self.writes.recv();
         self.read.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -133,7 +133,7 @@ fn a_reader_that_stalls_gets_the_newest_state_of_each_session_and_nothing_in_bet
     assert_eq!(read.last().unwrap()["sessions"], SESSIONS - 1);
 }
 
-/// All that is to be written now.
+/// Returns all lines that are due now.
 fn written(stream: &Stream, lines: &mut Lines) -> Vec<Value> {
     let mut ready = Vec::new();
     let now = some_time();

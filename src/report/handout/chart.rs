@@ -1,15 +1,15 @@
-//! What is drawn: how full a context is, and how it has grown. The geometry is here, the drawing in the formats.
+//! Computes the geometry of the drawings: the size of a context, and its growth. The formats draw it.
 
 /// The size at which an agent compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trigger {
-    /// As the agent counts.
+    /// The size in the agent's own count.
     pub(crate) size: u64,
     /// The size of the context at which it is reached, if the agent's count grows as the context does.
     pub(crate) here: u64,
 }
 
-/// How full a context is, in tokens.
+/// The size of a context, in tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gauge {
     /// The reported part.
@@ -20,14 +20,14 @@ pub(crate) struct Gauge {
     pub(crate) low: u64,
     #[allow(missing_docs)]
     pub(crate) high: u64,
-    /// Where the agent compacts.
+    /// The size at which the agent compacts; `None`: not known.
     pub(crate) trigger: Option<Trigger>,
     /// The window.
     pub(crate) window: u64,
 }
 
 impl Gauge {
-    /// What the whole width is, in tokens; at least 1.
+    /// Returns the number of tokens that the whole width stands for; at least 1.
     pub(crate) fn whole(&self) -> u64 {
         let used = self.known.saturating_add(self.estimated);
         [used, self.high, self.trigger.map_or(0, |it| it.here)]
@@ -41,7 +41,7 @@ impl Gauge {
     }
 }
 
-/// What the steps of a chart are.
+/// The kind of a chart's steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Steps {
     /// Requests, whose sizes are known.
@@ -65,13 +65,13 @@ impl Steps {
 pub(crate) struct Chart {
     /// The size after each step, in tokens; one at least.
     pub(crate) sizes: Vec<u64>,
-    /// What the steps are.
+    /// The kind of the steps.
     pub(crate) steps: Steps,
     /// The steps before which the context was reset.
     pub(crate) resets: Vec<usize>,
     /// The size now.
     pub(crate) now: u64,
-    /// Where the agent compacts.
+    /// The size at which the agent compacts; `None`: not known.
     pub(crate) trigger: Option<Trigger>,
     /// The window.
     pub(crate) window: u64,
@@ -101,12 +101,12 @@ impl Chart {
         (tokens <= top).then(|| tokens as f64 / top as f64)
     }
 
-    /// Whether more has come since the last step: the size now has a step of its own.
+    /// Returns true if the context has changed since the last step. The size now is then a step of its own.
     fn has_rest(&self) -> bool {
         self.steps == Steps::Requests && self.now != self.sizes.last().copied().unwrap_or(0)
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps, with the size now; at least 1.
     pub(crate) fn len(&self) -> usize {
         (self.sizes.len() + usize::from(self.has_rest())).max(1)
     }
@@ -129,13 +129,13 @@ impl Chart {
         }
     }
 
-    /// Where the forecast of so many requests ends, as a share of the width: it may be beyond.
+    /// Returns the end of a forecast of so many requests, as a share of the width. It may be above 1.
     pub(crate) fn ahead_at(&self, requests: f64) -> f64 {
         let share = self.past() * (1.0 + requests.max(0.0) / self.len() as f64);
         share.min(FURTHEST)
     }
 
-    /// Where so many steps end, as a share of the width.
+    /// Returns the end of so many steps, as a share of the width, 0 to 1.
     pub(crate) fn at(&self, steps: usize) -> f64 {
         let share = self.past() * steps as f64 / self.len() as f64;
         share.clamp(0.0, 1.0)

@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use render::text::inert;
 use std::io::Write;
 
-/// What the page may load and do: nothing but its own stylesheet.
+/// The content security policy of the page: it loads nothing and uses only its own stylesheet.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");

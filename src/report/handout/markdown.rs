@@ -17,7 +17,7 @@ const ROWS: usize = 8;
 /// Eighths of a cell, filled from below.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Where a line is, and the characters that it may have.
+/// The place of a line, and the characters that it may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text(Charset),

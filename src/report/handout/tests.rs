@@ -73,7 +73,7 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What a page shows besides its tags.
+/// Returns the page's text with its character references read.
 fn references_are_read(text: &str) -> String {
     let text = text.replace("&lt;", "<").replace("&gt;", ">");
     text.replace("&quot;", "\"").replace("&amp;", "&")

@@ -10,7 +10,7 @@ use model::repeats::{Repeats, repeats};
 use model::session::{ItemIx, ItemRef};
 use model::tools::server_of;
 
-/// What the rows of a session have in common.
+/// The facts that all rows of a session use.
 struct Common<'a> {
     carried: Carried<'a>,
     repeats: Repeats,

@@ -66,7 +66,8 @@ impl<'a> Row<'a> {
         logged.or_else(|| self.usage?.model)
     }
 
-    /// What it is a row of.
+    /// Returns the kind of the row: a request of the conversation, a sum of several, or a response beside the
+    /// conversation.
     fn kind(&self) -> &'static str {
         match (&self.request, self.usage) {
             (Some(_), _) => "request",
