@@ -1,4 +1,4 @@
-//! Which sessions are meant by the folder in which somebody works.
+//! Determines the projects whose sessions are meant by a working directory.
 
 use std::path::{Path, PathBuf};
 

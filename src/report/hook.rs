@@ -1,8 +1,8 @@
-//! What a hook says and notes: a warning at a prompt, once for each threshold that the context has passed, and what
-//! compactions did.
+//! Answers the events of a hook: a warning at a prompt, once for each threshold that the context has passed, and a
+//! sentence on each compaction.
 //!
-//! The numbers are those of a status line, read as little. What a compaction took out is noted before it and after it,
-//! since not every log has its cause and its sizes.
+//! The numbers are those of a status line, from a short read of the log. The items that a compaction removed are noted
+//! before it and after it, since not every log has its cause and its sizes.
 
 mod notes;
 mod warning;
@@ -20,16 +20,16 @@ use files::paths::User;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a hook is to do.
+/// The duties of a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duties {
-    /// When it warns.
+    /// The warnings that it gives.
     pub warnings: Warnings,
-    /// Whether it says after a compaction what that did.
+    /// True if it reports each compaction afterwards.
     pub reports_compactions: bool,
 }
 
-/// What a hook has to say, and what went wrong. Nothing that goes wrong is said to the agent.
+/// Returns the answer of a hook, and the troubles that it had. The agent is not told of the troubles.
 pub fn respond(
     context: &ReportContext,
     event: &Event,
@@ -97,7 +97,7 @@ impl Call<'_> {
         if self.event.agent.shows_hooks_at_prompts() {
             return self.say(&duties.warnings, duties);
         }
-        // What would not be shown is said at the end of the turn.
+        // The agent would not show a warning here. It follows at the end of the turn.
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
         let say = duties.warnings.say(&shown, &mut noted.told);
@@ -118,7 +118,7 @@ impl Call<'_> {
         self.say(&warnings, duties)
     }
 
-    /// What there is to say, which is noted as said.
+    /// Returns the answer, and notes its parts as said.
     fn say(&mut self, warnings: &Warnings, duties: &Duties) -> Option<Say> {
         let mut noted = self.noted();
         let shown = self.shown(&mut noted)?;
@@ -136,7 +136,7 @@ impl Call<'_> {
         })
     }
 
-    /// What is noted of the session so far.
+    /// Returns the notes on the session so far.
     fn noted(&self) -> Noted {
         let (agent, session) = (self.event.agent.id(), self.event.session.as_deref());
         let known = || store::load(&noted::folder(self.folder.as_deref()?), agent, session?);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// How many threads work: the tokenizer keeps one busy, reading files the other.
+/// The number of threads: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
 
 /// Works on each log, and takes the results in the order of the logs. At most `ahead` logs are begun before the one whose

@@ -52,7 +52,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a command shows, in each output format that the command has.
+/// The output of a command, in each format that the command has.
 pub trait Output {
     /// Writes it for people. Log text is made safe to print before.
     ///
@@ -93,13 +93,14 @@ pub trait Output {
 pub struct OutputFormat {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is for, on the command line.
+    /// Its description on the command line.
     pub help: &'static str,
     /// The end of the names of its files.
     pub end: &'static str,
-    /// Whether people read it on a terminal.
+    /// True if people read it on a terminal.
     pub for_people: bool,
-    /// Whether it is for people who were not there: made of all of a log, and without its texts unless they are asked for.
+    /// True if it is for people who were not there. It is then made from the whole log, and has no texts unless they
+    /// are asked for.
     pub to_hand_on: bool,
     write: fn(&dyn Output, &Style, &mut dyn Write) -> Result<()>,
     /// Appends the ASCII text that replaces a character.
@@ -130,7 +131,7 @@ pub const JSON: OutputFormat = OutputFormat {
 /// The formats that all outputs have, the default first.
 pub static FORMATS: [OutputFormat; 2] = [TEXT, JSON];
 
-/// How a report is written.
+/// The style in which a report is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// The format.
@@ -174,11 +175,11 @@ pub struct ReportContext {
     pub formats: Vec<&'static Format>,
     /// The format of every file and pipe that the user names; `None`: the content decides.
     pub forced: Option<&'static Format>,
-    /// Where the logs are.
+    /// The places where logs are searched.
     pub roots: Vec<SearchRoot>,
     /// The models table.
     pub rules: Arc<Rules>,
-    /// Whose logs they are.
+    /// The user whose logs they are.
     pub user: User,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,
@@ -186,9 +187,9 @@ pub struct ReportContext {
     pub now: fn() -> Timestamp,
     /// The zone of the user's clock.
     pub zone: TimeZone,
-    /// How long the command has waited for databases.
+    /// The time that the command has waited for databases.
     pub patience: Patience,
-    /// How much of the work is done.
+    /// The progress of the work.
     pub progress: Progress,
     /// Leaves texts of logs out of what is shown; `None`: nothing is left out.
     pub redactor: Option<Arc<Redactor>>,
@@ -242,7 +243,7 @@ impl ReportContext {
         found
     }
 
-    /// What was left out so far; `None`: that was not asked for.
+    /// Returns the counts of what was left out so far; `None`: texts are shown.
     fn left_out(&self) -> Option<LeftOut> {
         Some(self.redactor.as_ref()?.left_out())
     }
@@ -282,7 +283,7 @@ impl ReportContext {
     }
 }
 
-/// What is said where there is nothing to report on.
+/// The error where there is nothing to report on.
 const NO_SESSIONS: &str =
     "no sessions found; `ctxgauge agents` lists the folders that are searched";
 

@@ -1,7 +1,7 @@
-//! A status line: one session on a line or two, for an agent's own status line, tmux or a prompt.
+//! Writes status lines: one session on a line or two, for an agent's own status line, tmux or a prompt.
 //!
-//! It is run again and again, so it reads little: the log that its agent names, back to the last reset.
-//! What no report settled is sized by its length, and marked so.
+//! An agent runs it again and again, so it reads little: the log that the agent names, back to the last reset. A size
+//! that no report covers is estimated from its length, and marked as an estimate.
 
 pub mod find;
 mod fit;
@@ -22,24 +22,24 @@ use std::io::{self, Write};
 use template::Template;
 use values::Values;
 
-/// How a status line is written.
+/// The look of a status line.
 #[derive(Debug, Clone)]
 pub struct Look {
-    /// What it shows.
+    /// The values and the words of the line.
     pub template: Template,
-    /// How colours are written.
+    /// The kind of colour codes.
     pub colours: Colours,
-    /// When they change.
+    /// The shares at which the colour changes.
     pub fill: Fill,
     /// The columns that it may take; `None`: any number.
     pub columns: Option<usize>,
-    /// Whether it may have other characters than ASCII.
+    /// Its characters: any, or ASCII only.
     pub charset: super::Charset,
     /// Items from this size on are oversized.
     pub oversized: Threshold,
 }
 
-/// What is wrong, in a word for the line and a sentence for standard error.
+/// A problem, in a word for the line and in a sentence for standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The word.

@@ -37,7 +37,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Whether a list ends with totals over all sessions.
+/// The choice of totals over all sessions at the end of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sums {
     /// Only the list, from the ends of the logs.
@@ -51,19 +51,19 @@ pub enum Sums {
 pub struct Sessions {
     /// The sessions.
     pub fleet: Fleet,
-    /// Those that are listed, in order.
+    /// The sessions that are listed, in order.
     pub rows: Vec<Row>,
     /// The totals, if they were asked for.
     pub totals: Option<Totals>,
     /// The parts of the totals, and what they are divided by.
     pub groups: Option<(Division, Vec<Group>)>,
-    /// What each session used, if totals were asked for.
+    /// The usage of each session; empty: no totals were asked for.
     pub spending: HashMap<SessionKey, Spending>,
     /// The user's clock when they were listed.
     pub clock: Clock,
 }
 
-/// What was read of all logs.
+/// The result of reading all logs.
 pub(crate) struct Read {
     /// The sessions.
     pub(crate) fleet: Fleet,
@@ -71,9 +71,9 @@ pub(crate) struct Read {
     pub(crate) logs: HashMap<FileId, LogFile>,
     /// The totals, if they were asked for.
     totals: Option<Totals>,
-    /// What each session used, if totals were asked for.
+    /// The usage of each session; empty: no totals were asked for.
     spending: HashMap<SessionKey, Spending>,
-    /// What could not be read.
+    /// The paths that could not be read, each with the reason.
     problems: Vec<(PathBuf, String)>,
     /// The cache that could not be written, and why.
     unwritten: Option<(PathBuf, io::Error)>,

@@ -128,7 +128,7 @@ spread_floor = 1.0
 source = "s"
 "#;
 
-    /// How many models, policies, prices and tokenizers are shown.
+    /// Returns the numbers of models, policies, prices and tokenizers that are shown.
     fn shown(pattern: &str) -> [usize; 4] {
         let rules: Rules = toml::from_str(TABLE).unwrap();
         let part = part(&rules, pattern);

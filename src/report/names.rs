@@ -1,4 +1,4 @@
-//! What a session is called in output for programs: with the texts of its log, without them, or by pseudonyms.
+//! Names sessions in output for programs: with the texts of their logs, without them, or by pseudonyms.
 
 use crate::redact::Redactor;
 use model::event::{Key, Lane, Meta};
@@ -35,7 +35,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The same without a title or a prompt.
+    /// Returns all names without a title or a prompt; `None`: there is no such gauge.
     pub(crate) fn without_texts(fleet: &'a Fleet, key: SessionKey) -> Option<Names<'a>> {
         let (gauge, facts) = (fleet.gauge(key)?, fleet.facts(key)?);
         let meta = Meta {
@@ -49,7 +49,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The same with pseudonyms in the place of paths, ids and names that are not known.
+    /// Returns all names with pseudonyms in place of paths, ids and unknown names; `None`: there is no such gauge.
     pub(crate) fn redacted(
         fleet: &'a Fleet,
         key: SessionKey,

@@ -16,7 +16,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 /// The problem of a database that was locked all the time.
 pub const BUSY: &str = "its agent is writing to it, and did not let it be read for 2 s; try again";
 
-/// How long a command has waited.
+/// The time that a command has waited.
 #[derive(Debug, Default)]
 pub struct Patience {
     milliseconds: AtomicU64,

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 /// Work that is done before shows nothing.
 const DELAY: Duration = Duration::from_millis(500);
-/// How often what is shown is drawn, also while nothing is done.
+/// The time between two drawings, also while nothing is done.
 const TICK: Duration = Duration::from_millis(250);
 /// A bar by the bytes of the logs, how many of these are read, and the time that is left.
 const TEMPLATE: &str = "{bar:24} {logs}{left}";
 
-/// How much of the work of a command is done. Its threads share it.
+/// The progress of a command's work. Its threads share it.
 #[derive(Clone)]
 pub struct Progress {
     /// Bytes of logs.
@@ -24,7 +24,7 @@ pub struct Progress {
     logs: Arc<Logs>,
 }
 
-/// How many logs there are, and how many of them were read.
+/// The number of logs, and the number of those that were read.
 #[derive(Default)]
 struct Logs {
     all: AtomicUsize,
@@ -120,7 +120,7 @@ impl Drop for Reading<'_> {
     }
 }
 
-/// What reading a log takes, beside others.
+/// Returns the work that reading a log takes, relative to other logs.
 fn weight(log: &LogFile) -> u64 {
     log.facts.len.max(1)
 }

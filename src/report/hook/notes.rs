@@ -1,4 +1,4 @@
-//! What compactions did, noted before and after them.
+//! Notes what compactions did, before and after them.
 
 use super::Call;
 use crate::line::Shown;
@@ -44,8 +44,8 @@ impl Call<'_> {
         self.save(&noted);
     }
 
-    /// What the compaction did, as a sentence. Some agents write it to their log only later: then the next prompt
-    /// has it.
+    /// Returns a sentence on the compaction. Some agents log a compaction only later: then the next prompt has the
+    /// sentence.
     pub(super) fn after_compaction(&mut self) -> Option<String> {
         let mut noted = self.noted();
         noted.end((self.context.now)(), &self.cause(), None);
@@ -61,7 +61,7 @@ impl Call<'_> {
     }
 }
 
-/// What was missed since something was said last, as a sentence. It counts as said.
+/// Returns a sentence on the events that were missed since the last answer. They count as reported afterwards.
 pub(super) fn missed(noted: &mut Noted) -> Option<String> {
     let missed = std::mem::take(&mut noted.missed);
     let events = counted(missed, "event");
@@ -97,7 +97,7 @@ pub(super) fn end(noted: &mut Noted, shown: &Shown, agent: Agent) -> Option<Stri
     Some(sentence(&shown.session, reset, &done, &last.cause))
 }
 
-/// Whether nothing was sent since a compaction.
+/// Returns true if nothing was sent since a compaction.
 fn is_newest(session: &Session, reset: &PastReset) -> bool {
     reset.request >= session.requests().len()
 }
@@ -128,7 +128,7 @@ fn size(shown: &Shown) -> NotedSize {
     }
 }
 
-/// What a compaction did, in a sentence.
+/// Returns a sentence on a compaction.
 fn sentence(session: &Session, reset: &PastReset, done: &Compaction, cause: &str) -> String {
     let about = |size: u64, source: Source| {
         let about = if source.is_known() { "" } else { "~" };

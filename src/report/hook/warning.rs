@@ -6,25 +6,25 @@ use crate::line::words;
 use clients::hook::Say;
 use model::threshold::{OVERSIZED, Threshold};
 
-/// How far below a threshold a context has to fall before it is warned of again: estimates come and go.
+/// The share by which a context has to fall below a threshold before its next warning. Estimates move up and down.
 const SLACK: f64 = 0.05;
-/// What a warning consists of.
+/// The template of a warning.
 const WARNING: &str =
     "context {percent}[; largest: {largest}][; {requests:short} left][; compacts {next}]";
 
-/// When a hook warns, and whom.
+/// The thresholds of the warnings, and their recipients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warnings {
     /// Shares of the trigger, or of the window where there is none, the smallest first: once for each that is passed.
     pub shares: Vec<f64>,
-    /// Whether the model is told too.
+    /// True if the model gets the warning too.
     pub tells_model: bool,
     /// From this size on a prompt is not sent. A share is one of the trigger.
     pub block_at: Option<Threshold>,
 }
 
 impl Warnings {
-    /// What is to be said of a session. `warned` has the thresholds that were warned of, and will.
+    /// Returns the warning for a session. `warned` has the thresholds that were warned of, and gets the new ones.
     pub(super) fn say(&self, shown: &Shown, warned: &mut Vec<f64>) -> Option<Say> {
         let mut values = Values::of(shown, OVERSIZED);
         if !values.has_begun {
@@ -55,7 +55,7 @@ impl Warnings {
         Some(Say::ToBoth(said, sentence(&values)))
     }
 
-    /// Whether a threshold is passed that was not warned of.
+    /// Returns true if a threshold is passed that was not warned of, and adds it to `warned`.
     fn pass(&self, share: f64, warned: &mut Vec<f64>) -> bool {
         warned.retain(|threshold| share >= threshold - SLACK);
         let passed = self.shares.iter().filter(|threshold| share >= **threshold);

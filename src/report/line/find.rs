@@ -9,7 +9,7 @@ use ingest::log::LogFile;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// What was found.
+/// The result of a search for a log.
 pub enum Found {
     /// The log.
     Log(Box<LogFile>),
@@ -26,9 +26,9 @@ pub struct Wanted<'i> {
     pub log: Option<&'i Path>,
     /// Its id.
     pub session: Option<&'i str>,
-    /// Whether it was answered: then there is a log.
+    /// True if a prompt was answered: then there is a log.
     pub has_begun: bool,
-    /// Where its log was the last time.
+    /// The path of its log the last time; `None`: not known.
     pub known: Option<&'i Path>,
 }
 
@@ -106,7 +106,7 @@ fn below(roots: &[SearchRoot], path: &Path) -> Option<PathBuf> {
         let path = root.join(rest);
         match files::below(root, &path) {
             Ok(_) => Some(path),
-            // What is not there leads nowhere.
+            // A file that does not exist is no link out of the folder.
             Err(error) => files::is_absent(&error).then_some(path),
         }
     })

@@ -4,19 +4,19 @@ use super::template::{Field, Part, Template, Tint};
 use super::values::Values;
 use render::text::width;
 
-/// How colours are written.
+/// The kind of colour codes in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Colours {
     /// Not at all.
     #[default]
     None,
-    /// As escape sequences of terminals.
+    /// Escape sequences of terminals.
     Ansi,
-    /// As tmux writes them in its own status line.
+    /// The markup of tmux's own status line.
     Tmux,
 }
 
-/// How full a context is, by the shares from which on it is so: each above 0.
+/// The shares of the trigger or the window at which the colour changes, each above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fill {
     /// From here on it is filling up.
@@ -72,7 +72,7 @@ pub fn lines(
         if let Some(columns) = columns {
             fit(&mut pieces, columns, values);
         }
-        // What separated it from a value that is left out.
+        // A separator of a value that is left out is left out too.
         if let Some(first) = pieces.first_mut().filter(|piece| !piece.is_value) {
             first.text = first.text.trim_start_matches(SEPARATORS).to_owned();
         }
@@ -86,7 +86,7 @@ pub fn lines(
     lines
 }
 
-/// What separates values, besides words.
+/// The characters that separate values, besides words.
 const SEPARATORS: [char; 3] = [' ', '·', '|'];
 /// Shown where the format has nothing that is known.
 const NOTHING: &str = "ctxgauge";
@@ -114,7 +114,7 @@ fn collect(
     }
 }
 
-/// Whether all values of a section are known, apart from sections in it.
+/// Returns true if all values of a section are known, apart from sections in it.
 fn is_known(parts: &[Part], values: &Values) -> bool {
     parts.iter().all(|part| match part {
         Part::Field(field) => values.text(field).is_some(),
@@ -185,7 +185,7 @@ fn fit(pieces: &mut Vec<Piece>, columns: usize, values: &Values) {
     }
 }
 
-/// What begins and ends a text of this tint: as numbers of ANSI, and as words of tmux.
+/// Returns the codes that begin and end a text of this tint: as numbers of ANSI, and as words of tmux.
 fn switches(tint: Tint, values: &Values, fill: Fill) -> Option<[[&'static str; 2]; 2]> {
     let (filled, end) = values.filled();
     let share = filled as f64 / end.max(1) as f64;

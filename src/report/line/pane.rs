@@ -16,14 +16,14 @@ const LIVE: SignedDuration = SignedDuration::from_hours(1);
 /// The most logs whose folders are looked at.
 const MOST_LOGS: usize = 64;
 
-/// Whose session is asked for.
+/// The session that is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Pane {
     /// The session's id, or the beginning of it.
     pub session: Option<String>,
     /// A process: the agent, or a shell that has started it.
     pub pid: Option<u32>,
-    /// Whether the process was named by the user.
+    /// True if the user named the process.
     pub is_pid_named: bool,
     /// The folder, by each of its paths.
     pub folders: Vec<PathBuf>,

@@ -22,7 +22,7 @@ use tokens::Counter;
 
 /// The share of a context before its compaction from which on a client's number can only be of the time before it.
 const OLD_SHARE: f64 = 0.75;
-/// How many of the newest prompts a client's number is looked for among.
+/// The most of the newest prompts that are compared with a client's number.
 const PROMPTS: usize = 256;
 
 /// The session of a status line.
@@ -87,7 +87,7 @@ fn recent_session(
     ))
 }
 
-/// Whether there is a context, and nothing of it is known, since no response has come: at all, or since it was compacted.
+/// Returns true if there is a context and all of it is estimated: no response has come yet, or none since a compaction.
 fn is_all_estimated(session: &Session) -> bool {
     let is_compacted = session
         .newest_reset()
@@ -216,7 +216,7 @@ fn add_said(session: &mut Session, input: &Input, since: Timestamp) {
     session.apply(entry(Event::Usage(Box::new(usage))));
 }
 
-/// Whether a prompt that the client names is newer than all that was read of the log.
+/// Returns true if a prompt that the client names is newer than all that was read of the log.
 fn is_newer(session: &Session, prompt: u64) -> bool {
     let prompts = session.newest_prompts(PROMPTS);
     let reset = session.newest_reset();

@@ -11,7 +11,7 @@ use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
 /// The longest format, in bytes.
 const LONGEST: usize = 4096;
-/// How deep sections may be within sections.
+/// The deepest level of sections within sections.
 const DEEPEST: usize = 4;
 /// The width of a gauge, in columns, unless its format says another, and the largest.
 const GAUGE_WIDTH: usize = 10;
@@ -31,23 +31,23 @@ pub const NAMED: [(&str, &str); 3] = [
     ),
 ];
 
-/// What a format can show.
+/// A value that a format can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Key {
     /// A bar of known, estimated and free.
     Gauge,
-    /// How full it is, in percent of the trigger or the window, and which.
+    /// The used share of the trigger or the window, in percent, with the name of the limit.
     Percent,
-    /// The same without what it is of.
+    /// The used share in percent alone.
     Share,
     /// Tokens until the compaction.
     Until,
     /// Requests until the compaction, with the band.
     Requests,
-    /// When it compacts for another reason than its size.
+    /// The time of a compaction for another reason than the size.
     Next,
-    /// Whether the prompt is in the provider's cache, and until when.
+    /// The state of the provider's prompt cache, and the time when it expires.
     Cache,
     /// Tokens that were reported.
     Known,
@@ -69,7 +69,7 @@ pub enum Key {
     Largest,
     /// The model.
     Model,
-    /// How much the model is to think.
+    /// The reasoning effort of the model.
     Effort,
     /// The beginning of the session's id.
     Session,
@@ -88,10 +88,10 @@ impl Key {
     }
 }
 
-/// How a value looks.
+/// The look of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tint {
-    /// As the rest of the line.
+    /// The look of the rest of the line.
     #[default]
     Plain,
     /// In the colour of how full the context is.
@@ -102,24 +102,24 @@ pub enum Tint {
     Bold,
 }
 
-/// How long a value is.
+/// The length of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Length {
     /// In words.
     #[default]
     Usual,
-    /// As short as possible.
+    /// The shortest form.
     Short,
 }
 
 /// A value of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Which.
+    /// The value.
     pub key: Key,
-    /// How it looks.
+    /// Its look.
     pub tint: Tint,
-    /// How long it is.
+    /// Its length.
     pub length: Length,
     /// The columns of a gauge.
     pub columns: usize,
@@ -132,7 +132,7 @@ pub enum Part {
     Text(String),
     /// A value.
     Field(Field),
-    /// What is left out if a value in it is not known, or the line is too wide.
+    /// A section. It is left out if a value in it is not known, or the line is too wide.
     Section(Vec<Part>),
 }
 
@@ -140,7 +140,7 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(pub Vec<Vec<Part>>);
 
-/// What is wrong with a format.
+/// The error of a wrong format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the format of the status line: {0}")]
 pub struct WrongFormat(String);

@@ -17,30 +17,30 @@ use render::triggers;
 const LONGEST_TEXT: usize = 24;
 /// The characters of a session's id that are shown.
 const ID_CHARS: usize = 8;
-/// How far before its result a call is looked for, in items.
+/// The most items between a call and its result.
 const MOST_BETWEEN: usize = 64;
 /// The arguments of tools that are paths.
 const FILE_ARGUMENTS: [&str; 5] = ["file_path", "absolute_path", "filePath", "path", "filename"];
 /// Before a number that may change without a new record.
 const ABOUT: &str = "~";
 
-/// What a status line shows.
+/// The values of a status line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
-    /// How full the context is.
+    /// The size of the context.
     pub context: Context,
     /// The window and the trigger.
     pub limits: Limits,
-    /// When it will compact.
+    /// The forecast of the next compaction.
     pub forecast: Result<Forecast, NoForecast>,
-    /// Whether the size is final: nothing of it is estimated from the length of a text.
+    /// True if the size is final: no part of it is estimated from the length of a text.
     pub is_final: bool,
-    /// Whether all of the log was read, of which the forecast is made.
+    /// True if the whole log was read. The forecast needs all of it.
     pub is_whole: bool,
-    /// Whether the trigger, or the window where there is none, may be another one, since even the newest epoch was too
+    /// True if the trigger, or the window where there is none, may still change, since even the newest epoch was too
     /// long to be read.
     pub is_end_open: bool,
-    /// Whether anything was sent or said.
+    /// True if anything was sent or said.
     pub has_begun: bool,
     /// The newest oversized item in the context: what it is, and its size in tokens. The first is log text.
     pub big: Option<(String, u64)>,
@@ -48,7 +48,7 @@ pub struct Values {
     pub largest: Option<Largest>,
     /// The model's id.
     pub model: Option<String>,
-    /// How much the model is to think.
+    /// The reasoning effort of the model.
     pub effort: Option<String>,
     /// The session's id.
     pub session: Option<String>,
@@ -58,16 +58,16 @@ pub struct Values {
     pub version: Option<String>,
     /// The project.
     pub project: String,
-    /// When it compacts for another reason than its size.
+    /// The time of a compaction for another reason than the size.
     pub beside_size: Option<String>,
-    /// Whether its prompt is in the cache: in words, and in few.
+    /// The state of the prompt cache: in words, and in short.
     pub cache: Option<[String; 2]>,
 }
 
 /// The largest item in a context. Its texts are log text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Largest {
-    /// What it is.
+    /// The name of its call or kind.
     pub what: String,
     /// The name of the file that it is of.
     pub of: Option<String>,
@@ -139,14 +139,14 @@ impl Values {
             }),
             version: owned(session.meta.version.as_deref()),
             project: session.project().to_owned(),
-            // As of its newest record: whether it is idle does not matter to requests.
+            // The forecast is as of the newest record. An idle session makes no difference to the number of requests.
             forecast: gauge.forecast_then(),
             context,
             limits,
         }
     }
 
-    /// How full it is, as two sizes in tokens to compare.
+    /// Returns the used and the largest size, in tokens, to compare.
     pub fn filled(&self) -> (u64, u64) {
         self.context.filled(&self.limits)
     }
@@ -227,7 +227,7 @@ impl Values {
         (context.estimated > 0).then(|| format!("{about}{estimated} ±{} est", error(half)))
     }
 
-    /// What goes before a number that may still change.
+    /// Returns the sign before a number that may still change; empty: it is final.
     fn about(&self) -> &'static str {
         if self.is_final || self.context.estimated == 0 {
             ""
@@ -236,7 +236,7 @@ impl Values {
         }
     }
 
-    /// How full it is, in percent.
+    /// Returns the used share in percent; `None`: the session has not begun, or the limit is not known.
     pub fn share(&self) -> Option<String> {
         let (filled, end) = self.filled();
         let percent = percent(filled, end).filter(|_| self.has_begun)?;

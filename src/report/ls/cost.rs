@@ -1,4 +1,4 @@
-//! What a response costs.
+//! Defines the cost of a response.
 
 use jiff::Timestamp;
 use model::event::{Billed, Lane};
@@ -9,13 +9,13 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) billed: Billed,
-    /// How the provider counts what was cached.
+    /// The way in which the provider counts cached input.
     pub(crate) cached: Cached,
-    /// Whether it is of several requests.
+    /// True if it is the sum of several requests.
     pub(crate) is_sum: bool,
-    /// Whether the log has the output of the response but not its input, nor a sum that includes it.
+    /// True if the log has the output of the response, but neither its input nor a sum that includes it.
     pub(crate) lacks_input: bool,
-    /// When the response began.
+    /// The time at which the response began.
     pub(crate) at: Option<Timestamp>,
     /// The index of the model that answered, among those of the log.
     pub(crate) model: Option<u32>,
@@ -24,8 +24,8 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// What is known of a response that two logs have. One of them may be a copy that ends before the last line of the
-    /// response.
+    /// Returns the facts about a response that two logs have. One of them may be a copy that ends before the last line
+    /// of the response.
     pub(crate) fn merged(self, other: Cost) -> Cost {
         let both = self.at.into_iter().chain(other.at);
         let billed = match self.billed.output.cmp(&other.billed.output) {

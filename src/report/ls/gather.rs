@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::{io, thread};
 use tokens::Counter;
 
-/// What was read of a log.
+/// The content of a log.
 pub(super) struct Gathered {
     pub(super) summaries: Summaries,
     /// The settings of its agent.
@@ -29,7 +29,7 @@ pub(super) struct Gathered {
     pub(super) responses: io::Result<Responses>,
 }
 
-/// What earlier runs have kept.
+/// The results that earlier runs have kept.
 #[derive(Default)]
 struct Known {
     /// `None`: nothing is kept.
@@ -38,7 +38,7 @@ struct Known {
     responses: Kept,
 }
 
-/// What is to be kept of a log.
+/// The results of a log that are to be kept.
 #[derive(Default)]
 struct Fresh {
     key: Option<LogKey>,
@@ -102,10 +102,10 @@ pub(super) fn gather(
     known.keep(kept)
 }
 
-/// How many results may wait to be taken.
+/// The most results that wait to be taken.
 const WAITING_RESULTS: usize = 16;
 
-/// What logs are read with.
+/// The tools and rules for reading logs.
 struct How<'a> {
     rules: &'a Arc<Rules>,
     counter: &'a Counter,
@@ -173,7 +173,7 @@ impl Known {
             (Sums::Totals, Some(responses)) => Ok(responses),
             (Sums::Totals, None) => {
                 let read = Responses::read(log);
-                // Whether a stamp is enough is known when it has been read.
+                // This is known only after the log was read.
                 let is_kept = key.is_some() && log.store.is_stamped_whole();
                 let kept = read.as_ref().ok().filter(|_| is_kept);
                 fresh.responses = kept.map(Responses::store);
@@ -207,7 +207,7 @@ impl Known {
     }
 }
 
-/// Whether these summaries are by these settings.
+/// Returns true if these summaries were made with these settings.
 fn are_by(summaries: &Summaries, overrides: &Overrides) -> bool {
     let settings = overrides.fold_hash();
     summaries

@@ -37,13 +37,13 @@ impl Serialize for Listed<'_> {
 
 part! { GroupsPart<'a>(division: &'a Division, groups: &'a [Group]) {
     by: &'static str = division.by.name(),
-    // By which clock days and weeks begin.
+    // The time zone in which days and weeks begin.
     zone?: &'a str = division.clock(),
     of: Vec<GroupPart<'a>> = groups.iter().map(GroupPart::new).collect(),
 }}
 
 part! { GroupPart<'a>(group: &'a Group) {
-    // What is not known has no name.
+    // An unknown group has no name.
     name: Option<&'a str> = Some(&*group.name).filter(|name| !name.is_empty()),
     folder?: &'a str = group.folder.as_deref(),
     #[serde(flatten)]
@@ -66,7 +66,7 @@ part! { UsagePart(of: &Spending) {
 part! { SessionUsagePart(of: &Spending) {
     #[serde(flatten)]
     usage: UsagePart = UsagePart::new(of),
-    // What the agent itself counts.
+    // The agent's own count.
     own_cost_usd: Option<f64> = of.own_usd().map(dollars),
 }}
 
@@ -82,7 +82,7 @@ fn sums(totals: &Totals) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> 
         .collect()
 }
 
-/// What the logs of each agent lack.
+/// Returns the gaps in the logs of each agent.
 fn lack(totals: &Totals) -> BTreeMap<&'static str, LackPart> {
     let agents = totals.by_agent().into_iter();
     agents
@@ -155,7 +155,7 @@ part! { SessionPart<'a>(
     model: Option<Cow<'a, str>> = names.model,
     updated_at: Option<Timestamp> = fleet.newest_record(key),
     live: Option<Live> = fleet.live(key, now),
-    // Whether `report` would show the same, and what it may show otherwise.
+    // True if `report` would show the same numbers. The other field names those that may differ.
     r#final: bool = provisional(gauge).is_empty(),
     provisional: Vec<&'static str> = provisional(gauge),
     context: ContextPart = ContextPart::new(gauge),
@@ -167,7 +167,7 @@ part! { SessionPart<'a>(
         .trigger
         .map(|trigger| percent(gauge.context.counted(), trigger)),
     headroom: Option<u64> = gauge.headroom(),
-    // What else than the size can compact it next.
+    // The compactions for another reason than the size.
     next: Vec<NextPart> = triggers::other(gauge, now).iter().map(NextPart::new).collect(),
     cache?: CachePart = gauge
         .prompt_cache()

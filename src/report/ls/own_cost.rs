@@ -1,4 +1,4 @@
-//! What the agent itself counts as the cost of a session.
+//! Reads the agent's own count of the cost of a session.
 
 use foldhash::HashMap;
 use model::event::Key;

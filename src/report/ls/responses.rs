@@ -1,4 +1,4 @@
-//! What the responses of a log cost.
+//! Reads the costs of the responses of a log.
 
 use super::cost::Cost;
 use super::own_cost::OwnCost;
@@ -23,15 +23,15 @@ pub(crate) struct Responses {
     pub(super) unbilled: Vec<Key>,
     /// Compactions that took a request that is not in the log.
     pub(super) compactions: Vec<Key>,
-    /// How many records could not be read.
+    /// The number of records that could not be read.
     pub(super) unreadable: u64,
     /// The models that answered.
     pub(super) models: Vec<Box<str>>,
-    /// What the agent itself counts, by session, in billionths of a US dollar.
+    /// The agent's own count by session, in billionths of a US dollar.
     own: Vec<(Lane, u64)>,
 }
 
-/// What was read of a log so far.
+/// The part of a log that was read so far.
 #[derive(Default)]
 struct Reading {
     costs: HashMap<Key, Cost>,
@@ -73,12 +73,12 @@ impl Responses {
         Some(self.models.get(cost.model? as usize)?)
     }
 
-    /// What the agent itself counts as the cost of each session for which it logs that, in billionths of a US dollar.
+    /// Returns the agent's own count of the cost of each session that has one, in billionths of a US dollar.
     pub(crate) fn own_costs(&self) -> impl Iterator<Item = (Lane, u64)> {
         self.own.iter().copied()
     }
 
-    /// What the index keeps of them.
+    /// Returns the bytes that the index keeps of them.
     pub(super) fn store(&self) -> Vec<u8> {
         // No type in it can fail to be written.
         postcard::to_stdvec(self).unwrap_or_default()
@@ -89,7 +89,7 @@ impl Responses {
         postcard::from_bytes(stored).ok()
     }
 
-    /// What each session used.
+    /// Returns the usage of each session.
     pub(super) fn spending(
         &self,
         prices: &mut PriceList<'_>,
@@ -117,7 +117,7 @@ impl Responses {
         (&self.rows, &self.lanes)
     }
 
-    /// Whether the log has none, and lacks none.
+    /// Returns true if the log has no responses and lacks none.
     pub(super) fn has_none(&self) -> bool {
         let lacks_none = self.unbilled.is_empty() && self.compactions.is_empty();
         self.rows.is_empty() && lacks_none && self.unreadable == 0

@@ -19,7 +19,7 @@ pub(super) struct Row {
     surcharges: Surcharges,
     /// An index, or [`NO_INDEX`].
     model: u32,
-    /// What it belongs to, by an index: among the responses of a log the session, in totals the folder.
+    /// The index of its session among the responses of a log, or of its folder in totals.
     of: u32,
 }
 
@@ -75,7 +75,7 @@ impl Row {
         Key::new(self.key)
     }
 
-    /// What it belongs to.
+    /// Returns the index of its session or folder.
     pub(super) fn of(&self) -> u32 {
         self.of
     }
@@ -85,13 +85,13 @@ impl Row {
         Some(self.model).filter(|model| *model != NO_INDEX)
     }
 
-    /// When the response began.
+    /// Returns the time at which the response began; `None`: not known.
     pub(super) fn at(&self) -> Option<Timestamp> {
         let at = Some(self.at).filter(|at| *at != NO_TIME)?;
         Timestamp::from_nanosecond(at.into()).ok()
     }
 
-    /// The same response with another key and other indexes.
+    /// Returns this response with another key and other indexes.
     pub(super) fn labelled(self, key: Key, model: Option<u32>, of: u32) -> Row {
         Row {
             key: key.get(),
@@ -101,7 +101,7 @@ impl Row {
         }
     }
 
-    /// What it cost, as a response of this session.
+    /// Returns its cost, as a response of this session.
     pub(super) fn cost(&self, lane: Lane) -> Cost {
         let is = |flag| self.flags & flag != 0;
         Cost {

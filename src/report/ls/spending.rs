@@ -1,4 +1,4 @@
-//! What sessions, days, projects or models have used, and what that costs by list prices.
+//! Computes what sessions, days, projects or models have used, and its cost by list prices.
 
 use super::cost::Cost;
 use foldhash::HashMap;
@@ -7,35 +7,35 @@ use model::event::Surcharges;
 use model::spent::Spent;
 use model::window::{PriceRow, Rules};
 
-/// What some responses used and cost.
+/// The usage and the cost of some responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spending {
     /// The tokens.
     pub spent: Spent,
-    /// How many responses.
+    /// The number of responses.
     pub responses: u64,
     /// Their price. It is an integer so that no order of adding changes the sum.
     nanodollars: u64,
-    /// How many of the responses have no price: it is not known which model answered, or what that costs.
+    /// The number of responses without a price: the model that answered is not known, or its price.
     pub unpriced: u64,
     /// The surcharges that the price does not contain.
     pub lacking: Surcharges,
-    /// What the agent itself counts for a whole session, in billionths of a US dollar; `None`: its log does not say.
+    /// The agent's own count for a whole session, in billionths of a US dollar; `None`: its log has none.
     pub(crate) own: Option<u64>,
 }
 
 impl Spending {
-    /// What those responses cost that have a price, in US dollars.
+    /// Returns the cost of the responses that have a price, in US dollars.
     pub fn usd(&self) -> f64 {
         self.nanodollars as f64 / 1e9
     }
 
-    /// What the agent itself counts for a whole session, in US dollars, where its log says so.
+    /// Returns the agent's own count for a whole session, in US dollars; `None`: its log has none.
     pub fn own_usd(&self) -> Option<f64> {
         Some(self.own? as f64 / 1e9)
     }
 
-    /// Whether they cost more than [`usd`](Spending::usd), or may.
+    /// Returns true if they cost more than [`usd`](Spending::usd), or may.
     pub fn is_least(&self) -> bool {
         self.unpriced > 0 || !self.lacking.is_empty()
     }
@@ -64,7 +64,7 @@ impl<'r> PriceList<'r> {
         }
     }
 
-    /// What a response used and cost.
+    /// Returns the usage and the cost of a response.
     pub(crate) fn spending(
         &mut self,
         cost: &Cost,
@@ -85,7 +85,7 @@ impl<'r> PriceList<'r> {
                 row
             }
         });
-        // Which of several requests had a long prompt is not known.
+        // The log does not have which of several requests had a long prompt.
         let surcharges = cost.billed.surcharges;
         let usd = row.and_then(|row| row.usd(&spent, surcharges));
         Spending {

@@ -44,7 +44,7 @@ const COLUMNS: [Column; 16] = [
     Column::new("ID", Holds::Words, 6),
     Column::new("TITLE", Holds::Text(28), 0),
 ];
-/// Those that are shown with totals only: USED and COST.
+/// The columns that are shown with totals only: USED and COST.
 const OF_TOTALS: [usize; 2] = [12, 13];
 
 /// The columns of what the totals are divided by.
@@ -138,7 +138,7 @@ fn write_groups(page: &mut Page<'_>, division: &Division, groups: &[Group]) -> i
     Ok(())
 }
 
-/// What responses cost; [`NONE`] where none of them has a price.
+/// Returns the cost of responses; [`NONE`] if none of them has a price.
 fn cost(of: &Spending) -> String {
     if of.unpriced > 0 && of.unpriced == of.responses {
         return NONE.to_owned();
@@ -150,7 +150,7 @@ fn cost(of: &Spending) -> String {
     format!("{AT_LEAST}{least}")
 }
 
-/// What the sign before some of these costs means; `None`: none of them has it.
+/// Returns the meaning of the sign before some of these costs; `None`: none of them has it.
 fn at_least<'s>(all: impl Iterator<Item = &'s Spending>) -> Option<String> {
     let signed = all.filter(|of| cost(of).starts_with(AT_LEAST));
     let mut sum = Spending::default();
@@ -172,7 +172,7 @@ fn list(terms: &[(&'static str, u64)]) -> String {
     terms.collect::<Vec<_>>().join(", ")
 }
 
-/// What the totals of an agent lack, and which part of them is sums.
+/// Returns the gaps in the totals of an agent, and the part of them that is sums.
 fn lack(totals: &AgentTotals) -> Vec<String> {
     let mut lines = Vec::new();
     if !totals.summed.is_empty() {
@@ -268,19 +268,19 @@ fn cells(sessions: &Sessions, row: &Row, id_chars: usize) -> Option<[String; 16]
     ])
 }
 
-/// When a session compacts if nobody types.
+/// Returns the time at which a session compacts if nobody types.
 fn if_idle(gauge: &Gauge, clock: &Clock) -> Option<String> {
     let at = triggers::idle_at(gauge, clock.now)?;
     Some(format!("at {}", clock.time(at)))
 }
 
-/// How long the provider keeps its prompt. What is cold is not said of sessions that are over.
+/// Returns the time until which the provider keeps the prompt; `None`: it is cold, or not known.
 fn cache(gauge: &Gauge, clock: &Clock) -> Option<String> {
     let state = gauge.prompt_cache()?.state(clock.now);
     matches!(state, CacheState::Warm(_)).then(|| words::cache_cell(state, clock))
 }
 
-/// What the signs in the rows mean.
+/// Returns the meanings of the signs in the rows.
 fn signs(rows: &[[String; 16]]) -> Vec<&'static str> {
     let has = |column: usize, sign: &str| rows.iter().any(|row| row[column].contains(sign));
     let live = |live| has(0, live_sign(live));

@@ -26,13 +26,13 @@ pub struct Totals {
 
 struct Agent {
     format: &'static Format,
-    /// Those of all its logs, each with the index of its project's folder.
+    /// The responses of all its logs, each with the index of its project's folder.
     rows: Vec<Row>,
     /// Responses without usage.
     unbilled: Keys,
     /// Compactions whose request is in no log.
     compactions: Keys,
-    /// How many records could not be read.
+    /// The number of records that could not be read.
     unreadable: u64,
 }
 
@@ -96,13 +96,13 @@ pub struct AgentTotals {
     pub output_with_reasoning: u64,
     /// The part of the sums that the logs have only as sums of several requests.
     pub summed: Vec<(&'static str, u64)>,
-    /// How many responses in the logs have no usage.
+    /// The number of responses in the logs that have no usage.
     pub without_usage: u64,
     /// Of how many responses the logs have the output alone.
     pub without_input: u64,
-    /// How many compactions took a request whose usage is not in the logs.
+    /// The number of compactions by a request whose usage is not in the logs.
     pub compactions: u64,
-    /// How many records of the logs could not be read: what they used is not known.
+    /// The number of records of the logs that could not be read. Their usage is not known.
     pub unreadable: u64,
 }
 
@@ -113,7 +113,7 @@ pub struct Group {
     pub name: String,
     /// The folder of a project.
     pub folder: Option<String>,
-    /// What its responses used.
+    /// The usage and the cost of its responses.
     pub spending: Spending,
 }
 
@@ -212,7 +212,8 @@ impl Totals {
         self.agents.values().map(AgentTotals::new).collect()
     }
 
-    /// What was used by each day, week, project, model or agent, days and weeks in order, else the dearest first.
+    /// Returns the usage by day, week, project, model or agent. Days and weeks are in order, the others by cost, the
+    /// dearest first.
     pub fn groups(&self, division: &Division, rules: &Rules, projects: &Projects) -> Vec<Group> {
         let Division { by, zone } = division;
         let mut prices = PriceList::new(rules);
@@ -376,7 +377,7 @@ mod tests {
         // 100 and 250 of the responses without ids, 250 of the one with an id.
         assert_eq!(input(&[a, b, c]), ("input", 600));
         assert_eq!(input(&[c, a, b]), ("input", 600));
-        // The same numbers at another time: another response.
+        // Equal numbers at another time are another response.
         let later = log(&[(local, cost(250, "2026-11-22T10:00:00Z", None))]);
         assert_eq!(input(&[a, b, c, &later]), ("input", 850));
     }
@@ -444,7 +445,7 @@ mod tests {
                 row("2026-11-23", 6_000_000, 6.0)
             ]
         );
-        // What both logs have belongs to the first project by name.
+        // A response of both logs belongs to the first project by name.
         assert_eq!(
             groups(By::Project, &all),
             [row("blog", 6_000_000, 6.0), row("shop", 1_000_000, 3.0)]

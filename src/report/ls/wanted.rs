@@ -1,4 +1,4 @@
-//! Which sessions a list has, in which order, and which responses its totals count.
+//! Chooses the sessions of a list and their order, and the responses that its totals count.
 
 use super::Sums;
 use super::spending::Spending;
@@ -11,12 +11,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use strum::{EnumIter, EnumMessage, IntoStaticStr};
 
-/// What the user wants to be listed.
+/// The user's choices for a list.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Whether totals follow.
+    /// The totals at the end of the list.
     pub sums: Sums,
-    /// What the totals are divided by.
+    /// The property by which the totals are divided; `None`: they are not.
     pub by: Option<By>,
     /// The clock by which days begin; `None`: UTC.
     pub zone: Option<TimeZone>,
@@ -32,7 +32,7 @@ pub struct Wanted {
     pub sort: Sort,
 }
 
-/// What totals are divided by. What is said of each is shown in the program's help.
+/// A property by which totals are divided. The program's help shows the docs of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumMessage, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum By {
@@ -48,10 +48,10 @@ pub enum By {
     Agent,
 }
 
-/// What totals are divided by, with the clock of days.
+/// The property by which totals are divided, with the time zone of days.
 #[derive(Debug, Clone)]
 pub struct Division {
-    /// What they are divided by.
+    /// The property by which they are divided.
     pub by: By,
     /// The clock by which days begin.
     pub zone: TimeZone,
@@ -95,7 +95,7 @@ impl By {
 }
 
 impl Wanted {
-    /// What the totals are divided by, with the clock of days.
+    /// Returns the property by which the totals are divided, with the time zone of days.
     pub(super) fn division(&self) -> Option<Division> {
         Some(Division {
             by: self.by?,
@@ -103,13 +103,13 @@ impl Wanted {
         })
     }
 
-    /// Whether a session of the project in this folder is wanted.
+    /// Returns true if a session of the project in this folder is wanted.
     pub(super) fn has_project(&self, folder: &str) -> bool {
         let wanted = self.project.as_deref();
         wanted.is_none_or(|wanted| is_named(folder, wanted))
     }
 
-    /// Whether a response is wanted, by its time and model.
+    /// Returns true if a response is wanted, by its time and model.
     pub(super) fn has_response(&self, at: Option<Timestamp>, model: Option<&str>) -> bool {
         self.since.is_none_or(|since| at >= Some(since))
             && is_part(self.model.as_deref(), model.unwrap_or_default())
@@ -150,7 +150,7 @@ impl Wanted {
     }
 }
 
-/// Whether a name contains what is wanted, in any case.
+/// Returns true if a name contains what is wanted, in any case.
 pub(crate) fn is_part(wanted: Option<&str>, name: &str) -> bool {
     wanted.is_none_or(|wanted| contains(name, &wanted.to_lowercase()))
 }

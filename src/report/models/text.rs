@@ -125,7 +125,7 @@ fn price(row: &PriceRow) -> String {
     text
 }
 
-/// What survives a policy's compaction, as far as its row has numbers for it.
+/// Returns what a policy's compaction keeps, as far as its row has numbers for it.
 fn in_numbers(policy: &Policy) -> String {
     let sizes = [
         (policy.keep_recent, "of the newest history"),
