@@ -17,26 +17,26 @@ use std::io::{self, Write};
 use std::path::Path;
 use tokens::Counter;
 
-/// What was decoded.
+/// The records of a log as they were decoded.
 #[derive(Default, Serialize)]
 pub struct Records {
     /// The agent's id.
     pub agent: &'static str,
     /// The log's path.
     pub path: String,
-    /// What the records contain, in the order of the log.
+    /// The content of the records, in the order of the log.
     pub records: Vec<Row>,
-    /// How many items there are.
+    /// The number of items.
     pub items: u64,
-    /// How many usage reports there are.
+    /// The number of usage reports.
     pub usage_reports: u64,
-    /// How many records were skipped.
+    /// The number of records that were skipped.
     pub skipped: u64,
-    /// How many records are of an unknown type.
+    /// The number of records of an unknown type.
     pub unknown: u64,
-    /// How many lines could not be read.
+    /// The number of lines that could not be read.
     pub unreadable: u64,
-    /// How many sessions the records belong to.
+    /// The number of sessions that the records belong to.
     pub sessions: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Records {
 pub struct Row {
     /// The first line of the record, 1-based.
     pub line: u64,
-    /// What it is: `item`, `usage`, `compaction`.
+    /// The kind of its event: `item`, `usage`, `compaction`.
     pub event: &'static str,
     /// More about it, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -66,7 +66,7 @@ pub struct Item {
     pub tool: Option<Box<str>>,
     /// Its size as counted here.
     pub tokens: u64,
-    /// How it begins.
+    /// Its first words.
     pub preview: String,
 }
 

@@ -38,7 +38,7 @@ const CAUSES: [&str; 8] = [
     "user",
 ];
 
-/// What Claude Code names as the parts of a context.
+/// The names that Claude Code gives to the parts of a context.
 const PARTS: [&str; 11] = [
     "Autocompact buffer",
     "Custom agents",
@@ -53,7 +53,7 @@ const PARTS: [&str; 11] = [
     "System tools (deferred)",
 ];
 
-/// What is known to be nobody's own.
+/// The names that are public, and stay in a report.
 pub struct Known<'k> {
     /// The built-in models table.
     pub rules: &'k Rules,
@@ -73,7 +73,7 @@ pub struct Redactor {
     names: Mutex<HashSet<Key>>,
 }
 
-/// What was left out.
+/// The counts of what was left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Beginnings of items, and reasons why a record could not be read.
@@ -123,7 +123,7 @@ impl Redactor {
         }
     }
 
-    /// What was left out so far.
+    /// Returns the counts of what was left out so far.
     pub fn left_out(&self) -> LeftOut {
         LeftOut {
             names: lock(&self.names).len() as u64,
@@ -259,7 +259,7 @@ impl Redactor {
         pseudonym("project", folder)
     }
 
-    /// The same of the facts about a log.
+    /// Replaces the path and the ids of a log by pseudonyms.
     pub(crate) fn facts(&self, facts: &mut FileFacts) {
         lock(&self.left_out).paths += 1;
         let path = pseudonym("log", &facts.path.to_string_lossy());
@@ -300,7 +300,7 @@ fn digest(kind: &str, name: &str) -> u32 {
     (Key::of_parts(&[kind, name]).get() >> 32) as u32
 }
 
-/// What a report measures and keeps of the texts that it reads.
+/// Measures the texts of a log for a report, and leaves them out if that was asked for.
 pub struct Reader {
     sizes: Box<dyn Measure + Send + Sync>,
     redactor: Option<Arc<Redactor>>,

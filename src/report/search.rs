@@ -23,10 +23,10 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// How many logs are looked through ahead of the one whose matches are shown.
+/// The number of logs that are searched ahead of the one whose matches are shown.
 const AHEAD: usize = 8;
 
-/// What is searched for.
+/// The options of a search.
 pub struct Search<'a> {
     /// The pattern.
     pub matcher: &'a Matcher,
@@ -42,7 +42,7 @@ pub struct Search<'a> {
     pub limit: Option<usize>,
 }
 
-/// Whether matches are marked with colours.
+/// The colours of matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colours {
     /// They are.
@@ -51,7 +51,7 @@ pub enum Colours {
     Off,
 }
 
-/// What a search has found.
+/// The outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Something.
@@ -66,7 +66,7 @@ pub struct Hit<'a> {
     pub fleet: &'a Fleet,
     /// Its session.
     pub key: SessionKey,
-    /// The same.
+    /// Its session, as `key` has it in the fleet.
     pub session: &'a Session,
     /// Its log.
     pub facts: &'a FileFacts,
@@ -76,15 +76,15 @@ pub struct Hit<'a> {
     pub item: ItemRef<'a>,
     /// Its size. What no report settled is by length.
     pub tokens: u64,
-    /// How that is known.
+    /// The source of the size.
     pub source: Source,
-    /// What matches in it.
+    /// The lines of it that match.
     pub lines: &'a Lines,
 }
 
 /// Takes what a search finds, as it is found.
 pub trait Taker {
-    /// Whether a session is searched.
+    /// Returns true if a session is to be searched.
     fn wants(&self, key: SessionKey) -> bool;
 
     /// Takes an item that matches.
@@ -265,11 +265,11 @@ impl Search<'_> {
 struct Printer<'a> {
     writer: Box<dyn Writer>,
     out: &'a mut dyn Write,
-    /// How many more are wanted.
+    /// The number of items that are still wanted.
     left: usize,
     verdict: Verdict,
     failed: Option<Error>,
-    /// What could not be read.
+    /// The paths that could not be read, each with the reason.
     problems: Vec<(PathBuf, String)>,
 }
 

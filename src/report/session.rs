@@ -42,21 +42,21 @@ use tokens::Counter;
 pub struct Report<'a> {
     /// The session.
     pub session: &'a Session,
-    /// What lists show of it.
+    /// Its entry in a list.
     pub gauge: Gauge,
     /// The file it was read from.
     pub facts: &'a FileFacts,
-    /// What tells it from others of its project; `None`: not known.
+    /// The title, which identifies it among the sessions of its project; `None`: not known.
     pub title: Option<String>,
-    /// When it will compact.
+    /// The forecast of the next compaction.
     pub forecast: Result<Forecast, NoForecast>,
-    /// All that can compact it next, the nearest first.
+    /// The possible next compactions, the nearest first.
     pub next: Vec<Next>,
     /// The user's clock.
     pub clock: Clock,
-    /// How many other sessions the file holds, if its format allows several.
+    /// The number of other sessions in the file, if its format allows several.
     pub others: usize,
-    /// What was left out, if that was asked for.
+    /// The counts of what was left out; `None`: texts are shown.
     pub left_out: Option<LeftOut>,
     checked: Checked,
 }
@@ -384,7 +384,7 @@ impl Followed<'_> {
                     writeln!(err, "'{}' is back", path.display())?;
                 }
             }
-            // That the file is gone is written once, above.
+            // The line about a file that is gone is written once, above.
             Delivery::Problem { path: of, .. }
                 if of == path && self.log.system.stat(path).is_err() => {}
             Delivery::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
@@ -401,7 +401,7 @@ fn is_change(update: &Update) -> bool {
     )
 }
 
-/// How many updates may wait to be printed; if there are more, the reading of logs waits.
+/// The most updates that wait to be printed. With more, the reading of logs waits.
 const WAITING_UPDATES: usize = 256;
 /// After this long without an update, it is checked whether anybody still reads the reports.
 const READER_CHECK: Duration = Duration::from_secs(1);

@@ -28,7 +28,7 @@ impl<'c> Whole<'c> {
         fleet
     }
 
-    /// The same with ids and paths, to select a session by.
+    /// Makes a fleet with ids and paths, from which a session can be selected.
     pub(crate) fn named(&mut self, log: &LogFile, sessions: Sessions) -> Fleet {
         let mut overrides = self.settings.of(
             log,

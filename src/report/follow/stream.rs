@@ -46,11 +46,11 @@ struct State {
     is_ended: bool,
 }
 
-/// What the writer does next.
+/// The next step of the writer.
 pub(super) enum Step {
-    /// To write what was made ready, and to print these problems.
+    /// It writes the lines that are ready, and prints these problems.
     Ready(Vec<(PathBuf, String)>),
-    /// Nothing more.
+    /// It stops.
     Ended,
 }
 

@@ -26,7 +26,7 @@ const PROVIDERS: [&str; 16] = [
 /// The longest number that is part of a known name: a date.
 const LONGEST_NUMBER: usize = 8;
 
-/// What tells known models from others.
+/// Separates known models from others.
 pub(super) struct Models {
     /// The words of all names in the built-in table.
     words: HashSet<String>,
@@ -67,7 +67,7 @@ impl Models {
             .filter(|pattern| matches_model(pattern, name))
             .map(|pattern| pattern.replace('*', &other))
             .filter(|filled| filled.contains(&other));
-        // Where none fits, a window that the user set for this model by name does not hold for it.
+        // If none fits, a window that the user set for this model by name does not apply to it.
         let same = std::iter::once(other.clone()).find(|other| fits(other));
         same.or_else(|| filled.find(|filled| fits(filled)))
             .or(Some(other))

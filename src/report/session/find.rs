@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which session the user asks for.
+/// The session that the user asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'a> {
     /// A log file, a folder, or `-` for standard input; `None`: all logs that there are.
@@ -56,14 +56,14 @@ pub(crate) fn find(
     };
     let log = all.logs.remove(&key.file);
     let log = log.context("the session has no log")?;
-    // What is first at the end of a log with several is not always its main session.
+    // The first session at the end of a log with several is not always its main session.
     let is_one = |_: &&Gauge| key.lane != Lane::Main || log.format.holds_several;
     let gauge = all.fleet.gauge(key).filter(is_one);
     let id = gauge.and_then(|gauge| gauge.meta.id.as_deref().map(str::to_owned));
     Ok((log, id))
 }
 
-/// How much of a session's id or name is given.
+/// The match of a word with a session.
 enum Match {
     /// The whole id.
     Whole,
@@ -71,7 +71,8 @@ enum Match {
     Part,
 }
 
-/// Whether a word, in lower case, is a session's id, the beginning or end of it, or in its title or name.
+/// Compares a word, in lower case, with a session. It can be the id, its beginning or end, or a part of the title or
+/// the name. `None`: it is none of these.
 fn matches(fleet: &Fleet, key: SessionKey, word: &str) -> Option<Match> {
     let id = fleet.gauge(key)?.meta.id.as_deref().unwrap_or_default();
     let id = id.to_lowercase();
@@ -149,8 +150,8 @@ pub(crate) fn find_session(
     })
 }
 
-/// The same in a log that was read through. A list names a session after the end of its log, where a conversation may have
-/// another id than the one it began with: what is wanted may be that.
+/// Finds the session in a log that was read through. A list reads only the end of a log, where a conversation may have
+/// another id than at its beginning. `wanted` may be that id.
 pub(crate) fn find_in_log(
     context: &ReportContext,
     log: &LogFile,

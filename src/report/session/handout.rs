@@ -19,15 +19,15 @@ use render::number::counted;
 use render::own_count::own_count;
 use render::text::{capitalised, inert, short_model};
 
-/// What the audit of the session has found.
+/// The result of the session's audit.
 #[derive(Default)]
 pub(super) enum Checked {
-    /// This.
+    /// The audit, which was made.
     Audited(OfSession),
-    /// Nothing: the log came through a pipe, and cannot be read again.
+    /// No audit: the log came through a pipe, and cannot be read again.
     #[default]
     Piped,
-    /// Nothing: it could not be read again.
+    /// No audit: the log could not be read again.
     Unread,
 }
 
@@ -114,7 +114,7 @@ fn time(at: Timestamp) -> String {
     at.strftime("%F %H:%M UTC").to_string()
 }
 
-/// How full the context is.
+/// Returns the section on the size of the context.
 fn fill(report: &Report<'_>, context: &Context, limits: &Limits) -> Section {
     let session = report.session;
     let gauge = Gauge {

@@ -72,7 +72,7 @@ part! { Report<'a>(
     left_out?: LeftOut = report.left_out,
 }}
 
-// What the agent's client estimates to fill the context.
+// The client's own estimate of its context.
 part! { ClientPart<'a>(said: &'a Breakdown) {
     at: Timestamp = said.at,
     tokens: u64 = said.tokens,
@@ -140,7 +140,7 @@ part! { ContextPart(gauge: &Gauge) {
         .filter(|tokens| *tokens > 0),
 }}
 
-// What is left until the next compaction.
+// The forecast of the next compaction.
 part! { ComingPart(
     forecast: &Result<Forecast, NoForecast>,
     next: &[Next],
@@ -148,7 +148,7 @@ part! { ComingPart(
     limits: Limits,
 ) {
     trigger: Option<u64> = limits.trigger,
-    // Whether it holds at the end of a turn only.
+    // True if the trigger applies only at the end of a turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     at_turn_end: bool = limits.at_turn_end,
     trigger_source: &'static str = limits.trigger_source.name(),
@@ -162,13 +162,13 @@ part! { ComingPart(
         .as_ref()
         .ok()
         .and_then(|f| f.minutes.as_ref().map(|minutes| Band::new(minutes, 10.0))),
-    // All that can compact it next, the nearest first: `trigger` is the first of its kind.
+    // The possible next compactions, the nearest first. `trigger` is the first of its kind.
     next: Vec<NextPart> = next.iter().map(NextPart::new).collect(),
 }}
 
 part! { NextPart(next: &Next) {
     kind: &'static str = next.kind.name(),
-    // Whether it is sure once its size or time is reached: nobody knows from here whether somebody types.
+    // True if it is sure at its size or time. The program cannot know whether the user types before.
     sure: bool = next.is_sure,
     tokens: Option<u64> = next.tokens,
     left: Option<u64> = next.left,
@@ -277,7 +277,7 @@ part! { UnloggedPart<'a>(hooked: &'a HookedCompaction) {
     source: &'static str = CauseSource::Hook.name(),
 }}
 
-// What is reported of an item wherever it is listed; `id` is its index in `messages`.
+// The fields of an item in all lists; `id` is its index in `messages`.
 part! { ItemPart<'a>(items: &'a ItemList, item: SizedItem) {
     id: usize = item.0,
     line: u64 = items.at(item.0).place().line(),

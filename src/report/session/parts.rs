@@ -46,7 +46,7 @@ pub fn cache(gauge: &Gauge, now: Timestamp) -> Value {
     value(&cache.map(|cache| CachePart::new(&cache, &gauge.next_prompt(), now)))
 }
 
-/// How many requests are left: `requests_left` of `compaction`.
+/// Returns the requests until the next compaction: `requests_left` of `compaction`.
 pub fn requests_left(forecast: &Result<Forecast, NoForecast>) -> Value {
     let band = forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0));
     value(&band)

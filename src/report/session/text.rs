@@ -21,7 +21,7 @@ use render::text::{inert, left};
 use render::{NONE, cause, or_none};
 use std::io;
 
-/// How many of the largest items and tools are listed.
+/// The most items and tools that are listed, the largest first.
 pub(super) const LISTED_ROWS: usize = 10;
 
 /// The table of tools.
@@ -115,7 +115,8 @@ fn write_head(out: &mut Page<'_>, report: &Report<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// How full the context is, on one line of the same shape for all sessions: in percent of the trigger, as on the screens.
+/// Returns the line on the size of the context, in percent of the trigger as on the screens. It has the same shape for
+/// all sessions.
 pub(crate) fn gauge_line(session: &Session, context: &Context, limits: &Limits) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),

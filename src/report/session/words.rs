@@ -44,7 +44,7 @@ pub(super) fn agents_number(session: &Session) -> Option<String> {
     Some(format!("the agent's own number is {count}; {ours} {how}"))
 }
 
-/// What else can compact it next, how its rule changed, and what its prompt cache does.
+/// Returns lines on other causes of a compaction, changes of their rules, and the prompt cache.
 pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     let session = report.session;
     let mut lines = triggers::sentences(&report.next, clock);
@@ -76,7 +76,7 @@ pub(super) fn beside_size(report: &Report<'_>, clock: &Clock) -> Vec<String> {
     lines
 }
 
-/// When it will compact; `None`: the sentence on the limits says that there is no trigger.
+/// Returns the forecast; `None`: the sentence on the limits says that there is no trigger.
 pub(super) fn forecast(report: &Report<'_>) -> Option<String> {
     match &report.forecast {
         Ok(forecast) => Some(forecast.to_string()),
@@ -100,7 +100,7 @@ pub(super) fn tool(name: String, tool: &Tool) -> [String; 9] {
     ]
 }
 
-/// What a server costs, after its name.
+/// Returns the size of a server, to follow its name.
 pub(super) fn server(server: &Server) -> String {
     let tools = counted(server.tools as u64, "tool");
     let [schema, now] = [server.schema, server.in_context].map(tokens);
@@ -140,7 +140,7 @@ fn policy_name(row: &WhatIf) -> String {
     }
 }
 
-/// What of the log is not counted.
+/// Returns lines on the parts of the log that are not counted.
 pub(super) fn not_counted(session: &Session) -> Vec<Line> {
     let mut all = Vec::new();
     if let Some((place, why)) = &session.first_unreadable {

@@ -7,10 +7,10 @@ use textwrap::{Options, WordSplitter};
 
 /// The fewest columns that lines are fitted to.
 const LEAST_COLUMNS: usize = 20;
-/// How much further the rest of a line begins than the line itself.
+/// The columns by which the rest of a line is indented further than its beginning.
 const HANGING: usize = 2;
 
-/// Where a report is written.
+/// The output of a report for people.
 pub struct Page<'w> {
     out: &'w mut dyn Write,
     columns: Option<usize>,

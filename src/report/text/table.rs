@@ -13,13 +13,13 @@ const GAP: usize = 2;
 pub(crate) struct Column {
     /// Its heading.
     heading: &'static str,
-    /// What it has in its cells.
+    /// The kind of its cells.
     holds: Holds,
     /// Of the columns that do not fit, the one with the highest number is left out first. 0: it stays.
     rank: u8,
-    /// Whether it is left out where no cell has a value.
+    /// True if it is left out where no cell has a value.
     is_optional: bool,
-    /// Whether it is shown at all.
+    /// True if it may be shown.
     pub(crate) is_shown: bool,
 }
 
@@ -34,7 +34,7 @@ impl Column {
         }
     }
 
-    /// The same, left out where no cell has a value.
+    /// Returns a column that is left out where no cell has a value.
     pub(crate) const fn optional(heading: &'static str, holds: Holds, rank: u8) -> Column {
         Column {
             is_optional: true,
@@ -43,7 +43,7 @@ impl Column {
     }
 }
 
-/// What the cells of a column have.
+/// The kind of the cells of a column.
 #[derive(Clone, Copy)]
 pub(crate) enum Holds {
     /// Numbers, at its right.

@@ -1,4 +1,4 @@
-//! How good the numbers of a session are, as an audit of its own log has found.
+//! Shows how good the numbers of a session are, by an audit of its own log.
 
 use super::Checked;
 use crate::audit::{Errors, OfSession, share, signed_share};

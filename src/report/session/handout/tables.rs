@@ -142,7 +142,7 @@ pub(super) fn tools(session: &Session) -> Option<Section> {
     )))))
 }
 
-/// What caused a compaction or clear.
+/// Returns the cause of a compaction or clear.
 fn cause(cause: &Cause, source: CauseSource) -> Line {
     let name = match cause {
         Cause::Other(name) => Line::log(name),
@@ -263,7 +263,7 @@ pub(super) fn what_if(session: &Session) -> Option<Section> {
     })
 }
 
-/// How the numbers of the report are known.
+/// Returns the section on the sources of the numbers.
 pub(super) fn sources(session: &Session, limits: &Limits) -> Section {
     let mut sums = [(0_u64, 0_usize); Source::ALL.len()];
     for (_, size, source) in session.in_context() {
