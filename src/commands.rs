@@ -48,9 +48,10 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use tui::Start;
 
-/// How many files reports have open at once: logs in several threads, and databases with their journals.
+/// The number of files that reports have open at once: logs in several threads, and databases with their journals.
 const FILES_FOR_REPORTS: usize = 12;
-/// How many files the screens have open at once: those, the terminal, signals and the watch on folders.
+/// The number of files that the screens have open at once: those of reports, the terminal, signals and the watch on
+/// folders.
 const FILES_FOR_SCREENS: usize = 24;
 
 /// A terminal monitor for the context windows of LLM agents.
@@ -154,14 +155,14 @@ trait Run {
     fn run(&self, call: &mut Call<'_>) -> Result<()>;
 }
 
-/// What a command is run with.
+/// The inputs and outputs of a command.
 struct Call<'a> {
     /// The configuration file that the user names.
     config: Option<PathBuf>,
     user: &'a User,
-    /// What an agent passes to it.
+    /// The bytes that an agent passes to it.
     input: Box<dyn Read + Send>,
-    /// Which streams a person looks at.
+    /// The streams that are terminals.
     terminals: Terminals,
     /// Reports.
     out: &'a mut dyn Write,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Lines around a change that are shown too.
 const CONTEXT_LINES: usize = 3;
-/// What a tab is shown as.
+/// The spaces that a tab is shown as.
 const TAB: &str = "    ";
 
 /// `ctxgauge setup`.
@@ -194,7 +194,8 @@ impl AgentSetup {
 /// The most lines of a file that are listed as left in it.
 const MOST_LEFT: usize = 20;
 
-/// What a person has to do for a part that is in no file which is changed here; `None`: there is no such part.
+/// Returns the step that the user has to do by hand for a part in a file that is not changed here; `None`: there is
+/// none.
 fn step(agent: Agent, part: Part, program: &Program, is_undone: bool) -> Option<String> {
     let is_its = (agent, part) == (Agent::ClaudeCode, Part::Server);
     is_its.then(|| {
@@ -255,7 +256,7 @@ fn program(user: &User, by_name: bool) -> Program {
     Program::at(&first.filter(is_own).unwrap_or(own))
 }
 
-/// What a person has to do besides.
+/// Returns the step that the user has to do besides; `None`: there is none.
 fn note(agent: Agent, parts: &[Part]) -> Option<&'static str> {
     let is_codex = agent == Agent::Codex && parts.contains(&Part::Hooks);
     is_codex.then_some(

@@ -16,10 +16,10 @@ pub struct Agents {
     pub command: Option<AgentsCommand>,
     /// Only this agent, with all that is known of it: the same as `--agent`.
     pub name: Option<String>,
-    /// Which logs to count.
+    /// The logs to count.
     #[command(flatten)]
     pub logs: Logs,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub print: Print,
 }
@@ -43,10 +43,10 @@ pub struct Check {
     /// How many records to show.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub records: usize,
-    /// Whose log it is.
+    /// The agent whose log it is.
     #[command(flatten)]
     pub only: Only,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub print: Print,
 }

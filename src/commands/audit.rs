@@ -17,7 +17,7 @@ pub struct Audit {
     /// List what this estimator predicted worst, and judge it. Default: calibrated.
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<Estimator>,
-    /// Which sessions.
+    /// The sessions to audit.
     #[command(flatten)]
     pub all: All,
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of its lines that are shown.
 const MOST_BYTES: u64 = 64 << 10;
-/// How long it may take. Qwen Code ends a status line after 5 s, and Claude Code begins anew when anything changes, so that a
-/// slow one is never seen.
+/// The longest time that it may take. Qwen Code ends a status line after 5 s, and Claude Code starts it again when
+/// anything changes, so a slow one is never seen.
 const LONGEST: Duration = Duration::from_secs(4);
-/// The same in Cursor, which ends a status line after 2 s.
+/// The longest time in Cursor, which ends a status line after 2 s.
 const LONGEST_IN_CURSOR: Duration = Duration::from_millis(1_500);
 
 /// The pause between two looks at whether it has ended.
@@ -96,7 +96,7 @@ impl Chained {
         while IS_ENDING.load(Ordering::SeqCst) {
             thread::park();
         }
-        // Until it is waited for, no other group has its number.
+        // No other group can have its number before it is waited for.
         files::kill_group(self.child.id());
         RUNNING.store(NONE, Ordering::SeqCst);
         self.child.kill()?;

@@ -61,7 +61,7 @@ pub struct Check {
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub plain: Plain,
 }

@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 /// `ctxgauge config`.
 #[derive(Debug, Args)]
 pub struct Config {
-    /// What to do with it.
+    /// The command of `config`.
     #[command(subcommand)]
     what: What,
 }
 
-/// What to do with the configuration.
+/// The commands of `config`.
 #[derive(Debug, Subcommand)]
 enum What {
     /// Show each key with its value, its default, and where the value came from.

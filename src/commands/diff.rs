@@ -33,13 +33,13 @@ pub struct Diff {
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
-    /// What to leave out.
+    /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub plain: Plain,
 }

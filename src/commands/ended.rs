@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 use tui::EndedBy;
 
-/// How long a terminal that takes no output is waited for when a signal ends the program.
+/// The longest wait for a terminal that takes no output when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(50);
 
 /// The work that a signal ends: what was begun last.
@@ -25,10 +25,10 @@ struct Work {
     printed: Printed,
 }
 
-/// When a command writes to standard output.
+/// The time at which a command writes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Printed {
-    /// When its work is done, or never.
+    /// At the end of its work, or never.
     AtTheEnd,
     /// While it works.
     Meanwhile,
@@ -89,7 +89,7 @@ fn end(by: EndedBy) {
     by.end_program();
 }
 
-/// What was done before the end.
+/// Returns a sentence on the work that was done before the end.
 fn done(read: &str, written: &Written, printed: Printed) -> String {
     let mut done: Vec<String> = Vec::new();
     if !read.is_empty() {

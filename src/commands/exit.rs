@@ -9,13 +9,13 @@ pub const WRONG_USAGE: u8 = 2;
 /// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
 const BUSY: u8 = 75;
 
-/// How a command ends that did not fail, or whose failure has an exit code of its own.
+/// The end of a command that did not fail, or whose failure has an exit code of its own.
 #[derive(Debug, thiserror::Error)]
 pub enum Exit {
     /// A bound was passed. It is printed already.
     #[error("a bound was passed")]
     BoundPassed,
-    /// What was checked is wrong. It is printed already.
+    /// A check has found a problem. It is printed already.
     #[error("what was checked is wrong")]
     Wrong,
     /// A search has found nothing.
@@ -30,12 +30,12 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What ended a command that scripts branch on: an error that has no exit code of its own is trouble.
+    /// Returns the exit of a command that scripts branch on. An error without an exit code of its own is trouble.
     pub fn of(error: anyhow::Error) -> Exit {
         error.downcast::<Exit>().unwrap_or_else(Exit::Trouble)
     }
 
-    /// Whether it is an answer: what there was to print is printed.
+    /// Returns true if it is an answer: all output is printed.
     pub fn is_answer(&self) -> bool {
         matches!(self, Exit::BoundPassed | Exit::Wrong | Exit::NothingFound)
     }

@@ -44,7 +44,7 @@ pub struct Export {
     /// Print the JSON schema of the table's rows, and read no log.
     #[arg(long, conflicts_with_all = ["output", "format", "redact", "since"])]
     pub schema: bool,
-    /// What to leave out.
+    /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// The logs to read.

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// How long a reader that takes nothing is waited for when a signal ends the program.
+/// The longest wait for a reader that takes nothing when a signal ends the program.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// `ctxgauge follow`.
@@ -30,7 +30,7 @@ pub struct Follow {
     /// Say titles and first prompts too.
     #[arg(long, conflicts_with = "redact")]
     pub texts: bool,
-    /// What to leave out.
+    /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// The logs to read.
@@ -88,7 +88,7 @@ fn time(text: &str) -> Result<Duration, &'static str> {
         .ok_or("not a time of at most a day, such as 500ms, 1s or 1m")
 }
 
-/// The same; not so short that there is nothing but heartbeats.
+/// Reads a time that is long enough for a heartbeat. Shorter ones would leave no time for other lines.
 fn heartbeat(text: &str) -> Result<Duration, &'static str> {
     match time(text) {
         Ok(time) if time < SHORTEST_HEARTBEAT => Err("at least 100ms"),

@@ -56,8 +56,8 @@ impl Run for Help {
 }
 
 impl Help {
-    /// All that there is on the topic: the command's options, the page of its name, else the sections that have it in
-    /// their heading.
+    /// Returns the help on the topic: the command's options and the page of its name, or else the sections that have it
+    /// in their heading.
     fn text(&self, columns: usize, emphasis: Emphasis) -> Result<String> {
         let Some(topic) = self.topic.first() else {
             return Ok(overview(emphasis));
@@ -79,7 +79,7 @@ impl Help {
     }
 }
 
-/// What the program and its commands do, and the topics.
+/// Returns the help on the program, its commands and the topics.
 fn overview(emphasis: Emphasis) -> String {
     let mut text = command_help(&[], emphasis).unwrap_or_default();
     text.push_str("\nTopics of `ctxgauge help TOPIC`:\n");

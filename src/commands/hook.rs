@@ -38,10 +38,10 @@ pub struct Hook {
     pub ctxgauge: bool,
 }
 
-/// What a hook prints.
+/// The output of a hook, and its troubles.
 type Printed = (Option<String>, Vec<Trouble>);
 
-/// How far a hook is.
+/// The progress of a hook.
 enum Progress {
     /// It has read what the agent passes.
     Read(Box<Event>),
@@ -71,7 +71,7 @@ impl Run for Hook {
                 Ok(Progress::Read(read)) => event = Some(read),
                 Ok(Progress::Done(done)) => break done,
                 Err(RecvTimeoutError::Timeout) if !deadline.is_over() => {}
-                // What goes on in the thread ends with the process.
+                // The thread ends with the process.
                 Err(_) => {
                     event.iter().for_each(|event| note_missed(call.user, event));
                     return Ok(());

@@ -1,4 +1,5 @@
-//! What the environment says about the terminal: its characters and columns, and whether it can show screens.
+//! Reads the properties of the terminal from the environment: its characters and columns, and whether it can show
+//! screens.
 
 use crate::config::Config;
 use anyhow::{Result, bail};
@@ -7,7 +8,7 @@ use jiff::tz::TimeZone;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
-/// Which of the standard streams are terminals.
+/// The standard streams that are terminals.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Terminals {
     /// Nobody passes anything on standard input.
@@ -29,8 +30,8 @@ impl Terminals {
     }
 }
 
-/// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
-/// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
+/// Returns true if the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it.
+/// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). If none is set, as in
 /// containers and remote shells, the terminal is assumed to use UTF-8.
 pub(super) fn is_ascii(env: &Env) -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -66,7 +67,7 @@ pub(super) fn zone(env: &Env) -> TimeZone {
     named.unwrap_or_else(TimeZone::system)
 }
 
-/// Whether no colours are wanted: by the environment, or by the configuration.
+/// Returns true if the environment or the configuration asks for no colours.
 pub(super) fn is_plain(env: &Env, config: &Config) -> bool {
     let is_dumb = env.get("TERM").is_some_and(|term| term == "dumb");
     env.get("NO_COLOR").is_some() || is_dumb || config.no_color
@@ -83,7 +84,7 @@ pub(super) fn has_styles(env: &Env, terminals: Terminals) -> bool {
     takes_escapes(env, terminals) && env.get("NO_COLOR").is_none()
 }
 
-/// Whether the terminal has a cursor to move.
+/// Returns true if the terminal has a cursor to move.
 pub(super) fn has_cursor(env: &Env) -> bool {
     let term = env.get("TERM");
     !files::HAS_TERMINAL_VARIABLES || term.is_some_and(|term| term != "dumb" && term != "unknown")

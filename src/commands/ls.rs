@@ -38,7 +38,7 @@ pub struct Ls {
     /// Which sessions come first.
     #[arg(long, value_name = "KEY", default_value = "recent", value_parser = one_of(Sort::iter(), with_help))]
     pub sort: Sort,
-    /// Which sessions.
+    /// The sessions to list.
     #[command(flatten)]
     pub all: All,
 }

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// What other programs call it, and what it is called here.
+/// The names that other programs have for a command, each with its name here.
 const SYNONYMS: [(&str, &str); 4] = [
     ("sessions", "ls"),
     ("show", "report"),
@@ -14,7 +14,7 @@ const SYNONYMS: [(&str, &str); 4] = [
     ("version", "--version"),
 ];
 
-/// Why the command line cannot be meant as it is: its first word is neither a file nor a command. `None`: it is one.
+/// Returns the error for a first word that is neither a file nor a command; `None`: it is one of them.
 ///
 /// `arguments` are those of the process, the program's own name first.
 pub fn unknown_command(arguments: &[OsString]) -> Option<String> {
@@ -35,7 +35,7 @@ pub fn unknown_command(arguments: &[OsString]) -> Option<String> {
     Some(format!("no file and no command '{word}'; {advice}"))
 }
 
-/// Whether a hook was meant to be run.
+/// Returns true if the command is `hook`.
 ///
 /// `arguments` are those of the process, the program's own name first.
 pub fn is_hook(arguments: &[OsString]) -> bool {
@@ -43,7 +43,7 @@ pub fn is_hook(arguments: &[OsString]) -> bool {
     word.is_some_and(|word| word == "hook")
 }
 
-/// Whether a word can be the name of a command.
+/// Returns true if a word can be the name of a command.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)

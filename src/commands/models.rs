@@ -11,7 +11,7 @@ pub struct Models {
     /// Only what concerns the models, agents and tokenizers of this name, or with it in their names; `*` is any
     /// text.
     pub pattern: Option<String>,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub print: Print,
 }

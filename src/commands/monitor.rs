@@ -20,7 +20,7 @@ use tui::runtime::state::StateFile;
 use tui::theme::{ColourDepth, Themes};
 use tui::{self, Logs, Start};
 
-/// How many updates may wait for the screens; if there are more, the reading of logs waits.
+/// The most updates that wait for the screens. With more, the reading of logs waits.
 const WAITING_UPDATES: usize = 256;
 
 /// Options of the monitor.
@@ -29,7 +29,7 @@ pub struct Monitor {
     /// Log files or folders to watch; `-` reads standard input.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Those that commands have as well.
+    /// The options that commands have as well.
     #[command(flatten)]
     pub shared: Shared,
     /// Use this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
@@ -68,7 +68,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     tui::run(plan.start()?)
 }
 
-/// What the screens are opened with. Nothing runs yet.
+/// The settings of the screens. Nothing runs yet.
 pub(super) struct Plan<'s> {
     setup: &'s Setup,
     options: Monitor,

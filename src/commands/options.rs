@@ -8,18 +8,18 @@ use report::{Charset, FORMATS, JSON, OutputFormat, Style};
 use std::path::{Path, PathBuf};
 use strum::EnumMessage;
 
-/// Which logs to find.
+/// The logs to find.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Logs {
     /// Search this folder too; can be repeated.
     #[arg(long, value_name = "FOLDER")]
     pub root: Vec<PathBuf>,
-    /// Which agent's.
+    /// The agent whose logs are read.
     #[command(flatten)]
     pub only: Only,
 }
 
-/// Which agent's logs to read.
+/// The agent whose logs are read.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Only {
     /// Read only the logs of this agent, by its id or its name on the screens; files you name are read as its
@@ -31,7 +31,7 @@ pub struct Only {
 /// The options of the monitor that commands have as well, and that may come before a command.
 #[derive(Debug, Default, PartialEq, Args)]
 pub struct Shared {
-    /// Which logs.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
     /// Use ASCII characters only.
@@ -57,18 +57,18 @@ impl Logs {
     }
 }
 
-/// How to write a report.
+/// The format of a report.
 #[derive(Debug, Args)]
 pub struct Print {
     /// Output format.
     #[arg(long, default_value = FORMATS[0].name, value_parser = one_of(&FORMATS, format_name))]
     pub format: &'static OutputFormat,
-    /// Which signs to use.
+    /// The characters of the output.
     #[command(flatten)]
     pub plain: Plain,
 }
 
-/// What all commands have that print a report, whatever formats they have.
+/// The options of all commands that print a report, in any formats.
 #[derive(Debug, Args)]
 pub struct Plain {
     /// Same as `--format json`.
@@ -145,7 +145,7 @@ impl Plain {
     }
 }
 
-/// Whether texts of logs are left out.
+/// The texts to leave out.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Redact {
     /// Leave out texts, titles, paths and what tools were called with, and replace ids and names of your own by
@@ -170,10 +170,10 @@ pub struct All {
     /// Files or folders; default: all logs of this machine.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Which logs.
+    /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub print: Print,
 }

@@ -14,15 +14,15 @@ use std::io::{self, Read, Write};
 /// The exit code of a command that did what it was asked to.
 const SUCCESS: u8 = 0;
 
-/// What a command line reads and where it prints.
+/// The input and the outputs of a command line.
 pub struct Streams<'a, W: Write> {
-    /// What an agent passes to it.
+    /// The bytes that an agent passes to it.
     pub input: Box<dyn Read + Send>,
     /// Reports.
     pub out: &'a mut Output<W>,
     /// Problems.
     pub err: &'a mut dyn Write,
-    /// Which of them a person looks at.
+    /// The streams that are terminals.
     pub terminals: Terminals,
 }
 
@@ -121,7 +121,7 @@ fn without_styles(usage: clap::Error, arguments: &[OsString]) -> clap::Error {
 fn after_write(failed: Option<&io::Error>, err: &mut dyn Write) -> u8 {
     match failed {
         None => SUCCESS,
-        // That the reader of our output has gone is no error.
+        // A reader of our output that has gone is no error.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => SUCCESS,
         Some(error) => {
             let _ = writeln!(err, "ctxgauge: could not write to standard output: {error}");

@@ -27,7 +27,7 @@ pub struct Report {
     /// The logs to read.
     #[command(flatten)]
     pub logs: Logs,
-    /// What to leave out.
+    /// The texts to leave out.
     #[command(flatten)]
     pub redact: Redact,
     /// Show texts, names and paths of the log in html and markdown, which are made without them otherwise, as by
@@ -43,7 +43,7 @@ pub struct Report {
     /// Replace what is there.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     pub plain: Plain,
 }

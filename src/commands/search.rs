@@ -46,12 +46,12 @@ pub struct Search {
     /// Mark the matches with colours.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Color,
-    /// Which sessions.
+    /// The sessions to search.
     #[command(flatten)]
     pub all: All,
 }
 
-/// When colours are written.
+/// The use of colours.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set, TERM is dumb or the configuration says no_color.

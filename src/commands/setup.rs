@@ -43,7 +43,7 @@ pub(super) struct LeftOut {
     pub(super) path: PathBuf,
     /// The agent's id.
     name: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub(super) error: anyhow::Error,
 }
 
@@ -62,7 +62,7 @@ impl Setup {
         Setup::of(loaded, named.or(default), user)
     }
 
-    /// As if there were no configuration.
+    /// Returns the setup without a configuration.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Setup {
         Setup::of(Loaded::default(), None, user)
     }
 
-    /// What else the configuration names, after it was read from this file.
+    /// Reads the files that the configuration names, after it was read from this file.
     pub(super) fn of(loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<Setup> {
         let config = loaded.config;
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
@@ -99,7 +99,8 @@ impl Setup {
         })
     }
 
-    /// What is not used: variables that set nothing, and rows of the user's models table. The name of each, and why.
+    /// Returns the parts that are not used: variables that set nothing, and rows of the user's models table. Each has
+    /// its name and the reason.
     pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
         let file = self.file.as_deref().unwrap_or(Path::new(""));
         let path = config::models_file(&self.config, file);
@@ -198,7 +199,7 @@ impl Setup {
         Ok(context)
     }
 
-    /// What leaves the texts of logs out of reports that are made in this context.
+    /// Returns the redactor for reports in this context.
     pub(super) fn redactor(&self, context: &ReportContext) -> Result<Arc<Redactor>> {
         redactor(&context.rules, &self.formats)
     }
@@ -222,7 +223,7 @@ impl Setup {
     }
 }
 
-/// What leaves the texts of logs out of reports that are made with these rules and formats.
+/// Returns the redactor for reports with these rules and formats.
 pub(super) fn redactor(rules: &Rules, formats: &[&'static Format]) -> Result<Arc<Redactor>> {
     let known = Known {
         rules: &config::rules()?,

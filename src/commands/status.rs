@@ -27,7 +27,7 @@ pub struct Status {
     /// Say on standard error which session was taken.
     #[arg(short, long)]
     pub verbose: bool,
-    /// How it looks.
+    /// The look of the line.
     #[command(flatten)]
     pub looks: Looks,
 }

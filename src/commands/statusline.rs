@@ -32,12 +32,12 @@ pub struct StatusLine {
     /// by it.
     #[arg(long, hide = true)]
     pub ctxgauge: bool,
-    /// How it looks.
+    /// The look of the line.
     #[command(flatten)]
     pub looks: Looks,
 }
 
-/// How a status line looks.
+/// The look of a status line.
 #[derive(Debug, Args)]
 pub struct Looks {
     /// What to show: normal, short, two-lines, or a format such as '{percent:colour}[ · {until}]'. Default: that of the
@@ -49,7 +49,7 @@ pub struct Looks {
     pub color: Color,
 }
 
-/// How colours are written.
+/// The use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Color {
     /// As `always`, unless NO_COLOR is set, TERM is dumb or the configuration says no_color.
@@ -122,7 +122,7 @@ pub(super) fn read_input(input: impl Read, terminals: Terminals) -> Result<Vec<u
     bytes.map_err(|_| NoInput::Other)
 }
 
-/// The same, or what was passed by then if it takes too long: an agent may leave its end open.
+/// Reads what an agent passes until it ends or the time is up: an agent may leave its end open.
 fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<Vec<u8>, NoInput> {
     if terminals.stdin {
         return Err(NoInput::Empty);
@@ -144,10 +144,10 @@ fn read_soon(input: impl Read + Send + 'static, terminals: Terminals) -> Result<
     }
 }
 
-/// How long an agent may take to pass its input.
+/// The longest time that an agent may take to pass its input.
 const LONGEST_INPUT: Duration = Duration::from_secs(1);
 
-/// What was passed so far.
+/// The bytes that were passed so far.
 struct Passed(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Passed {
@@ -195,7 +195,7 @@ pub(super) fn print(
 }
 
 impl Looks {
-    /// What the options and the configuration say. A wrong format is the usual one.
+    /// Returns the look that the options and the configuration ask for. A wrong format is replaced by the usual one.
     pub(super) fn look(&self, setup: &Setup, env: &Env) -> (Look, Option<Trouble>) {
         let config = &setup.config;
         let named = self

@@ -44,7 +44,7 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// Why it could not be written to, if it could not.
+    /// Returns the error of a failed write; `None`: all writes succeeded.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }

@@ -26,7 +26,7 @@ pub(super) fn write(user: &User, program: &Program, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// What is the case already.
+/// Returns the present state of a part, to follow its name; empty: it is not entered.
 fn state(agent: Agent, part: Part, user: &User, program: &Program) -> &'static str {
     match settings::enter(agent, &[part], user, program, Other::Refuse) {
         Ok(changes) if changes.iter().any(Change::is_some) => "",

@@ -65,7 +65,7 @@ fn check(call: &mut Call<'_>) -> Result<usize> {
     Ok(count)
 }
 
-/// What is wrong.
+/// The problems that were found so far.
 struct Found<'a> {
     /// The configuration file.
     path: PathBuf,
@@ -122,7 +122,7 @@ impl Found<'_> {
         }
     }
 
-    /// What is wrong with values that are used later.
+    /// Prints the problems with values that are used later.
     fn of_config(&mut self, loaded: &Loaded) -> Result<()> {
         if let Err(error) = loaded.config.keymap() {
             // A line for each; the first says what they are about.
@@ -137,7 +137,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// What is wrong in the files beside the configuration, and with what names them.
+    /// Prints the problems with the files beside the configuration, and with the keys that name them.
     fn beside(&mut self, loaded: Loaded, file: Option<PathBuf>, user: &User) -> Result<()> {
         let mut themes = config::themes(file.as_deref())?;
         if let Some(name) = loaded.config.theme.clone()
@@ -166,7 +166,7 @@ impl Found<'_> {
     }
 }
 
-/// Whether a theme's file is among those that are not valid: that is said of the file.
+/// Returns true if a theme's file is among those that are not valid. The problem is then printed for the file.
 fn is_left_out(themes: &UserThemes, name: &str) -> bool {
     let mut paths = themes.left_out.iter().map(|(path, _)| path);
     paths.any(|path| path.file_stem().is_some_and(|stem| stem == name))

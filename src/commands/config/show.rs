@@ -23,7 +23,7 @@ pub struct Show {
     /// As if this folder were searched too.
     #[arg(long, value_name = "FOLDER")]
     root: Vec<PathBuf>,
-    /// How to write it.
+    /// The format of the output.
     #[command(flatten)]
     print: Print,
 }
@@ -87,7 +87,7 @@ impl Show {
         is_wanted && !(self.set && value.origin == Origin::Default)
     }
 
-    /// What was chosen on the screens, where it comes before the file.
+    /// Returns the choices that were made on the screens, which prefer them to the file.
     fn on_screen(&self, call: &Call<'_>) -> Option<OnScreen> {
         let path = call.user.folders.state_file()?;
         let (file, _) = StateFile::open(path.clone());

@@ -4,7 +4,7 @@ use super::table::Table;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use textwrap::WordSplitter;
 
-/// How text is set off.
+/// The marks of emphasis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Emphasis {
     /// By escape sequences of a terminal.
@@ -64,13 +64,13 @@ struct Page {
     line: String,
     /// The open lists; the number of the next item, where they are numbered.
     lists: Vec<Option<u64>>,
-    /// Whether a block of code is open.
+    /// True while a block of code is open.
     is_code: bool,
-    /// Whether a picture is open.
+    /// True while a picture is open.
     is_picture: bool,
-    /// What the next block begins with.
+    /// The beginning of the next block.
     bullet: Option<String>,
-    /// Where the open link leads, and where its text begins.
+    /// The target of the open link, and the place where its text begins.
     link: Option<(String, usize)>,
     table: Option<Table>,
 }

@@ -1,4 +1,4 @@
-//! What can be asked for: commands, pages of the documentation, and sections of them.
+//! Finds the topics of `help`: commands, pages of the documentation, and sections of them.
 
 use crate::nearest::nearest;
 use assets::{PAGES, Page};
@@ -19,7 +19,7 @@ pub(super) fn sections(word: &str) -> Vec<(&'static Page, &'static str)> {
         .collect()
 }
 
-/// What a word that is no topic was meant to be.
+/// Returns the topic that a mistyped word is nearest to.
 pub(super) fn meant(word: &str, commands: &[&str]) -> Option<String> {
     let pages = PAGES.iter().map(|page| page.name);
     let names = commands.iter().copied().chain(pages);

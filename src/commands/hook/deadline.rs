@@ -1,4 +1,4 @@
-//! How long an agent waits for a hook.
+//! Limits the time that an agent waits for a hook.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const LEAST_WAIT: u32 = 5;
 /// And this many times, however little it has worked: a folder may be on a server that does not answer.
 const MOST_WAIT: u32 = 20;
-/// How often it is looked how much it has worked.
+/// The pause between two looks at the time that it has worked.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The end of what a hook may take: so much work, or 5 times as long, whichever is later; at most 20 times as long.
@@ -22,7 +22,7 @@ impl Deadline {
         Deadline { work, begun }
     }
 
-    /// How long to wait until it may be over.
+    /// Returns the time to wait before the next look.
     pub(super) fn pause(&self) -> Duration {
         let least = self.work.saturating_mul(LEAST_WAIT);
         let left = least.saturating_sub(self.begun.elapsed());
@@ -33,12 +33,12 @@ impl Deadline {
         }
     }
 
-    /// Whether it is over.
+    /// Returns true if it is over.
     pub(super) fn is_over(&self) -> bool {
         self.is_over_after(self.begun.elapsed(), files::cpu_time())
     }
 
-    /// The same, after this time, of which the program has worked as long as `worked`; `None`: that is not known.
+    /// Returns true if it is over after this time, of which the program has worked for `worked`; `None`: not known.
     fn is_over_after(&self, waited: Duration, worked: Option<Duration>) -> bool {
         let is_busy = worked.is_some_and(|worked| worked < self.work);
         let times = if is_busy { MOST_WAIT } else { LEAST_WAIT };

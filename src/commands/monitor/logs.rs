@@ -26,7 +26,7 @@ pub(super) struct Demo {
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     sender: Sender<Delivery>,
-    /// Whether a log was found, which ends the demo.
+    /// True once a log was found, which ends the demo.
     found: Arc<AtomicBool>,
 }
 
@@ -101,7 +101,7 @@ impl Logs for Demo {
 pub(super) struct Followed {
     handle: Handle,
     context: Arc<ReportContext>,
-    /// What is shown if there are no logs.
+    /// The demo, which is shown if there are no logs.
     demo: Demo,
 }
 

@@ -16,7 +16,7 @@ use std::thread;
 use tui::Finder;
 use tui::app::{FoundItem, SearchNews, SearchRequest};
 
-/// Why sessions of the demo are not searched.
+/// The reason why sessions of the demo are not searched.
 pub(super) const INVENTED: &str = "the sessions of the demo are invented";
 
 /// The most bytes of a line that are kept before its first match, and from there on: more than a row shows.
@@ -97,9 +97,9 @@ fn search(
 struct Reporter<'a> {
     finder: &'a Finder,
     sessions: &'a HashSet<SessionKey>,
-    /// Whether only some sessions of a log are wanted.
+    /// True if only some sessions of a log are wanted.
     is_filtered: bool,
-    /// How many sessions of each log were not searched so far.
+    /// The number of sessions of each log that are not searched yet.
     left: &'a mut HashMap<FileId, usize>,
 }
 
