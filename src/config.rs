@@ -47,21 +47,21 @@ pub struct Config {
     pub models: Option<PathBuf>,
     /// Windows that the user sets; the first row that matches a session applies.
     pub window: Vec<CustomWindow>,
-    /// When sessions compact; the first row that matches a session applies.
+    /// The triggers of sessions. The first row that matches a session applies.
     pub policy: Vec<CustomPolicy>,
     /// The theme's name; `None`: `terminal`.
     pub theme: Option<String>,
-    /// What fills bars, in all themes; `None`: as each theme defines it.
+    /// The characters that fill bars, in all themes; `None`: as each theme defines them.
     pub fills: Option<Fills>,
     /// Items from this size on are marked as oversized.
     pub oversized: Option<Threshold>,
     /// The user's keys.
     pub keys: Keyboard,
-    /// When to notify the user, and how.
+    /// The alerts: when and how the user is notified.
     pub alerts: Alerts,
-    /// What status lines show.
+    /// The format and the colours of status lines.
     pub statusline: StatusLine,
-    /// What hooks say.
+    /// The warnings and reports of hooks.
     pub hooks: Hooks,
     /// Use ASCII characters only.
     pub ascii: bool,

@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue, Error};
 
 /// Variables with a meaning of their own.
 const OTHERS: [&str; 1] = ["CTXGAUGE_SYNC"];
-/// What the variables of tests and benchmarks begin with.
+/// The prefixes of the variables of tests and benchmarks.
 const OF_TESTS: [&str; 2] = ["CTXGAUGE_BENCH_", "CTXGAUGE_TEST_"];
 
 /// A variable that sets a key.

@@ -95,7 +95,7 @@ pub(super) fn read(path: &Path, required: Required) -> Result<Option<String>> {
     }
 }
 
-/// Whether a file must exist.
+/// The requirement that a file exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Required {
     Yes,

@@ -3,15 +3,15 @@
 use model::alerts::Shares;
 use serde::Deserialize;
 
-/// What hooks say.
+/// The warnings and reports of hooks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "Row")]
 pub struct Hooks {
     /// The shares of the trigger at which they warn, each above 0 and up to 1, the smallest first.
     pub shares: Vec<f64>,
-    /// Whether they warn the model too.
+    /// True if they warn the model too.
     pub tell_model: bool,
-    /// Whether they say what a compaction did.
+    /// True if they report compactions.
     pub compactions: bool,
 }
 

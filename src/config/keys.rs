@@ -11,17 +11,17 @@ pub struct Key {
     pub name: &'static str,
     /// Another spelling of it.
     pub alias: Option<&'static str>,
-    /// What it is for: a sentence.
+    /// Its purpose: a sentence.
     pub about: &'static str,
-    /// Which values it can have.
+    /// The kind of its values.
     pub kind: Kind,
-    /// What holds where it is not set.
+    /// The behaviour if it is not set.
     pub unset: Unset,
     /// A value, as TOML.
     pub example: &'static str,
 }
 
-/// Which values a key can have.
+/// The kind of a key's values.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// `true` or `false`.
@@ -77,12 +77,12 @@ impl Kind {
     }
 }
 
-/// What holds where a key is not set.
+/// The behaviour if a key is not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unset {
     /// This value, as TOML.
     Default(&'static str),
-    /// What these words say.
+    /// The behaviour that these words describe.
     Means(&'static str),
     /// It must be set.
     Required,
@@ -128,7 +128,7 @@ impl Unset {
 }
 
 impl Key {
-    /// Whether this is its name, or another spelling of it.
+    /// Returns true if this is its name, or another spelling of it.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.alias == Some(name)
     }
@@ -245,7 +245,7 @@ impl Setting {
     }
 }
 
-/// What the variables that set keys begin with.
+/// The prefix of the variables that set keys.
 pub const PREFIX: &str = "CTXGAUGE_";
 
 /// All keys that have a value: those of sections, and those in none. Those of rows are parts of a value.

@@ -1,4 +1,4 @@
-//! What is wrong in the text of a configuration, and where.
+//! Finds the problems in the text of a configuration, each with its place.
 
 use super::Config;
 use super::keys::{self, Key, Kind};
@@ -14,9 +14,9 @@ use toml::de::{DeTable, DeValue};
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is in the text, in bytes; `None`: nowhere in particular.
+    /// Its place in the text, in bytes; `None`: it has no place of its own.
     pub place: Option<Range<usize>>,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do about it.
     pub message: String,
 }
 
@@ -42,7 +42,7 @@ impl Problem {
 /// The number of the line that a byte is in, the line, and how many bytes of it come before.
 fn line_at(text: &str, at: usize) -> (usize, &str, usize) {
     let mut at = at.min(text.len());
-    // What is missing at the end is shown in the last line that has something.
+    // A problem at the end of the text is shown in the last line that is not empty.
     if at == text.len() {
         at = text.trim_end_matches(['\n', '\r']).len();
     }
@@ -60,7 +60,7 @@ pub(super) fn line_number(text: &str, at: usize) -> usize {
     1 + before.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// All that is wrong in a text, in its order. What is no TOML hides the rest.
+/// Returns all problems in a text, in its order. A syntax error hides the others.
 pub fn problems(text: &str) -> Vec<Problem> {
     let (mut table, errors) = DeTable::parse_recoverable(text);
     let mut found: Vec<Problem> = errors.iter().map(of_error).collect();
@@ -112,7 +112,7 @@ fn remove_unknown(table: &mut DeTable<'_>, known: &[Key], within: &str, found: &
     }
 }
 
-/// The same in what is below a key.
+/// Removes unknown keys from the sections and rows below a key.
 fn look_below(key: &Key, value: &mut Spanned<DeValue<'_>>, within: &str, found: &mut Vec<Problem>) {
     let within = format!("{within}{}.", key.name);
     match (key.kind, value.get_mut()) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What status lines show. A format is read where it is used: the screens do not need it.
+/// The format and the colours of status lines. The format is parsed where it is used: the screens do not need it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, try_from = "Row")]
 pub struct StatusLine {

@@ -40,12 +40,12 @@ pub fn template() -> String {
     text
 }
 
-/// Whether it is written with a header.
+/// Returns true if it is written with a header.
 fn is_last(key: &Key) -> bool {
     matches!(key.kind, Kind::Section(_) | Kind::Rows(_) | Kind::Bindings)
 }
 
-/// What a key is for and, where there is no default, what holds then.
+/// Appends the purpose of a key and, if there is no default, the behaviour without it.
 fn about(key: &Key, text: &mut String) {
     let mut words = key.about.to_owned();
     if let Kind::Choice(all) | Kind::Choices(all) = key.kind {

@@ -1,4 +1,4 @@
-//! What each key is set to, and where that came from.
+//! Finds the value of each key, and its source.
 
 use super::Loaded;
 use super::keys::{self, Kind, Setting, Unset};
@@ -8,20 +8,20 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Value};
 
-/// What a key is set to.
+/// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyValue {
     /// Its name; with the number of the row, or the name of the action, where it has several values.
     pub name: String,
     /// The value; `None`: it is not set, and what holds then is no value.
     pub value: Option<Value>,
-    /// What holds where it is not set.
+    /// The behaviour if it is not set.
     pub unset: Unset,
-    /// Where the value came from.
+    /// The source of the value.
     pub origin: Origin,
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// It is the default.
@@ -34,7 +34,7 @@ pub enum Origin {
     Option(&'static str),
 }
 
-/// What all keys are set to, in the order of [`keys::ALL`].
+/// Returns the values of all keys, in the order of [`keys::ALL`].
 pub fn values(loaded: &Loaded) -> Vec<KeyValue> {
     let text = loaded.text.as_deref().unwrap_or_default();
     let (table, _) = DeTable::parse_recoverable(text);
@@ -64,7 +64,7 @@ pub fn values(loaded: &Loaded) -> Vec<KeyValue> {
     values
 }
 
-/// Where a key is set in the text of a file.
+/// Returns the place where a key is set in the text of a file; `None`: it is not.
 pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
     let (table, _) = DeTable::parse_recoverable(text);
     let setting = keys::settings().find(|setting| setting.name() == key)?;
