@@ -17,19 +17,19 @@ use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How many past compactions are named.
+/// The most past compactions that are listed.
 const MOST_PAST: usize = 5;
 /// The longest name, in characters, and the longest sentence, which may contain two ids.
 const LONGEST_NAME: usize = 200;
 const LONGEST_NOTE: usize = 600;
-/// How many ids are named in a complaint.
+/// The most ids that an error lists.
 const NAMED_IDS: usize = 10;
 
 /// Answers what is asked for.
 ///
 /// # Errors
 ///
-/// Why there is no answer, for the model to read.
+/// If there is no answer: the reason, for the model to read.
 pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
     let mut answer = match asked {
         Asked::Now => now(of),
@@ -43,7 +43,7 @@ pub(crate) fn answer(of: &Found<'_>, asked: Asked) -> Result<Value, String> {
     Ok(answer)
 }
 
-/// Which session it is, and how it was found.
+/// Returns the facts that identify the session, and the way in which it was found.
 fn session(of: &Found<'_>) -> Value {
     let mut part = json!({
         "id": of.session.meta.id.as_deref().or(of.follower.log().facts.id.as_deref()),
@@ -71,7 +71,7 @@ fn now(of: &Found<'_>) -> Value {
     })
 }
 
-/// What is left until the next compaction, or why that is not known.
+/// Returns the forecast of the next compaction, or the reason why there is none.
 fn next(of: &Found<'_>, gauge: &Gauge) -> Map<String, Value> {
     let all = triggers::next(gauge, &of.forecast, of.now);
     let mut coming = parts::coming(&of.forecast, &all, gauge);

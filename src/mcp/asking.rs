@@ -1,4 +1,4 @@
-//! Which of several sessions asks: an agent writes a call to its log before it makes it.
+//! Finds which of several sessions asks: an agent writes a call to its log before it makes it.
 
 use ingest::log::LogFile;
 use ingest::reader::tail_to_end;
@@ -9,7 +9,7 @@ use model::window::Rules;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many of a session's newest items are compared with a call.
+/// The number of a session's newest items that are compared with a call.
 const NEWEST_ITEMS: usize = 256;
 
 /// The call that is being answered.
@@ -20,7 +20,7 @@ pub(crate) struct CallAsked<'a> {
     pub(crate) tool: &'a str,
 }
 
-/// What a session's newest items have of a call.
+/// The evidence of a call in a session's newest items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
     /// Nothing.
@@ -32,8 +32,8 @@ pub(crate) enum Evidence {
 }
 
 impl CallAsked<'_> {
-    /// What the end of a log has of it, and in whose conversation: that of the session itself, or of a sub-agent in the same
-    /// log.
+    /// Searches the end of a log for the call. Returns the evidence, and the lane: of the session itself, or of a
+    /// sub-agent in the same log.
     pub(crate) fn find(&self, log: &LogFile, rules: &Arc<Rules>) -> (Evidence, Lane) {
         let sessions = tail_to_end(log, rules).unwrap_or_default();
         let found = sessions

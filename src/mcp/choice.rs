@@ -9,16 +9,16 @@ const LONGEST_ID: usize = 64;
 /// The log that is asked about.
 pub(crate) struct Choice {
     pub(crate) log: LogFile,
-    /// Whose conversation in that log.
+    /// The lane of the conversation in that log.
     pub(crate) lane: Lane,
-    /// How it was found.
+    /// The way in which it was found.
     pub(crate) found_by: &'static str,
     pub(crate) grounds: Grounds,
-    /// What makes it uncertain.
+    /// The reason why it is uncertain; `None`: it is certain.
     pub(crate) note: Option<String>,
 }
 
-/// What a choice rests on.
+/// The grounds of a choice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grounds {
     /// The user or the call names the session.
@@ -40,13 +40,13 @@ impl Choice {
         }
     }
 
-    /// The same, where the client may have any session by now.
+    /// Returns the choice with weaker grounds: the client may have another session by now.
     pub(crate) fn of_any(&self) -> Choice {
         Choice::of(&self.log, self.found_by, Grounds::Newest)
     }
 }
 
-/// What is said where either of two sessions may ask.
+/// Returns the note on two sessions that may both be the one that asks.
 pub(crate) fn either(id: Option<String>, other: Option<String>) -> String {
     let [id, other] = [id, other].map(shortened);
     format!(
@@ -55,7 +55,7 @@ pub(crate) fn either(id: Option<String>, other: Option<String>) -> String {
     )
 }
 
-/// What is said where a session may have taken the place of the one that a variable names.
+/// Returns the note on a session that may have replaced the one that a variable names.
 pub(crate) fn newer(id: Option<String>) -> String {
     let id = shortened(id);
     format!(

@@ -1,10 +1,10 @@
-//! What a client says about itself and its session, as tried with Claude Code 2.1.332, Codex 0.171.0, Gemini CLI 0.61.0,
-//! Qwen Code 0.24.4, OpenCode 1.18.33, pi 1.5.2 and Copilot CLI 1.0.102.
+//! Reads the hints that a client gives about itself and its session. They were tried with Claude Code 2.1.332, Codex
+//! 0.171.0, Gemini CLI 0.61.0, Qwen Code 0.24.4, OpenCode 1.18.33, pi 1.5.2 and Copilot CLI 1.0.102.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-/// What is known of whoever has made a call.
+/// The hints about the client that has made a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Hints {
     /// The client's name for itself.
@@ -16,7 +16,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// What a client's name and the metadata of a call say.
+    /// Reads the hints from a client's name and the metadata of a call.
     pub(crate) fn of(client: Option<String>, meta: &JsonObject) -> Hints {
         let text = |name: &str| meta.get(name).and_then(Value::as_str).map(str::to_owned);
         Hints {
@@ -26,7 +26,7 @@ impl Hints {
         }
     }
 
-    /// Whether the client's name is that of an agent, by the words of its id: `codex-mcp-client` is `codex`.
+    /// Returns true if the client's name is that of an agent, by the words of its id: `codex-mcp-client` is `codex`.
     pub(crate) fn is(&self, agent: &str) -> bool {
         let client = self.client.as_deref().unwrap_or_default();
         let client = client.to_ascii_lowercase();

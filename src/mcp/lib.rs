@@ -33,9 +33,9 @@ use std::path::PathBuf;
 use tokio::sync::mpsc;
 pub use tools::{Texts, definitions};
 
-/// What the server answers from.
+/// The settings of the server.
 pub struct Setup {
-    /// Where logs are, and how they are read.
+    /// The places of the logs, and the rules for reading them.
     pub context: ReportContext,
     /// The id of the session that the user names, or the beginning or the end of it.
     pub session: Option<String>,
@@ -43,7 +43,7 @@ pub struct Setup {
     pub here: Vec<PathBuf>,
     /// The process that has started the server, and those that have started it, the nearest first.
     pub parents: Vec<u32>,
-    /// Whether texts of logs are given out.
+    /// The use of texts of logs in answers.
     pub texts: Texts,
 }
 

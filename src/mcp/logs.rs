@@ -25,28 +25,28 @@ use tokens::Counter;
 
 /// Two sessions of a folder are both at work if their logs were written within this time.
 const AT_WORK: SignedDuration = SignedDuration::from_mins(15);
-/// How many logs stay open: those of a session and its sub-agents.
+/// The number of logs that stay open: those of a session and its sub-agents.
 const MOST_FOLLOWED: usize = 4;
-/// How many of the newest logs are asked for their working directory.
+/// The number of the newest logs that are read for their working directory.
 const MOST_ASKED: usize = 256;
-/// How many of the newest logs are looked into for a call.
+/// The number of the newest logs that are searched for a call.
 const MOST_SEARCHED: usize = 8;
 
 /// A session that was found, as it is now.
 pub(crate) struct Found<'a> {
     pub(crate) session: &'a Session,
     pub(crate) follower: &'a Follower,
-    /// When it will compact.
+    /// The forecast of the next compaction.
     pub(crate) forecast: Result<Forecast, NoForecast>,
-    /// When it was looked at.
+    /// The time of the answer.
     pub(crate) now: Timestamp,
-    /// How it was found.
+    /// The way in which it was found.
     pub(crate) found_by: &'static str,
-    /// What makes that uncertain.
+    /// The reason why that is uncertain; `None`: it is certain.
     pub(crate) note: Option<String>,
 }
 
-/// What the newest records of a log say of its session.
+/// The facts about a session in the newest records of its log.
 #[derive(Debug, Clone, Default)]
 struct Glance {
     id: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Logs {
     settings: SettingsReader,
     /// The newest is last.
     followed: Vec<Follower>,
-    /// What was seen of logs, by the length that the log had.
+    /// The facts from the ends of logs, with the length that each log had.
     glances: HashMap<FileId, (u64, Glance)>,
 }
 
@@ -80,11 +80,11 @@ impl Logs {
         }
     }
 
-    /// The session that a call of a tool is about, with what its log has by now.
+    /// Finds the session that a call of a tool is about, and reads its log to the end.
     ///
     /// # Errors
     ///
-    /// Why there is none, for the model to read.
+    /// If there is none: the reason, for the model to read.
     pub(crate) fn session(&mut self, hints: &Hints, tool: &str) -> Result<Found<'_>, String> {
         let id = hints.call.as_deref().map(Key::of);
         let call = CallAsked { id, tool };

@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How many items are listed if no number is given, and at most.
+/// The number of items that are listed if none is given, and the most.
 const USUAL_ITEMS: u64 = 10;
 const MOST_ITEMS: u64 = 50;
-/// How many ids are taken in.
+/// The most ids of a call.
 const MOST_IDS: usize = 10_000;
-/// How much of a text is given out if no size is given, and at most, in bytes.
+/// The size of a text in an answer if none is given, and the largest, in bytes.
 const USUAL_TEXT: u64 = 4_000;
 const MOST_TEXT: u64 = 20_000;
 
-/// Whether texts of logs are given out.
+/// The use of texts of logs in answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Texts {
     /// Numbers, names and places only.
@@ -28,25 +28,25 @@ pub enum Texts {
     On,
 }
 
-/// What is asked for.
+/// A question about a session.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Asked {
-    /// How full the context is.
+    /// The size of the context now.
     Now,
     /// Its largest items.
     Largest(Largest),
-    /// What it would be without some of them.
+    /// The size without some of the items.
     Without(Vec<ItemIx>),
-    /// When it will be compacted.
+    /// The forecast of the next compaction.
     Forecast,
     /// A part of an item's text.
     Text(Part),
 }
 
-/// Which items are asked for.
+/// The choice of the items that are asked for.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Largest {
-    /// How many, at most.
+    /// The most items.
     pub(crate) most: usize,
     /// Only those of this role.
     pub(crate) role: Option<Role>,
@@ -62,7 +62,7 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
 }
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Refused {
     /// There is no such tool.
@@ -212,7 +212,7 @@ struct TextArguments {
     bytes: Option<u64>,
 }
 
-/// What a call asks for.
+/// Parses a call.
 pub(crate) fn parse(
     name: &str,
     arguments: Option<JsonObject>,

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Notify, mpsc};
 
-/// How many lines may wait to be taken in, and to be written.
+/// The most lines that wait to be read, or to be written.
 pub(crate) const WAITING_LINES: usize = 16;
 /// The longest line that is taken in, in bytes. Longer ones are passed over: no request is nearly as long.
 const LONGEST_LINE: usize = 256 << 10;
-/// How many answers may wait for the writer; if there are more, no requests are taken in.
+/// The most answers that wait for the writer. With more, no requests are read.
 const MOST_UNSENT: usize = 64;
 
 /// Reads lines until `input` ends or nobody takes them.
@@ -60,13 +60,13 @@ pub(crate) struct Wire {
     requests: mpsc::Receiver<Vec<u8>>,
     answers: mpsc::Sender<Vec<u8>>,
     unsent: Arc<Unsent>,
-    /// What is still to be answered to a line that is no message.
+    /// The answer to a line that is no message, while it waits to be sent.
     refusal: Option<Vec<u8>>,
-    /// Whether a request has come. What comes before the first is passed over.
+    /// True once a request has come. Lines before the first are ignored.
     has_begun: bool,
 }
 
-/// How many answers wait for the writer.
+/// The number of answers that wait for the writer.
 #[derive(Default)]
 struct Unsent {
     count: AtomicUsize,
@@ -118,7 +118,7 @@ impl Transport<RoleServer> for Wire {
     /// May be dropped at any point where it waits: nothing is lost.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // What was asked before is answered first.
+            // Earlier requests are answered first.
             tokio::task::yield_now().await;
             self.room().await;
             if self.refusal.is_some() {
@@ -224,7 +224,7 @@ mod tests {
             for _ in 0..MOST_UNSENT + WAITING_LINES {
                 tokio::spawn(wire.send(answer()));
             }
-            // Those that are written at once are not counted any more.
+            // Answers that are written at once are not counted any more.
             for _ in 0..2 * MOST_UNSENT {
                 tokio::task::yield_now().await;
             }
