@@ -1,6 +1,6 @@
 //! Finds the name that a mistyped word was meant to be.
 
-/// The least likeness of two names that are taken for each other, from 0 to 1: as clap takes options.
+/// The least likeness of two names, from 0 to 1, for a suggestion: that of clap for options.
 const LEAST_ALIKE: f64 = 0.7;
 
 /// The name that is most like a word, if one is like it.
