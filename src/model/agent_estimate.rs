@@ -15,8 +15,8 @@ pub struct AgentEstimate {
     /// Our number for the same context, in tokens: the prompt that the provider reported for that
     /// request, else what was estimated before the agent's number was read.
     pub ours: u64,
-    /// How ours is known: reported, estimated, or [`Source::Agent`] where the gauge shows the agent's
-    /// number and this is what it would show without.
+    /// The source of our number: reported, estimated, or [`Source::Agent`] where the gauge shows the agent's number and
+    /// this is what it would show without.
     pub source: Source,
 }
 

@@ -43,7 +43,7 @@ pub const VARIABLES: [&str; 16] = [
     "CTXGAUGE_ITEM_TOOL",
 ];
 
-/// How an alert reaches the user.
+/// The way in which an alert reaches the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {

@@ -84,7 +84,7 @@ pub struct Passed {
     pub since: Option<Timestamp>,
     /// The largest of the items that are beyond it, if items are bounded.
     pub item: Option<ItemIx>,
-    /// How many items are beyond it.
+    /// The number of items beyond it.
     pub items: usize,
 }
 
@@ -100,7 +100,7 @@ impl Passed {
         }
     }
 
-    /// How far the value is beyond the bound.
+    /// Returns the distance of the value from the bound.
     pub fn by(&self) -> f64 {
         (self.value - self.bound).abs()
     }
@@ -139,7 +139,8 @@ fn percent(bounds: &Bounds, session: &Session, most: f64) -> Option<Passed> {
     if end == 0 {
         return None;
     }
-    // What the agent counts beside the context is not known of earlier requests: as much as now.
+    // The tokens that the agent counts beside the context are not known for earlier requests. They are taken to be the
+    // present ones.
     let beside = i128::from(now) - i128::from(context.used);
     let size = size(bounds, session, &context, |tokens| {
         let counted = u64::try_from(i128::from(tokens) + beside).unwrap_or(0);

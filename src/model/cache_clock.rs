@@ -18,7 +18,8 @@ const PRIOR: f32 = 6.0;
 /// servers 18 %.
 const UNSTEADY: f32 = 0.15;
 
-/// How often a provider did not have a prompt that it should have had: a relay may ask another server each time.
+/// The share of prompts that a provider should have had in its cache and did not have: a relay may ask another server
+/// each time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Steadiness {
     tries: f32,
@@ -50,11 +51,11 @@ pub(super) fn was_warm(before: u64, prompt: u64, cached: u64) -> bool {
 pub(super) struct CacheClock {
     /// When the next request was sent, or when what it answers was written.
     next: Option<Timestamp>,
-    /// How long the provider keeps its prompt, by a record of it.
+    /// The minutes for which the provider keeps its prompt, by a record of it.
     next_minutes: Option<u8>,
     /// When the newest request was sent that was answered.
     newest: Option<Timestamp>,
-    /// How long the provider keeps its prompt, in minutes.
+    /// The minutes for which the provider keeps its prompt.
     minutes: Option<u8>,
     /// Its prompt, in tokens; `None`: the next one does not go on with it.
     prompt: Option<u64>,
@@ -63,12 +64,12 @@ pub(super) struct CacheClock {
     steadiness: Steadiness,
 }
 
-/// How a request was sent.
+/// The circumstances in which a request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sent {
-    /// How long before its answer was logged, in seconds.
+    /// The seconds between the request and its logged answer.
     pub(super) before: u16,
-    /// How long the provider keeps its prompt, in minutes.
+    /// The minutes for which the provider keeps its prompt.
     pub(super) cache_minutes: Option<u8>,
 }
 

@@ -84,7 +84,7 @@ impl Sample {
 struct Settled {
     /// The parts of its items.
     parts: Parts,
-    /// How many items.
+    /// The number of items.
     items: usize,
     /// The classes of its framed items.
     classes: Vec<ClassIx>,
@@ -109,7 +109,7 @@ impl Settled {
 type Parts = [f64; PARTS];
 const PARTS: usize = 6;
 
-/// How one model counts, as far as this session has shown.
+/// The calibration of one model's token counts, as far as this session has shown it.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     prior: Tokenizer,
@@ -123,7 +123,7 @@ pub struct Calibration {
     scale: f64,
     /// The expected value of `scale`: 1 unless earlier sessions have shown another.
     usual: f64,
-    /// How far away a scale is that is more likely, though not yet beyond doubt.
+    /// The distance of a scale that is more likely, though not yet beyond doubt.
     doubt: f64,
     /// The scale with which past requests were last settled.
     settled_scale: f64,
@@ -208,7 +208,7 @@ impl Calibration {
         self.spread().around(estimate, items)
     }
 
-    /// How wide the 90 % interval is now.
+    /// Returns the present width of the 90 % interval.
     pub(super) fn spread(&self) -> Spread {
         Spread {
             share: self.p90 * self.prior.spread + self.doubt,
@@ -217,7 +217,7 @@ impl Calibration {
         }
     }
 
-    /// How far a report may be from a sum of estimates before something else must explain it.
+    /// Returns the largest distance of a report from a sum of estimates that needs no other explanation, in tokens.
     pub fn tolerance(&self, estimate: f64, items: usize) -> f64 {
         let yards = (OUTLIER_RESIDUALS * self.median).clamp(LEAST_OUTLIER_YARDS, 1.0);
         yards * self.yard(estimate, items)
@@ -287,7 +287,7 @@ fn dot(a: Parts, b: Parts) -> f64 {
 /// The number of deltas that shows whether the prior fits.
 const PROVING_DELTAS: usize = 3;
 
-/// How wide the 90 % interval of estimates is.
+/// The width of the 90 % interval of estimates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     /// Half its width, as a share of the estimate.
@@ -304,8 +304,8 @@ impl Spread {
         self.share * estimate + self.floor * (items as f64).sqrt()
     }
 
-    /// How far below a sum of estimates the interval begins, where pictures in it have this many tokens by formula:
-    /// they may not have been sent at all.
+    /// Returns the distance from a sum of estimates down to the beginning of the interval, where pictures in it have
+    /// this many tokens by formula: they may not have been sent at all.
     pub(super) fn below(self, estimate: f64, items: usize, pictures: Media<u64>) -> f64 {
         let doubt = (self.pictures.doubt(pictures) as f64).min(estimate);
         self.around(estimate - doubt, items) + doubt

@@ -1,4 +1,4 @@
-//! How each model of a session counts.
+//! Keeps a calibration for each model of a session.
 
 use super::calibration::{Calibration, Tokenizer};
 use std::collections::HashMap;

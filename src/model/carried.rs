@@ -21,7 +21,7 @@ pub struct Carried<'s> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Paid {
     usd: f64,
-    /// How many of them have no price.
+    /// The number of them that have no price.
     unpriced: u32,
 }
 

@@ -87,7 +87,7 @@ impl Chain {
         self.path.iter().map(|node| *node as NodeIx)
     }
 
-    /// How many nodes of the live branch are before this one.
+    /// Returns the number of nodes of the live branch before this one.
     pub(super) fn live_before(&self, node: NodeIx) -> usize {
         self.path.partition_point(|live| (*live as NodeIx) < node)
     }
@@ -346,8 +346,8 @@ impl Chain {
         (!change.left.is_empty() || !change.joined.is_empty()).then_some(change)
     }
 
-    /// Where on the live branch the n-th user turn from the end begins, with what the harness put in
-    /// just above it.
+    /// Returns the position on the live branch at which the n-th user turn from the end begins, with the nodes that the
+    /// harness inserted just above it.
     pub(super) fn turn_from_end(&self, turns: u64) -> usize {
         if turns == 0 {
             return self.path.len();

@@ -13,11 +13,11 @@ pub struct Clearing {
     pub request: RequestIx,
     /// When that was answered.
     pub at: Option<Timestamp>,
-    /// How many results left.
+    /// The number of results that left.
     pub results: usize,
     /// Their tokens.
     pub tokens: u64,
-    /// How the size of the least known of them is known.
+    /// The source of the size of the least known of them.
     pub source: Source,
 }
 

@@ -9,7 +9,7 @@ use crate::history::{ItemRef, Left, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// How many of the items that left are named.
+/// The number of the items that left which are named.
 pub const NAMED_ITEMS: usize = 3;
 
 /// The effect of one reset. Sizes before it and the roles of the items that left are in its [`PastReset`].
@@ -22,13 +22,13 @@ pub struct Compaction {
     pub after: Option<(u64, Source)>,
     /// The tokens that it freed: the size before less the size after. It is derived where both are known.
     pub freed: Option<(u64, Source)>,
-    /// How many items left.
+    /// The number of items that left.
     pub left_items: usize,
     /// The tokens of those whose size is only estimated.
     pub left_estimated: u64,
     /// The largest of them, at most [`NAMED_ITEMS`], the largest first.
     pub largest: Vec<SizedItem>,
-    /// How many items that were in the context before stayed in it.
+    /// The number of items that were in the context before and stayed in it.
     pub kept_items: usize,
     /// Their tokens.
     pub kept_tokens: u64,
@@ -46,7 +46,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     let resets = &session.resets();
     let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
     let mut left: Vec<Vec<SizedItem>> = vec![Vec::new(); resets.len()];
-    // What each reset keeps, as changes from the one before it: an item may stay through many.
+    // The items that each reset keeps, as changes from the one before it: an item may stay through many.
     let mut kept = vec![(0_i64, 0_i128, 0_i128); resets.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);

@@ -9,7 +9,7 @@ use super::pictures::Media;
 pub(super) struct Content {
     /// The items in it, in the order of the log.
     pub(super) items: Vec<SizedItem>,
-    /// How many items had come so far, in the context or not.
+    /// The number of items so far, in the context or not.
     pub(super) so_far: usize,
     /// The other inputs from which it is computed.
     pub(super) inputs: Inputs,

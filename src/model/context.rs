@@ -1,4 +1,4 @@
-//! How full a context is, who fills it, and how much of that is known: now, or as of any record.
+//! Computes the size of a context, the roles that fill it, and the known part of it: now, or as of any record.
 //!
 //! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
 //! total.
@@ -27,7 +27,7 @@ pub struct Share {
     pub items: usize,
 }
 
-/// How the size of a context is known.
+/// The way in which the size of a context is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Basis {
@@ -55,7 +55,7 @@ impl Basis {
     }
 }
 
-/// How full a context is.
+/// The size of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// All tokens in it.
@@ -68,7 +68,7 @@ pub struct Context {
     pub low: u64,
     /// The 90 % interval's upper end.
     pub high: u64,
-    /// How `used` is known.
+    /// The way in which `used` is known.
     pub basis: Basis,
     /// Its parts by role, in the order of [`Role::ALL`].
     pub roles: [Share; 5],
@@ -82,8 +82,8 @@ impl Context {
         self.own.map_or(self.used, |own| own.tokens)
     }
 
-    /// How full it is, as two sizes in tokens to compare: what the agent counts, and its trigger; where none is known,
-    /// the context and its window.
+    /// Returns two sizes in tokens to compare: the agent's own count and its trigger or, where none is known, the
+    /// context and its window.
     pub fn filled(&self, limits: &Limits) -> (u64, u64) {
         match limits.trigger {
             Some(trigger) => (self.counted(), trigger),
@@ -150,7 +150,7 @@ impl State {
         if context.estimated == 0 {
             return self.has_whole_context() && self.ledger().items().guessed_of_left() == 0;
         }
-        // What is estimated depends on all that was counted: the unlogged part is what the texts leave of a prompt.
+        // The estimated part depends on all that was counted: the unlogged part is what the texts leave of a prompt.
         self.coverage == Coverage::Whole && (self.is_counted || !self.has_guessed())
     }
 
@@ -168,7 +168,7 @@ impl State {
         }
     }
 
-    /// How full a context is, and what the agent itself counts.
+    /// Returns the size of a context, with the agent's own count.
     pub(super) fn context_of(&self, content: &Content) -> Context {
         Context {
             own: self.own_count_of(content),
@@ -176,7 +176,7 @@ impl State {
         }
     }
 
-    /// How full a context is.
+    /// Returns the size of a context, without the agent's own count.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
         let mut tally = self
             .folded()

@@ -75,8 +75,8 @@ impl Key {
     }
 }
 
-/// Which conversation of a file an entry belongs to. Most files hold one; older Claude Code files
-/// interleave their sub-agents' records with the main conversation's.
+/// The conversation of a file that an entry belongs to. Most files hold one; older Claude Code files interleave their
+/// sub-agents' records with the main conversation's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Lane {
     /// The conversation the file is named for.
@@ -90,7 +90,7 @@ pub enum Lane {
 pub struct Entry {
     /// The conversation it belongs to.
     pub lane: Lane,
-    /// Where it was read.
+    /// The place at which it was read.
     pub place: Place,
     /// When, by the log's own clock.
     pub at: Option<Timestamp>,
@@ -106,7 +106,7 @@ impl Entry {
     }
 }
 
-/// Whose cost a number is.
+/// The requests whose cost a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostOf {
     /// One response's.
@@ -140,7 +140,7 @@ pub enum Event {
         request: Key,
         /// Its cost.
         billed: Billed,
-        /// Whose cost it is.
+        /// The requests whose cost it is.
         of: CostOf,
         /// The model that answered; `None`: that of the conversation.
         model: Option<Box<str>>,
@@ -159,7 +159,7 @@ pub enum Event {
     Retain {
         /// The nodes, oldest first.
         keys: Vec<Key>,
-        /// Why the others left.
+        /// The cause for which the others left.
         cause: Gone,
     },
     /// The conversation continues from this node, according to the log.
@@ -171,7 +171,7 @@ pub enum Event {
     },
     /// The last user turns leave.
     Rollback {
-        /// How many turns.
+        /// The number of turns.
         turns: u64,
     },
     /// The log lacks the beginning of its conversation: what its first prompt holds besides the items that
@@ -198,7 +198,7 @@ pub enum Event {
     },
     /// A request of the conversation is sent, and the provider keeps its prompt in a cache.
     Requested {
-        /// How long, in minutes, from now on; `None`: the log does not have it.
+        /// The minutes for which it keeps the prompt, from now on; `None`: the log does not have it.
         cache_minutes: Option<u8>,
     },
     /// From here on until a reset the provider leaves so many tokens out of each prompt, which the agent counts all the same
@@ -433,7 +433,7 @@ impl Node {
 /// One piece of context, measured where it was read; the text itself stays in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewItem {
-    /// Who added it.
+    /// The role that added it.
     pub role: Role,
     /// The kind of its content.
     pub kind: Kind,
@@ -441,7 +441,7 @@ pub struct NewItem {
     pub tool: Option<Arc<str>>,
     /// The tool call's id, for calls and results.
     pub call: Option<Key>,
-    /// How large it is.
+    /// Its size.
     pub size: Size,
     /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
     pub preview: Box<str>,

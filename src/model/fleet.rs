@@ -48,7 +48,7 @@ pub struct FileFacts {
     pub agent: &'static str,
     /// The agent's name in a narrow column.
     pub label: &'static str,
-    /// Where it is. A path that is not on this machine begins with the name of the file system that it is in.
+    /// The path of the file. One that is not on this machine begins with the name of the file system that it is in.
     pub path: Arc<PathBuf>,
     /// The session's id, where the name holds it.
     pub id: Option<String>,
@@ -372,8 +372,8 @@ impl Fleet {
         self.recall_window(file);
     }
 
-    /// What lists show of a session of which nothing was read yet. A session is made once for each agent: making one for each of
-    /// ten thousand logs took a twentieth of a start.
+    /// Returns the gauge of a session of which nothing was read yet. A session is made once for each agent: making one
+    /// for each of ten thousand logs took a twentieth of a start.
     fn unread_gauge(&mut self, facts: &FileFacts) -> Gauge {
         let (agent, rules) = (facts.agent, Arc::clone(&self.rules));
         let unread = self.unread.entry(agent);
@@ -401,7 +401,7 @@ impl Fleet {
             let mut session = self.unread(facts);
             if key.lane != Lane::Main {
                 session.meta.parent = session.meta.id.take();
-                // What begins while its file grows is read as far as the file is.
+                // A session that begins while its file grows is read as far as the file is.
                 let main = SessionKey {
                     lane: Lane::Main,
                     ..key

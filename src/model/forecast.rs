@@ -43,13 +43,13 @@ const USUAL_SECONDS: f64 = 15.0;
 const PAUSE_SECONDS: f64 = 300.0;
 /// The time without a record after which a session is idle, in seconds.
 const IDLE_SECONDS: u64 = 600;
-/// How far off the rate may be: a factor, at the ends of the 80 % band.
+/// The error of the rate: a factor, at the ends of the 80 % band.
 const RATE_SPREAD: f64 = 1.55;
 /// The random walk's width at the ends of the band, in mean steps a √request. Large steps bring a
 /// compaction sooner more often than small ones put it off.
 const WALK_SOONER: f64 = 2.0;
 const WALK_LATER: f64 = 0.5;
-/// How far off the turns a request may be besides: a factor, at the ends of the band.
+/// The additional error of the turns a request: a factor, at the ends of the band.
 const TURN_SPREAD: f64 = 1.4;
 /// The number of steps that must have been seen before they can be called alike.
 const STEPS_TO_COMPARE: usize = 5;
@@ -89,12 +89,12 @@ pub struct Forecast {
     pub minutes: Option<Band>,
 }
 
-/// How fast a context grows: all of a forecast but the distance to the trigger.
+/// The pace at which a context grows: all of a forecast but the distance to the trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// Tokens a request, above 0.
     rate: f64,
-    /// How much the steps differ, from 0 to 1.
+    /// The irregularity of the steps, from 0 to 1.
     irregularity: f64,
     /// User turns that a request begins.
     turns: f64,
@@ -129,7 +129,7 @@ impl Pace {
     }
 }
 
-/// Why there is no forecast.
+/// The reason for which there is no forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoForecast {
     /// The agent is not known to compact before the window is full.
@@ -156,7 +156,7 @@ impl Growth {
         *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 
-    /// How fast it grows, where the median is known.
+    /// Returns the pace of the growth, whose median is given.
     fn pace(&self, median: f64) -> Result<Pace, NoForecast> {
         let irregularity = self.irregularity();
         let seconds = |step: &GrowthStep| Some(step.seconds?.clamp(0.0, PAUSE_SECONDS));
@@ -183,7 +183,7 @@ impl Growth {
         }
     }
 
-    /// How much this epoch's steps differ, from 0 (all are alike) to 1 (as usual, or too few to judge):
+    /// Returns the irregularity of this epoch's steps, from 0 (all are alike) to 1 (as usual, or too few to judge):
     /// their mean distance from their mean, as a share of it. Steps that are alike need no prior.
     fn irregularity(&self) -> f64 {
         let n = self.steps.len();
@@ -229,7 +229,7 @@ fn weigh(steps: &[GrowthStep], most: f64, of: impl Fn(&GrowthStep) -> Option<f64
             weights += weight;
         }
         weight *= fading;
-        // What is less than half of the last digit changes no sum, and each older step adds less.
+        // A term below half of the last digit changes no sum, and each older step adds less.
         let is_lost = |sum: f64, most: f64| weight * most < sum * (f64::EPSILON / 8.0);
         if weight == 0.0 || (is_lost(sum.abs(), most) && is_lost(weights, 1.0)) {
             break;
@@ -272,7 +272,7 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
     Ok(forecast)
 }
 
-/// How fast the session's context grows now.
+/// Returns the pace at which the session's context grows now.
 pub(super) fn pace(session: &Session) -> Result<Pace, NoForecast> {
     let kept = session.with_growth(|growth, median| growth.pace(median));
     kept.unwrap_or_else(|| {
@@ -325,7 +325,7 @@ fn project(
     grown(session, so_far)?.forecast(context.headroom(trigger))
 }
 
-/// How the context had grown by the first `requests` requests and `resets` resets.
+/// Returns the growth of the context over the first `requests` requests and `resets` resets.
 fn grown(session: &Session, (requests, resets): (usize, usize)) -> Result<Growth, NoForecast> {
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
     let resets = session.resets().get(..resets).unwrap_or(session.resets());

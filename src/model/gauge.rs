@@ -144,7 +144,7 @@ impl Gauge {
     ///
     /// # Errors
     ///
-    /// Why nothing can be said of that.
+    /// Returns the reason for which there is no forecast.
     pub fn forecast(&self, now: Timestamp) -> Result<Forecast, NoForecast> {
         let mut forecast = self.forecast_then()?;
         // Nothing else of it depends on the time.

@@ -1,5 +1,5 @@
-//! How a context has grown from request to request, by the agent's own count. A long session keeps it: one more request is
-//! one more step.
+//! Follows the growth of a context from request to request, by the agent's own count. A long session keeps it: one more
+//! request is one more step.
 
 use super::history::{RequestIx, RequestList};
 use super::own_count::{Counting, Counts};
@@ -18,7 +18,7 @@ pub struct GrowthStep {
     pub seconds: Option<f64>,
 }
 
-/// How a context has grown so far: all that a forecast is made from, except the distance to the trigger.
+/// The growth of a context so far: all the data of a forecast, except the distance to the trigger.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Growth {
     /// The steps of this epoch, oldest first.
@@ -30,7 +30,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// How the session's context had grown when a request of it had been reported.
+    /// Returns the growth of the session's context up to a report of a request.
     pub(super) fn until(state: &State, request: RequestIx) -> Growth {
         let epoch = epoch_of(state, request);
         let counts = Counts::until(state, request.saturating_add(1));
@@ -77,7 +77,7 @@ fn step(all: &RequestList, prompts: &[u64], ix: RequestIx) -> Option<GrowthStep>
     })
 }
 
-/// How a session had grown before its newest request.
+/// The growth of a session before its newest request.
 #[derive(Debug)]
 pub(super) struct RunningGrowth {
     /// The agent's own count before the newest request, and of each prompt before it.

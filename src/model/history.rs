@@ -16,7 +16,7 @@ pub use request::Request;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How much of its log a session was rebuilt from.
+/// The part of its log from which a session was rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Coverage {
     /// Nothing was read yet.
@@ -93,16 +93,16 @@ pub struct PastReset {
     pub gone: Gone,
     /// The cause of the reset.
     pub cause: Cause,
-    /// How that is known.
+    /// The way in which the cause is known.
     pub cause_source: CauseSource,
-    /// How many resets there were when later ones showed its cause; 0: it was known at once.
+    /// The number of resets when later ones showed its cause; 0: it was known at once.
     pub(super) cause_shown_by: usize,
     /// The model at that time.
     #[serde(with = "crate::stored::shared")]
     pub model: Option<Arc<str>>,
     /// The size before.
     pub before: u64,
-    /// How `before` is known.
+    /// The way in which `before` is known.
     pub before_source: Source,
     /// True if `before` and `counted` are of all that was in the context. At the end of a log they may be too small.
     pub is_whole: bool,
@@ -114,7 +114,7 @@ pub struct PastReset {
     pub left_out: u64,
     /// The size after: the first prompt reported since, or the agent's own number.
     pub after: Option<u64>,
-    /// How `after` is known.
+    /// The way in which `after` is known.
     pub after_source: Source,
     /// The first request after it.
     pub request: RequestIx,

@@ -3,8 +3,8 @@
 use super::event::Cause;
 use jiff::{SignedDuration, Timestamp};
 
-/// How far the clocks of a log and of its hooks may differ: both are this machine's, but one time is of the beginning of
-/// a write and the other of the end.
+/// The largest difference between the clocks of a log and of its hooks: both are this machine's, but one time is of the
+/// beginning of a write and the other of the end.
 const CLOCKS: SignedDuration = SignedDuration::from_secs(1);
 /// A compaction takes no longer than this.
 const LONGEST: SignedDuration = SignedDuration::from_mins(15);

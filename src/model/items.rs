@@ -88,15 +88,15 @@ pub(super) struct Items {
     older_sizes: List<OlderSize>,
     /// True if no sizes before the present one are kept.
     forgets_sizes: bool,
-    /// How often items have left, come back, or changed their size.
+    /// The number of times that items have left, come back, or changed their size.
     changes: u32,
     /// The effect of dropped prompts on the settled sizes, not worked out yet.
     rescaled: Option<Rescaled>,
-    /// How many items were resized by walks, all in all.
+    /// The number of items that were resized by walks, all in all.
     resized_by_walk: usize,
     /// Items that have left, come back or changed.
     touched: Touched,
-    /// How often all estimates have changed.
+    /// The number of times that all estimates have changed.
     estimates: u32,
     /// The numbers that depend on sizes that were guessed from the lengths of texts.
     guessed: Guessed,
@@ -142,7 +142,7 @@ impl Items {
         self.record = record;
     }
 
-    /// How often items have left, come back, or changed their size.
+    /// Returns the number of times that items have left, come back, or changed their size.
     pub(super) fn changes(&self) -> u32 {
         self.changes
     }
@@ -531,7 +531,7 @@ impl Items {
         self.forgets_sizes
     }
 
-    /// How many previous sizes are kept.
+    /// Returns the number of previous sizes that are kept.
     fn most_history(&self) -> usize {
         MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
     }

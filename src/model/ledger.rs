@@ -1,4 +1,4 @@
-//! Who cost what, and how that is known.
+//! Keeps the cost of each item, and the way in which it is known.
 //!
 //! A usage report settles the past: what the prompt grew by since the report before is exact. The
 //! model's own output takes what was reported for it; what is left belongs to the items in between.
@@ -89,7 +89,7 @@ pub(super) struct Ledger {
     is_refuted: bool,
     /// True if one of them would not fit its estimate, if the error of such estimates was known already.
     is_open: bool,
-    /// How often that was done.
+    /// The number of times that this was done.
     revisions: u32,
     /// The system part of the last report, if another tokenizer settled what is settled.
     foreign: Option<u64>,
@@ -97,7 +97,7 @@ pub(super) struct Ledger {
     by_agent: Vec<ItemIx>,
     /// The work that was put off, since it would be done again and again.
     late: Late,
-    /// How often the numbers of a request that is not the newest were corrected.
+    /// The number of times that the numbers of a request other than the newest were corrected.
     corrections: u32,
     /// The unlogged parts that come and go.
     recurring: Recurring,
@@ -156,7 +156,7 @@ impl Ledger {
         }
     }
 
-    /// How often the numbers of a request that is not the newest were corrected.
+    /// Returns the number of times that the numbers of a request other than the newest were corrected.
     pub(super) fn corrections(&self) -> u32 {
         self.corrections
     }
@@ -324,7 +324,7 @@ impl Ledger {
         let lacks_items = lacks_items(calibration, rest, sum, fresh.len());
         self.is_open |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
-        // What comes again of the prefix says nothing about the items.
+        // A part of the prefix that comes again shows nothing about the items.
         if lost == 0 || (rest as f64) < sum + lost as f64 / 2.0 {
             let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, chain);
             self.is_refuted |= self.items.learn(&fresh, by_thinking);
@@ -439,7 +439,7 @@ impl Ledger {
             // Without any of its output, the log shows nothing of what the client has.
             self.is_refuted |= !rest.is_empty() && self.items.note_hidden_thinking();
         }
-        // What little an output has beside its thinking is framing.
+        // The few tokens that an output has beside its thinking are framing.
         let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
         if rest.is_empty() && (thinking.is_empty() || more) {
             rest.push(self.add_unlogged_output(ix, Kind::Unlogged, chain));

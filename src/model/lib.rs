@@ -85,7 +85,7 @@ pub mod window;
 use serde::{Deserialize, Serialize};
 use strum::{FromRepr, IntoStaticStr, VariantArray};
 
-/// Who put an item into the context.
+/// The role that put an item into the context.
 #[derive(
     Debug,
     Clone,
@@ -136,7 +136,7 @@ impl Role {
     }
 }
 
-/// How a number is known.
+/// The way in which a number is known.
 #[derive(
     Debug,
     Clone,
@@ -236,7 +236,7 @@ impl Kind {
     }
 }
 
-/// Why an item is no longer in the context.
+/// The reason for which an item is no longer in the context.
 #[derive(
     Debug,
     Clone,

@@ -201,7 +201,7 @@ impl State {
         let now = self.ledger().items().newest_record(content.so_far);
         let this_epoch = so_far.enumerate().rev();
         let mut this_epoch = this_epoch.take_while(|(_, item)| item.record() > epoch);
-        // What comes after the last boundary is of the running turn.
+        // Items after the last boundary are of the running turn.
         if !this_epoch.any(|(_, item)| begins_turn(&item) && item.presence().in_context_at(now)) {
             return (0, 0);
         }
@@ -225,12 +225,12 @@ impl State {
         (sum, not_sent)
     }
 
-    /// How the agent counts now.
+    /// Returns the rule by which the agent counts now.
     pub(super) fn count_rule(&self) -> Option<CountRule> {
         self.count_rule_for(self.model())
     }
 
-    /// How the agent counts with this model.
+    /// Returns the rule by which the agent counts with this model.
     pub(super) fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
         self.rules().count_rule(&Seen {
             version: self.meta.version.as_deref(),
@@ -277,7 +277,7 @@ impl<'s> Counts<'s> {
     }
 }
 
-/// How the agent's own count of the prompts goes on.
+/// The state with which the agent's own count of the prompts goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Counting {
     /// True if it adds the reasoning of earlier turns.

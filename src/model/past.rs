@@ -71,7 +71,7 @@ pub(super) struct Inputs {
     pub(super) resets: u32,
     /// User turns begun.
     pub(super) turns: u32,
-    /// How often items have left, come back, or changed their size.
+    /// The number of times that items have left, come back, or changed their size.
     changes: u32,
     anchor: MaybeIx,
     pub(super) rest: Rest,
@@ -87,7 +87,7 @@ pub(super) struct Rest {
     pub(super) guessed_of_left: u64,
     /// True if the agent has rewritten its history since the last report.
     pub(super) is_rewritten: bool,
-    /// How wide the interval of an estimate is.
+    /// The width of the interval of an estimate.
     pub(super) spread: Spread,
     /// The number of [`Past::facts`] and [`Past::estimates`].
     facts: u32,

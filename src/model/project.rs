@@ -19,9 +19,9 @@ pub struct Project {
 /// The folders of projects. Each is called by as much of the end of its path as no other one has.
 #[derive(Debug, Clone, Default)]
 pub struct Projects {
-    /// How many sessions are in each folder.
+    /// The number of sessions in each folder.
     folders: HashMap<Box<str>, usize>,
-    /// How many of the folders have this end.
+    /// For each end of a path, the number of folders that have it.
     ends: HashMap<Box<str>, usize>,
 }
 

@@ -18,18 +18,18 @@ use strum::IntoStaticStr;
 /// The seconds for which writing to a cache has a price of its own.
 const HOUR: u32 = 3_600;
 
-/// How long a prompt is kept, in seconds.
+/// The time for which a prompt is kept, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Life {
     /// At least.
     pub seconds: u32,
     /// At most.
     pub most: u32,
-    /// How that is known.
+    /// The way in which this is known.
     pub source: LifeSource,
 }
 
-/// How the life of a prompt is known.
+/// The way in which the life of a prompt is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum LifeSource {
@@ -53,7 +53,7 @@ pub enum CacheState {
     Cold(Timestamp, Lost),
 }
 
-/// Why a prompt is not in the cache.
+/// The reason for which a prompt is not in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Lost {
@@ -91,7 +91,7 @@ impl CacheState {
         }
     }
 
-    /// Why it has it no more.
+    /// Returns the reason for which the prompt is no longer in the cache; `None`: it is, or may be.
     pub fn lost(self) -> Option<Lost> {
         match self {
             CacheState::Cold(_, why) => Some(why),
@@ -119,7 +119,7 @@ impl LifeSource {
 pub struct PromptCache {
     /// When the newest request was sent.
     pub sent: Timestamp,
-    /// How long its prompt is kept.
+    /// The time for which its prompt is kept.
     pub life: Life,
     /// Since when, and why, the next prompt is another one.
     lost: Option<(Timestamp, Lost)>,
@@ -147,7 +147,7 @@ fn after(at: Timestamp, seconds: u32) -> Timestamp {
         .unwrap_or(at)
 }
 
-/// How long the prompts of a model are kept; `logged`: by the log, in minutes.
+/// Returns the time for which the prompts of a model are kept. `logged` is the time in the log, in minutes.
 fn cache_life(rules: &Rules, model: Option<&str>, logged: Option<u8>) -> Option<Life> {
     if let Some(minutes) = logged.filter(|minutes| *minutes > 0) {
         let seconds = u32::from(minutes) * 60;
@@ -183,7 +183,7 @@ impl Gauge {
                 source: LifeSource::Client,
             })
         });
-        // What the client said may be of an earlier request.
+        // The client's statement may be about an earlier request.
         let life = match (life, by_client) {
             (Some(life), Some(said)) if life.seconds >= said.seconds => life,
             (_, Some(said)) => said,
@@ -262,7 +262,7 @@ pub struct Prompt {
 pub struct ColdReturn {
     /// The request.
     pub request: RequestIx,
-    /// How long nothing was sent before it, in seconds.
+    /// The seconds before it in which nothing was sent.
     pub pause: u64,
     /// Tokens of the prompt before it that were read anew.
     pub tokens: u64,
@@ -286,9 +286,9 @@ struct Continued<'s> {
     request: RequestRef<'s>,
     ix: RequestIx,
     before: RequestRef<'s>,
-    /// How long nothing was sent before it, in seconds.
+    /// The seconds before it in which nothing was sent.
     pause: u64,
-    /// How long the prompt before it was kept.
+    /// The time for which the prompt before it was kept.
     life: Life,
 }
 

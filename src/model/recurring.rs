@@ -8,9 +8,9 @@ use super::event::Key;
 
 /// The smallest change that is followed, in tokens: much else is as large as smaller ones.
 const LEAST_CHANGE: f64 = 2_000.0;
-/// How many times as large as the error of what was expected a change must be.
+/// The least size of a change, as a multiple of the error of the expected size.
 const CLEAR_FACTOR: f64 = 2.0;
-/// How far two sizes of one part may be from each other, as a share of them.
+/// The largest difference between two sizes of one part, as a share of them.
 const SIZE_TOLERANCE: f64 = 0.05;
 /// Parts that have come and gone together this often are expected to do so again.
 const RECURRING_TIMES: u32 = 3;
@@ -27,9 +27,9 @@ const EXPECTED_TIMES: u32 = 4;
 pub struct RecurringPart {
     /// Its mean size in tokens.
     pub tokens: u64,
-    /// How often it came.
+    /// The number of times that it came.
     pub came: u32,
-    /// How often it went.
+    /// The number of times that it went.
     pub went: u32,
     /// True if the last reported prompt had it; `None`: not known since a compaction.
     pub is_in: Option<bool>,
@@ -46,12 +46,13 @@ impl RecurringPart {
         self.changes() >= RECURRING_TIMES
     }
 
-    /// How likely it is that the next prompt differs: how often that was so with a prompt of the same kind before.
+    /// Returns the probability that the next prompt differs: the share of earlier prompts after one of this kind that
+    /// did.
     fn likelihood(&self, is_in: bool) -> f64 {
         f64::from(self.changed(is_in)) / f64::from(self.followed[usize::from(is_in)] + 1)
     }
 
-    /// How often a prompt differed from one of this kind.
+    /// Returns the number of times that a prompt differed from one of this kind.
     fn changed(&self, is_in: bool) -> u32 {
         if is_in { self.went } else { self.came }
     }

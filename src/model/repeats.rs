@@ -18,7 +18,7 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// How many items are repeats.
+    /// Returns the number of items that are repeats.
     pub fn items(&self) -> usize {
         self.of.len()
     }

@@ -153,13 +153,13 @@ impl Timeline {
         self.moments.len().saturating_sub(1)
     }
 
-    /// Where a step forwards leads; `None`: there is nothing of that kind any more.
+    /// Returns the moment to which a step forwards leads; `None`: there is nothing of that kind any more.
     pub fn next(&self, step: Step, from: usize) -> Option<usize> {
         let so_far = count(step, from, self.moments.get(from)?);
         self.first(step, so_far + 1)
     }
 
-    /// Where a step backwards leads; `None`: there is nothing of that kind before.
+    /// Returns the moment to which a step backwards leads; `None`: there is nothing of that kind before.
     pub fn previous(&self, step: Step, from: usize) -> Option<usize> {
         let from = from.min(self.end());
         let before = from.checked_sub(1)?;
@@ -230,7 +230,7 @@ impl Timeline {
     }
 }
 
-/// How many of a kind there have been, this moment included.
+/// Returns the number of moments of a kind so far, this one included.
 fn count(step: Step, ix: usize, moment: &Moment) -> usize {
     match step {
         Step::Record => ix,
@@ -243,7 +243,7 @@ fn count(step: Step, ix: usize, moment: &Moment) -> usize {
 /// A session as of a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
-    /// How full the context was.
+    /// The size of the context at that moment.
     pub context: Context,
     /// The window and the trigger as they were known.
     pub limits: Limits,

@@ -28,7 +28,7 @@ pub struct Spent {
 }
 
 impl Cached {
-    /// How a report counts whose prompt is known; `usual` where its numbers do not show it.
+    /// Returns the way of counting of a report whose prompt is known; `usual` where its numbers do not show it.
     pub fn of(billed: Billed, prompt: u64, usual: Cached) -> Cached {
         let is_beside = prompt == billed.prompt();
         match (is_beside, prompt == billed.input) {

@@ -40,7 +40,7 @@ pub struct State {
     pub agent: &'static str,
     /// Facts about the session, the newest of each.
     pub meta: Meta,
-    /// How much of the log it was rebuilt from.
+    /// The part of the log from which it was rebuilt.
     pub coverage: Coverage,
     /// True if its texts were counted, not guessed from their length.
     pub is_counted: bool,
@@ -86,7 +86,7 @@ pub struct State {
     refers_back: bool,
     /// True if a record since the last reset is the first of a conversation, though others are before it.
     begins_again: bool,
-    /// Which facts were named since the part of the log that was not read.
+    /// The facts that were named after the part of the log that was not read.
     named: Named,
     /// Tokens of its first prompt that are not part of the conversation, where its log was not read from there on.
     pub(crate) began_with: Option<u64>,
@@ -145,9 +145,9 @@ impl State {
         self.ledger.anchor().map(|ix| self.requests().at(ix))
     }
 
-    /// How many prompts lacked items that the log has of them, where that happened again and again: what is logged is
-    /// not what is sent. A plugin may leave content out of what it sends, and leave it in the log. The items share what
-    /// the prefix leaves of the prompt then.
+    /// Returns the number of prompts that lacked items which the log has of them, where that happened again and again:
+    /// the log is not what is sent. A plugin may leave content out of what it sends, and leave it in the log. The items
+    /// share what the prefix leaves of the prompt then.
     pub fn short_prompts(&self) -> Option<usize> {
         self.ledger.short_prompts()
     }

@@ -1,4 +1,4 @@
-//! How the parts of a summary are written to the index and read from it.
+//! Writes the parts of a summary to the index and reads them from it.
 
 /// A time as seconds and nanoseconds; as text it would take ten times as long to read.
 pub(super) mod time {

@@ -45,11 +45,11 @@ pub struct Summary {
     pub meta: Meta,
     /// The first message of the user, where nothing else names the session.
     pub said: Option<Box<str>>,
-    /// How much of the log was read.
+    /// The part of the log that was read.
     pub coverage: Coverage,
     /// True if the texts of its items were counted.
     pub is_counted: bool,
-    /// How full the context is.
+    /// The size of the context.
     pub context: Context,
     /// True if a report on the whole log would show this size.
     pub is_final: bool,
@@ -61,9 +61,9 @@ pub struct Summary {
     pub is_unreported: bool,
     /// True if its log has no items.
     pub is_empty: bool,
-    /// How many lines could not be read.
+    /// The number of lines that could not be read.
     pub unreadable: u64,
-    /// How many records were read.
+    /// The number of records that were read.
     pub records: u64,
     /// User turns so far.
     pub turns: u32,
@@ -153,7 +153,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheFacts {
     pub(crate) sent: Timestamp,
-    /// How long the log says that it is kept, in minutes.
+    /// The minutes for which it is kept according to the log.
     pub(crate) minutes: Option<u8>,
     /// True if the provider has kept prompts for as long as it promises.
     pub(crate) is_steady: bool,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub(super) struct RunningSums {
     anchor: Option<RequestIx>,
-    /// How many touches, and changes of all estimates, have been seen.
+    /// The numbers of touches, and of changes of all estimates, that have been seen.
     touches: u64,
     estimates: u32,
     parts: Vec<Contribution>,
@@ -43,7 +43,7 @@ impl RunningSums {
         let mut changed: Vec<ItemIx> = touched.collect();
         let anchor = ledger.anchor();
         if anchor != self.anchor {
-            // What an anchor's prompt held, a later one's holds too; but for the output of the first.
+            // A later anchor's prompt holds all that an earlier one's held, except the output of the first.
             let (Some(old), Some(new)) = (self.anchor, anchor) else {
                 return false;
             };

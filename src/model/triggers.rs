@@ -34,7 +34,7 @@ pub struct Next {
     pub after: Option<u64>,
     /// Of [`TriggerKind::ModelChange`]: the next model.
     pub model: Option<String>,
-    /// How it is known.
+    /// The way in which it is known.
     pub source: TriggerSource,
     /// The file or variable of the settings that it is from; empty: none, or the usual one.
     pub setting: &'static str,
@@ -61,7 +61,7 @@ impl Next {
         !matches!(self.kind, TriggerKind::Background | TriggerKind::Clearing)
     }
 
-    /// How far away it is, in minutes from `now`, to compare; `None`: that depends on what is done.
+    /// Returns the minutes from `now` until it fires, to compare triggers; `None`: that depends on what is done.
     fn minutes(&self, forecast: &Result<Forecast, NoForecast>, now: Timestamp) -> Option<f64> {
         match (self.kind, self.at, self.left) {
             (TriggerKind::ModelChange, ..) | (_, _, Some(0)) => Some(0.0),
@@ -272,7 +272,7 @@ impl Asked<'_> {
     }
 }
 
-/// How the rule of a session's agent changed between its last compaction by size and now.
+/// The change of the rule of a session's agent between its last compaction by size and now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangedRule<'s> {
     /// The last compaction by size.
@@ -283,7 +283,8 @@ pub struct ChangedRule<'s> {
     pub since: Option<Timestamp>,
 }
 
-/// How the rule of a session's agent changed since its last compaction by size. `None`: it has not, or nothing is known of it.
+/// Returns the change of the rule of a session's agent since its last compaction by size; `None`: it has not changed,
+/// or nothing is known of it.
 pub fn changed_rule(session: &Session) -> Option<ChangedRule<'_>> {
     let trigger = session.limits().trigger?;
     let resets = session.resets().iter().rev();

@@ -28,7 +28,7 @@ use std::ops::Range;
 /// One rule, and what it would have made of the session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// Whose rule it is.
+    /// The owner of the rule.
     pub whose: Whose,
     /// The name of the rule.
     pub policy: String,
@@ -44,7 +44,7 @@ pub struct WhatIf {
     pub over: Option<RequestIx>,
 }
 
-/// Whose rule a row of [`what_if`] is.
+/// The owner of the rule of a row of [`what_if`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
     /// None: what did take place.
@@ -144,7 +144,7 @@ const GENERIC: [Rule; 5] = [
     Rule::Never,
 ];
 
-/// How full the context would be without some of its items: tokens freed, tokens left of `used`.
+/// Returns the size of the context without some of its items: tokens freed, tokens left of `used`.
 pub fn without(
     context: impl IntoIterator<Item = SizedItem>,
     marked: &BTreeSet<ItemIx>,

@@ -1,6 +1,6 @@
-//! How large a window is and when the agent compacts, from the models table and from what the session
-//! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
-//! only the fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
+//! Determines the size of a window and the size at which the agent compacts, from the models table and from what the
+//! session itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has only the
+//! fallbacks for models that no table has: `models::GUESSED_WINDOWS` and [`Tokenizer::default`].
 
 mod cache;
 pub mod count_rule;
@@ -62,7 +62,7 @@ pub struct Rules {
     /// Prices; the first row that matches holds.
     #[serde(default)]
     pub price: Vec<PriceRow>,
-    /// How long prompts are kept in caches; the first row that matches holds.
+    /// The times for which prompts are kept in caches; the first row that matches holds.
     #[serde(default)]
     pub cache: Vec<CacheRow>,
     /// The usual size of a compaction's summary, in tokens; 0: not known.
@@ -85,7 +85,7 @@ pub struct Rules {
     pub earlier: Earlier,
 }
 
-/// How the window's size is known.
+/// The way in which the window's size is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum WindowSource {
@@ -110,7 +110,7 @@ pub enum WindowSource {
     Guessed,
 }
 
-/// How the trigger is known.
+/// The way in which the trigger is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum TriggerSource {
@@ -122,7 +122,7 @@ pub enum TriggerSource {
     Client,
     /// The agent's settings change its rule.
     Settings,
-    /// Where the session's own automatic compactions took place.
+    /// The sizes at which the session's own automatic compactions took place.
     #[strum(serialize = "past compactions")]
     Past,
     /// The agent's documented rule.
@@ -148,12 +148,12 @@ impl TriggerSource {
     }
 }
 
-/// How large the window is, when the agent compacts, and how both are known.
+/// The size of the window, the size at which the agent compacts, and the way in which both are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The window, in tokens.
     pub window: u64,
-    /// How the window is known.
+    /// The way in which the window is known.
     pub window_source: WindowSource,
     /// The file or variable of the settings that the window is from; empty: none, or the usual one.
     pub window_setting: &'static str,
@@ -162,7 +162,7 @@ pub struct Limits {
     pub trigger: Option<u64>,
     /// True if the trigger holds at the end of a turn only, and the context may grow above it before.
     pub at_turn_end: bool,
-    /// How the trigger is known.
+    /// The way in which the trigger is known.
     pub trigger_source: TriggerSource,
     /// The file or variable of the settings that the trigger is from; empty: none, or the usual one.
     pub trigger_setting: &'static str,
@@ -177,7 +177,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How the window is known, with the setting that it is from.
+    /// Returns the way in which the window is known, with the setting that it is from.
     pub fn window_from(&self) -> String {
         with_setting(self.window_source.name(), self.window_setting)
     }
@@ -209,12 +209,12 @@ impl Limits {
         }
     }
 
-    /// How the trigger is known, with the setting that it is from.
+    /// Returns the way in which the trigger is known, with the setting that it is from.
     pub fn trigger_from(&self) -> String {
         with_setting(self.trigger_source.name(), self.trigger_setting)
     }
 
-    /// Why there is no trigger, if settings, config or policy exclude one.
+    /// Returns the reason for which there is no trigger, if settings, config or policy exclude one.
     pub fn no_trigger(&self) -> Option<String> {
         match (self.trigger, self.trigger_source) {
             (None, source @ (TriggerSource::Settings | TriggerSource::Client)) => {
@@ -481,7 +481,7 @@ impl Rules {
         }
     }
 
-    /// How the agent of a session counts its context. Does not depend on the window.
+    /// Returns the rule by which the agent of a session counts its context. It does not depend on the window.
     pub(super) fn count_rule(&self, seen: &Seen<'_>) -> Option<CountRule> {
         if self.custom.rule(seen).is_some() {
             return None;

@@ -85,7 +85,7 @@ impl Calibration {
             let Settled { classes, yard, .. } = point.settled;
             let off = point.residual(self.price);
             let weight = huber(off) * point.per_yard * point.per_yard;
-            // What the delta is off by is its items' alike.
+            // The error of the delta belongs to its items in equal parts.
             let share = off * yard * point.per_item;
             for class in classes {
                 let slot = self.classes.slot(*class, sums.len());
@@ -105,7 +105,7 @@ impl Calibration {
         }
     }
 
-    /// How far the settled deltas are from their estimates now.
+    /// Computes the distances of the settled deltas from their estimates.
     fn fit_errors(&mut self, points: &[Point<'_>]) {
         let residuals = points.iter().map(|point| point.residual(self.price).abs());
         let mut residuals: Vec<f64> = residuals.collect();
@@ -138,7 +138,7 @@ struct Point<'s> {
 }
 
 impl Point<'_> {
-    /// How far it is from its estimate, in yards.
+    /// Returns the distance from its estimate, in yards.
     #[inline]
     fn residual(&self, price: Parts) -> f64 {
         (self.reported - dot(self.settled.parts, price) - self.extras) * self.per_yard

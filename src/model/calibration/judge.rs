@@ -33,7 +33,7 @@ impl Calibration {
             }
         }
         if self.seen.len() > JUDGED_DELTAS {
-            // What a token costs is learned by now.
+            // The cost of a token is learned by now.
             self.doubt = 0.0;
             return self.thinking != thinking;
         }
@@ -78,7 +78,8 @@ impl Calibration {
         }
     }
 
-    /// How well the expected price fits the newest deltas, if this becomes of thinking, and which price fits best.
+    /// Returns the fit of the expected price to the newest deltas under this treatment of thinking, and the best fit of
+    /// any price.
     fn fits(&self, thinking: Thinking) -> (Fit, Fit) {
         let points = self.points(thinking);
         let usual = Fit::with(self.usual, &points);
@@ -120,14 +121,14 @@ impl Calibration {
     }
 }
 
-/// How many of the newest deltas the most likely hypothesis is found from.
+/// The number of the newest deltas from which the most likely hypothesis is found.
 const JUDGED_DELTAS: usize = 40;
-/// How much more likely, as a logarithm, a hypothesis must be to replace another.
+/// The margin of likelihood, as a logarithm, with which a hypothesis replaces another.
 pub(super) const DECISIVE_MARGIN: f64 = 3.0;
 const DECISIVE_SCALE_MARGIN: f64 = 4.0;
-/// How much more likely a free scale must be to widen the interval of what is expected.
+/// The margin of likelihood with which a free scale widens the interval of expected sizes.
 const DOUBT_MARGIN: f64 = 1.0;
-/// How much less likely a hypothesis is: if it contradicts the models table; if the table says nothing of it;
+/// The penalties of a hypothesis, as logarithms: if it contradicts the models table; if the table says nothing of it;
 /// if it sends back thinking that the log does not show.
 const TABLE_PENALTY: f64 = 2.5;
 const UNLISTED_PENALTY: f64 = 1.5;

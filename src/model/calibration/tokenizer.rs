@@ -1,4 +1,4 @@
-//! How a provider's tokenizer relates to the local count.
+//! Relates a provider's tokenizer to the local count.
 
 use super::{Class, Parts};
 use crate::Kind;
@@ -7,7 +7,7 @@ use crate::thinking::Thinking;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a provider's tokenizer relates to the local count: a row of the models table.
+/// The relation of a provider's tokenizer to the local count: a row of the models table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokenizer {
@@ -33,8 +33,8 @@ pub struct Tokenizer {
     /// Bytes of hidden content that cost nothing.
     #[serde(default)]
     pub opaque_overhead: f64,
-    /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
-    /// 100 tokens; 0 where the text is whole.
+    /// The growth of thinking relative to its readable summary: the exponent of their ratio beyond 100 tokens; 0 where
+    /// the text is whole.
     #[serde(skip)]
     pub thinking_growth: f64,
     /// The treatment of the model's thinking.
@@ -53,7 +53,7 @@ pub struct Tokenizer {
     pub spread: f64,
     /// Half the width of the 90 % interval that even the smallest estimate has, in tokens.
     pub spread_floor: f64,
-    /// Where these numbers are from.
+    /// The source of these numbers.
     #[serde(default)]
     pub source: String,
 }

@@ -21,7 +21,7 @@ pub(super) struct Point {
 pub(super) struct Fit {
     /// The reported tokens, as a multiple of those that the prior expects.
     pub(super) scale: f64,
-    /// How likely the deltas are, as a logarithm.
+    /// The likelihood of the deltas, as a logarithm.
     pub(super) likelihood: f64,
 }
 

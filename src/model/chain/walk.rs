@@ -9,7 +9,7 @@ use crate::event::Part;
 use crate::small::short;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How a record belongs to a branch.
+/// The relation of a record to a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Membership {
     Off,
@@ -31,7 +31,7 @@ pub(super) struct Walked {
     places: Vec<Membership>,
     /// The nodes that the reset at its beginning kept; `None`: it begins with the root.
     kept: Option<HashSet<NodeIx>>,
-    /// How many nodes on it belong to each response.
+    /// For each response, the number of nodes on it.
     responses: HashMap<usize, usize>,
     /// Results, injected records and links, by the parent that they attach to.
     hanging: HashMap<NodeIx, Vec<NodeIx>>,
@@ -96,7 +96,7 @@ impl Walked {
         is_last
     }
 
-    /// Where a node that is not on the branch itself is, by the places of those before it.
+    /// Returns the membership of a node that is not on the branch itself, by those of the nodes before it.
     fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Membership {
         let node = chain.nodes.at(ix);
         let part = node.part;

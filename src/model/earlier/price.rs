@@ -11,7 +11,7 @@ pub struct Price {
     pub model: Box<str>,
     /// The cost of a token, as a multiple of the models table's price; 1 where the reports did not show another.
     pub scale: f64,
-    /// How many reports have shown it.
+    /// The number of reports that have shown it.
     #[serde(default)]
     pub reports: u32,
 }

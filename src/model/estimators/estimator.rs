@@ -75,7 +75,7 @@ pub enum Estimator {
     Calibrated,
 }
 
-/// How many estimators there are.
+/// The number of estimators.
 pub const ESTIMATORS: usize = 13;
 
 impl Estimator {
@@ -106,7 +106,7 @@ impl Estimator {
         self.get_str("rule").unwrap_or_default()
     }
 
-    /// Whose rule it is.
+    /// Returns the origin of the rule.
     pub fn from(self) -> &'static str {
         self.get_str("from").unwrap_or_default()
     }

@@ -126,7 +126,7 @@ impl Held {
         };
         let (total, until) = match at {
             At::Request(ix) => (self.totals[ix], ix + 1),
-            // What the reset itself took away was there until then.
+            // The items that the reset itself took away were there until then.
             At::Reset(_) => {
                 let total = session.requests().at(previous).total();
                 (self.totals[previous].saturating_add(total), end)

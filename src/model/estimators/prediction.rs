@@ -15,7 +15,7 @@ pub struct Prediction {
     pub expected: [u64; ESTIMATORS],
     /// The 90 % interval of [`Estimator::Calibrated`]: its lower and its upper end.
     pub interval: (u64, u64),
-    /// How the number of [`Estimator::Delta`] is known.
+    /// The way in which the number of [`Estimator::Delta`] is known.
     pub delta: Basis,
     /// The growth of the prompt since the report that it was settled against.
     pub growth: u64,

@@ -1,4 +1,4 @@
-//! Where a record is in its log.
+//! Represents the place of a record in its log.
 
 use super::count;
 use serde::{Deserialize, Serialize};

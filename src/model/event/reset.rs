@@ -98,7 +98,7 @@ impl Cause {
     }
 }
 
-/// How the cause of a compaction is known.
+/// The way in which the cause of a compaction is known.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr,
 )]

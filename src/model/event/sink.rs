@@ -1,4 +1,4 @@
-//! Where decoders put what they read: events, and items built from their parts.
+//! Collects the output of decoders: events, and items built from their parts.
 
 use super::capture::{Capture, Finished};
 use super::{

@@ -1,12 +1,12 @@
-//! How large texts are.
+//! Measures texts.
 
 use super::{Event, Lane, NewItem, Place};
 use wide::u8x16;
 
 use serde::{Deserialize, Serialize};
 
-/// How large an item is, as counted here. In 32 bits each, since a log may have a million items: nothing in a context is
-/// larger, and what claims to be is taken for the largest.
+/// The size of an item, as counted here. The numbers have 32 bits each, since a log may have a million items. Nothing
+/// in a context is larger, and a larger number is taken for the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Size {
     /// Bytes of text that the model gets.
@@ -37,7 +37,7 @@ pub struct Size {
     pub tools: u32,
     /// Characters that its text is longer by as a JSON string.
     pub escapes: u32,
-    /// How many more cl100k tokens than `local` its text has; 0 where they were not counted.
+    /// The cl100k tokens of its text less `local`; 0 where they were not counted.
     pub cl100k_more: i32,
     /// cl100k tokens of its call's id; 0: not counted.
     pub call_id: u16,
@@ -148,7 +148,7 @@ impl Measure for ByLength {
     }
 }
 
-/// How many bytes of a text are of a kind.
+/// The bytes of a text by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Bytes {
     ascii: u64,

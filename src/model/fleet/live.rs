@@ -1,4 +1,4 @@
-//! Which sessions are live.
+//! Determines the sessions that are live.
 
 use super::{Fleet, SessionKey};
 use jiff::Timestamp;

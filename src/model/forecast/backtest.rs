@@ -8,7 +8,7 @@ use crate::session::Session;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many requests before a compaction the backtest forecasts it.
+/// The numbers of requests before a compaction at which the backtest forecasts it.
 pub const BEFORE: [usize; 4] = [5, 10, 20, 40];
 
 /// A forecast from before a compaction, and what happened.
@@ -71,7 +71,7 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
     })
 }
 
-/// How well the forecasts of many sessions fit.
+/// The fit of the forecasts of many sessions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct BacktestSummary {
     /// The fit of all points.
@@ -81,7 +81,7 @@ pub struct BacktestSummary {
     pub at: BTreeMap<usize, Fit>,
 }
 
-/// How well forecasts fit. `None` where there are no points.
+/// The fit of forecasts. `None` where there are no points.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Fit {
     /// Forecasts.
@@ -131,7 +131,7 @@ impl Fit {
 }
 
 impl Point {
-    /// How far a number of requests is off, as a share of what happened.
+    /// Returns the error of a number of requests, as a share of the real number.
     fn error(&self, requests: f64) -> f64 {
         let came = self.before.max(1) as f64;
         (requests - came).abs() / came

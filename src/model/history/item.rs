@@ -60,7 +60,7 @@ struct Rare {
     away: Vec<Away>,
 }
 
-/// How an item left the context.
+/// The way in which an item left the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// The first request whose prompt no longer held it.
@@ -174,7 +174,7 @@ impl Item {
         self.at.get()
     }
 
-    /// Who added it.
+    /// Returns the role that added it.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -194,7 +194,7 @@ impl Item {
         self.call
     }
 
-    /// How large it is.
+    /// Returns its size.
     pub fn size(&self) -> Size {
         let rare = self.rare.as_ref().map(|rare| rare.size);
         Size {

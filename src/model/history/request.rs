@@ -161,12 +161,12 @@ impl Request {
         self.turn
     }
 
-    /// How long before [`Request::at`] it was sent, in seconds, as far as the log shows it.
+    /// Returns the seconds by which it was sent before [`Request::at`], as far as the log shows them.
     pub fn sent_before(&self) -> u16 {
         self.sent_before
     }
 
-    /// How long the provider keeps its prompt in a cache, in minutes, by the log; 0: not known.
+    /// Returns the minutes for which the provider keeps its prompt in a cache, by the log; 0: not known.
     pub fn cache_minutes(&self) -> u8 {
         self.cache_minutes
     }

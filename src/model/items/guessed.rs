@@ -22,7 +22,7 @@ impl Guessed {
 
     /// An item leaves the context.
     pub(super) fn leave(&mut self, item: &ItemRef<'_>, why: Gone) {
-        // What leaves with a branch is not part of the report that counts then.
+        // Items that leave with a branch are not part of the report that counts then.
         let is_of_report = !matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear);
         if let Some((tokens, Source::Shared)) = item.settled()
             && is_of_report

@@ -1,4 +1,4 @@
-//! Which items have changed, for sums that follow them.
+//! Keeps the items that have changed, for sums that follow them.
 
 use super::Items;
 use crate::history::ItemIx;
@@ -8,7 +8,7 @@ use crate::history::ItemIx;
 pub(super) struct Touched {
     /// The newest of them, the newest last.
     newest: Vec<ItemIx>,
-    /// How many were forgotten before those.
+    /// The number of items that were forgotten before those.
     forgotten: u64,
 }
 
@@ -21,7 +21,7 @@ impl Touched {
         self.newest.push(ix);
     }
 
-    /// How many there were, all in all.
+    /// Returns the number of all, forgotten ones included.
     fn count(&self) -> u64 {
         self.forgotten + self.newest.len() as u64
     }
@@ -45,7 +45,7 @@ impl Items {
         self.touched.note(ix);
     }
 
-    /// How often items have left, come back or changed.
+    /// Returns the number of times that items have left, come back or changed.
     pub(crate) fn touches(&self) -> u64 {
         self.touched.count()
     }
@@ -55,7 +55,7 @@ impl Items {
         Some(self.touched.since(touches)?.iter().copied())
     }
 
-    /// How often all estimates have changed.
+    /// Returns the number of times that all estimates have changed.
     pub(crate) fn estimates(&self) -> u32 {
         self.estimates
     }

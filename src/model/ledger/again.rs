@@ -138,7 +138,7 @@ impl Ledger {
             let system = u64::try_from(prompt - held).unwrap_or(0);
             plan.system.push(system);
             if held > prompt {
-                // What the prompt before held cannot all be in this one: no earlier one adds up with it.
+                // The content of the prompt before cannot all be in this one: no earlier prompt adds up with it.
                 plan.from = plan.system.len();
             }
             unlogged = Some(system);

@@ -44,7 +44,7 @@ pub(super) fn add_unexplained<'i>(
     partial.into_iter().for_each(|estimate| *estimate += share);
 }
 
-/// How much of `room`, the unexplained part of the first report, goes to its items.
+/// Returns the part of `room`, the unexplained part of the first report, that goes to its items.
 pub(super) fn cost_in_first_prompt(room: u64, sum: f64, is_whole: bool) -> u64 {
     if is_whole && room as f64 <= sum * MOST_EXCESS {
         room
@@ -72,13 +72,13 @@ pub(super) fn lacks_items(calibration: &Calibration, rest: i128, sum: f64, items
     (rest as f64) < sum * LEAST_SHARE - calibration.tolerance(sum, items)
 }
 
-/// How far a single item may be from its estimate until reports have shown whether the prior fits.
+/// The factor by which a single item may differ from its estimate until reports have shown whether the prior fits.
 const UNPROVEN_FACTOR: f64 = 2.0;
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.
 const LEAST_SHARE: f64 = 0.5;
 
-/// How much more than their estimates the items of a request are believed to have cost, where the log
+/// The largest multiple of their estimates that the items of a request are believed to have cost, where the log
 /// contains all that it held.
 const MOST_EXCESS: f64 = 3.0;

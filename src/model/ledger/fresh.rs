@@ -1,4 +1,4 @@
-//! Which items each request settled, in one list: a log may have a million requests and never compact.
+//! Keeps the items that each request settled, in one list: a log may have a million requests and never compact.
 
 use crate::history::{ItemIx, RequestIx};
 use crate::small::short;
@@ -15,7 +15,7 @@ pub(super) struct Fresh {
 #[derive(Debug, Clone, Copy)]
 struct Settled {
     request: u32,
-    /// Where its items end in the list of all.
+    /// The end of its items in the list of all.
     end: u32,
 }
 
@@ -49,7 +49,7 @@ impl Fresh {
         self.items.clear();
     }
 
-    /// Where the items of the request at a position start.
+    /// Returns the start of the items of the request at a position.
     fn start(&self, at: usize) -> usize {
         let before = at.checked_sub(1).map(|at| self.requests[at].end);
         before.map_or(0, |end| end as usize)

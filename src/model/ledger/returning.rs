@@ -34,8 +34,8 @@ impl Returning {
 }
 
 impl Ledger {
-    /// How much less was unlogged of the first prompt after a reset than of the last one before it: text
-    /// that the agent may add again. 0 for any other request.
+    /// Returns the tokens by which the unlogged part of the first prompt after a reset is smaller than that of the last
+    /// one before it: text that the agent may add again. Returns 0 for any other request.
     pub(super) fn lost_with_reset(&self, first: RequestIx) -> u64 {
         let is_first = self
             .resets

@@ -20,7 +20,7 @@ impl Ledger {
         let (prompt, is_whole) = (request.prompt(), request.is_whole());
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
-            // What was kept seemed larger than the whole prompt: its size is no longer known.
+            // The kept items seemed larger than the whole prompt: their size is no longer known.
             self.items.work_out();
             let settled = |ix: &ItemIx| self.items.all().at(*ix).settled().is_some();
             let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
@@ -92,8 +92,7 @@ impl Ledger {
 
     /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
     ///
-    /// Where that happens so often that sizes in between are not kept, items keep theirs, and the next report
-    /// scales them.
+    /// If that happens so often that sizes in between are not kept, items keep theirs, and the next report scales them.
     pub(crate) fn forget_settled(&mut self, chain: &Chain) {
         if !self.items.may_resize_by_walk(chain.live().len()) {
             let system = self.anchor.map(|anchor| self.requests.at(anchor).system());

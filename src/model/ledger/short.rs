@@ -11,7 +11,7 @@ const AGAIN_AND_AGAIN: usize = 3;
 const MOST_PROMPTS_EACH: usize = 20;
 
 impl Ledger {
-    /// How many prompts lacked items that the log has of them, where that happened again and again.
+    /// Returns the number of prompts that lacked items which the log has of them, where that happened again and again.
     pub(crate) fn short_prompts(&self) -> Option<usize> {
         let is_often = self.short.len().saturating_mul(MOST_PROMPTS_EACH) >= self.requests.len();
         Some(self.short.len()).filter(|short| *short >= AGAIN_AND_AGAIN && is_often)

@@ -1,4 +1,4 @@
-//! Which prompts held thinking, by what becomes of it.
+//! Finds the prompts that held thinking, by the treatment of it.
 
 use super::Ledger;
 use crate::chain::{Chain, NodeIx};
@@ -147,7 +147,7 @@ impl Ledger {
         }
     }
 
-    /// How many more tokens of thinking one prompt held than another; `None`: not all of it was reported.
+    /// Returns the tokens of thinking that one prompt held beyond those of another; `None`: not all of it was reported.
     fn grown(
         &self,
         thinking: Thinking,

@@ -9,7 +9,7 @@ impl Timeline {
     /// The size of the context at each moment, in tokens, as items were known then. Linear in moments
     /// and items. For sessions without a usage report; those of others have the sizes in them.
     pub fn sizes(&self, state: &State) -> Vec<u64> {
-        // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
+        // The tokens that come and go with each moment: all of them, and those of system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
         let older = older_sizes(state);
         for (ix, item) in state.items().iter().enumerate() {

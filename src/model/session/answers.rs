@@ -14,7 +14,7 @@ use crate::window::{Base, CountRule, Limits};
 use jiff::Timestamp;
 
 impl Session {
-    /// How full the context is now.
+    /// Returns the present size of the context.
     pub fn context(&self) -> Context {
         let by_sums = self.context_by_sums();
         by_sums.unwrap_or_else(|| self.context_of(&self.content()))
@@ -38,13 +38,13 @@ impl Session {
     /// Returns true if all that the agent's own count adds to the context was read. Otherwise the count is too small.
     pub fn is_own_count_whole(&self) -> bool {
         let rule = || self.count_rule_for(self.model());
-        // What it adds is of the time since the last reset.
+        // The tokens that it adds are of the time since the last reset.
         self.coverage >= Coverage::Epoch
             || self.newest_reset().is_some()
             || rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 
-    /// How full the context is now, without what the agent itself counts.
+    /// Returns the present size of the context, without the agent's own count.
     pub(crate) fn calibrated_context(&self) -> Context {
         match self.sums() {
             Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
@@ -130,7 +130,7 @@ impl Session {
         Some((reset, reset.request < self.requests().len()))
     }
 
-    /// How many compactions the part of the log that was read has.
+    /// Returns the number of compactions in the part of the log that was read.
     pub fn compactions(&self) -> usize {
         let resets = self.resets().iter();
         resets

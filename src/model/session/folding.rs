@@ -74,7 +74,7 @@ impl Session {
     }
 }
 
-/// How many of the first items are kept.
+/// The number of the first items that are kept.
 const KEPT_FIRST_ITEMS: usize = if cfg!(test) { 8 } else { 64 };
 
 /// The number of nodes at which they are folded.

@@ -69,7 +69,7 @@ impl State {
 
     /// Takes in what the log says of its session. Another model is to be used, and the facts noted, afterwards.
     pub(crate) fn set_meta(&mut self, new: Meta, place: Place) {
-        // What is beside a log says more than its path.
+        // The file beside a log says more than its path.
         if place == Place::default() && new.parent.is_some() {
             self.meta.parent = None;
         }

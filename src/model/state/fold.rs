@@ -1,4 +1,4 @@
-//! How the events of a log change the state, but for usage reports and resets.
+//! Applies the events of a log to the state, except usage reports and resets.
 
 use super::State;
 use crate::Gone;
@@ -90,13 +90,14 @@ impl State {
             let replaced = self.replace_items(ix, items, place, at);
             if part == Part::Front {
                 let new: Vec<ItemIx> = (known..self.items().len()).collect();
-                // What shows all of a prompt corrects what showed it before; anything else is a change.
+                // A record that shows all of a prompt corrects the one that showed it before; anything else is a
+                // change.
                 let corrected = if is_corrected { &replaced[..] } else { &[] };
                 self.ledger.reveal(&new, corrected);
             }
             return;
         }
-        // What precedes a conversation is part of each prompt: of the newest one too, where the record that showed it
+        // The front of a conversation is part of each prompt: of the newest one too, where the record that showed it
         // first was not read. Claude Code writes all tools after a response.
         let is_partly_read = self.coverage != Coverage::Whole;
         if part == Part::Front && is_partly_read && self.ledger.anchor().is_some() {

@@ -36,7 +36,7 @@ impl State {
                 };
                 !follows || (node.turn && self.ledger.strips_unread_thinking())
             }
-            // What leaves with a turn is not all there.
+            // The items that leave with a turn are not all there.
             Event::TurnEnded => !self.ledger.has_turn_of_anchor(),
             Event::BeginningMissing => true,
             Event::Leaf { key, .. } => is_unread(key),

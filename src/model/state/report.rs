@@ -1,4 +1,4 @@
-//! How usage reports and the agent's own numbers change the state.
+//! Applies usage reports and the agent's own numbers to the state.
 
 use super::State;
 use crate::agent_estimate::Logged;

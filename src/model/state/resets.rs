@@ -136,8 +136,8 @@ impl State {
         self.judge_causes();
     }
 
-    /// Where an agent compacted again and again at one size, that is its trigger, whatever its rule is thought to be: nobody
-    /// asks for all of them at the same size.
+    /// Corrects the causes of resets: if an agent compacted again and again at one size, that is its trigger, whatever
+    /// its rule is thought to be. No user asks for all of them at the same size.
     fn judge_causes(&mut self) {
         let Some(newest) = self.resets().last() else {
             return;

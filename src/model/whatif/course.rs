@@ -1,4 +1,4 @@
-//! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
+//! Computes the growth of a session: the tokens that were added between its requests, whatever was dropped meanwhile.
 
 use crate::event::Key;
 use crate::history::{Coverage, ItemIx, Left, PastReset, RequestIx};
@@ -8,7 +8,7 @@ use crate::small::{MaybeIx, short};
 use crate::{Gone, Kind, Role};
 use std::collections::{BTreeSet, HashMap};
 
-/// How a session has grown.
+/// The growth of a session.
 pub(super) struct Course {
     /// One for each request, and one more where a compaction came after the last.
     pub(super) steps: Vec<CourseStep>,
@@ -23,7 +23,7 @@ pub(super) struct Course {
 #[derive(Debug, Default)]
 pub(super) struct CourseStep {
     pub(super) change: Change,
-    /// Where the messages that were added end among those of all steps.
+    /// The end of the messages that were added among those of all steps.
     pub(super) messages: usize,
     /// The user's part of them.
     pub(super) user: u64,
@@ -61,7 +61,7 @@ impl Course {
         };
         for (ix, request) in reported.enumerate() {
             add(match first_of(&mut resets, ix) {
-                // What came before the log is not known.
+                // The size before the beginning of the log is not known.
                 Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt()),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
                 None => Change::By(difference(request.prompt(), last)),
@@ -95,7 +95,7 @@ fn first_of<'r>(
 ) -> Option<&'r PastReset> {
     let mut first: Option<&PastReset> = None;
     while let Some(reset) = resets.next_if(|reset| reset.request <= request) {
-        // What the user did outweighs what the agent did.
+        // A reset by the user outweighs one by the agent.
         if first.is_none_or(|first| first.is_automatic() && !reset.is_automatic()) {
             first = Some(reset);
         }

@@ -1,10 +1,11 @@
-//! How long providers keep a prompt in their caches, by what they promise.
+//! Determines the time for which providers promise to keep a prompt in their caches.
 
 use super::Rules;
 use super::pattern::ModelId;
 use serde::{Deserialize, Serialize};
 
-/// How long the prompts of the models whose ids match are kept, counted from the start of the newest request that had them.
+/// The time for which the prompts of the models whose ids match are kept, counted from the start of the newest request
+/// that had them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheRow {
@@ -21,14 +22,14 @@ pub struct CacheRow {
 }
 
 impl CacheRow {
-    /// How long prompts are kept at most, in seconds.
+    /// Returns the longest time for which prompts are kept, in seconds.
     pub fn most(&self) -> u32 {
         self.most.unwrap_or(0).max(self.seconds)
     }
 }
 
 impl Rules {
-    /// How long the prompts of a model are kept; `None`: its provider promises nothing that is known.
+    /// Returns the time for which the prompts of a model are kept; `None`: its provider promises nothing that is known.
     pub fn cache_of(&self, model: &str) -> Option<&CacheRow> {
         let model = ModelId::new(model);
         let mut rows = self.cache.iter();

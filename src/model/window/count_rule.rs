@@ -1,8 +1,8 @@
-//! How agents count their contexts, by the models table.
+//! Defines the rules by which agents count their contexts, by the models table.
 
 use serde::{Deserialize, Serialize};
 
-/// How an agent counts its context.
+/// The rule by which an agent counts its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountRule {

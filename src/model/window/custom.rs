@@ -17,7 +17,7 @@ pub struct Custom {
     pub policies: Vec<CustomPolicy>,
 }
 
-/// Which sessions a row is for; a missing field matches all. `*` matches any text.
+/// The sessions that a row is for; a missing field matches all. `*` matches any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Which {
     /// The agent's id.
@@ -60,7 +60,7 @@ pub enum Rule {
     Messages {
         /// Messages that stay.
         keep: u64,
-        /// How many more may come before it fires.
+        /// The number of messages that may come before it fires.
         over: u64,
     },
     /// The oldest messages are dropped until the context fits this many tokens, or the window.

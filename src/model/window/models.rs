@@ -33,7 +33,7 @@ pub struct ModelRow {
     /// The treatment of its thinking; a session's own reports can show otherwise.
     #[serde(default)]
     pub thinking: Thinking,
-    /// How much faster thinking grows than the summary of it that a log shows; see
+    /// The growth of thinking relative to the summary of it that a log shows; see
     /// [`Tokenizer::thinking_growth`](crate::calibration::Tokenizer::thinking_growth).
     #[serde(default)]
     pub thinking_growth: f64,

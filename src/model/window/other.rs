@@ -67,10 +67,10 @@ pub struct OtherTrigger {
     /// Tools whose results are left out.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// How many of their results there are at least.
+    /// The least number of their results.
     #[serde(default)]
     pub results: usize,
-    /// How many of the newest of them stay.
+    /// The number of the newest of them that stay.
     #[serde(default)]
     pub kept: usize,
     /// The hashes that the agent compares, by model, of which the first that matches holds: for `model-change`.

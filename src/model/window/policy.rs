@@ -33,7 +33,7 @@ pub struct Policy {
     pub window: Option<u64>,
     /// The trigger as a share of the window; none: the whole window.
     pub share: Option<f64>,
-    /// How far below the window it fires, in tokens, in addition to `output`. With `share`, the smaller
+    /// The distance below the window at which it fires, in tokens, in addition to `output`. With `share`, the smaller
     /// trigger holds.
     #[serde(default)]
     pub reserve: u64,
@@ -51,7 +51,7 @@ pub struct Policy {
     /// True if it may go on above the trigger, until it finds something to take away.
     #[serde(default)]
     pub late: bool,
-    /// How the agent counts what it compares with the trigger; none: by what is in the context.
+    /// The rule of the count that the agent compares with the trigger; none: it is the size of the context.
     pub count: Option<CountRule>,
     /// True if it compacts before the window is full at all.
     #[serde(default = "yes")]

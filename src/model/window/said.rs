@@ -15,7 +15,7 @@ pub struct Said {
     pub compaction: SaidCompaction,
     /// The breakdown of its context, as the client estimates it.
     pub breakdown: Option<Breakdown>,
-    /// How long the provider keeps the newest prompt.
+    /// The time until which the provider keeps the newest prompt.
     pub cache_until: Option<Timestamp>,
 }
 

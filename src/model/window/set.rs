@@ -1,6 +1,6 @@
 //! Windows that the user has set on screen. They outrank all others.
 
-/// Which sessions a window was set for.
+/// The sessions for which a window was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetFor {
     /// One session.

@@ -7,12 +7,12 @@ use super::{Seen, TriggerSource};
 use crate::history::Counted;
 use serde::{Deserialize, Serialize};
 
-/// How far above the policy's trigger an automatic compaction may start: the last step's results come
-/// on top. 167,038 to 174,247 were measured for a trigger of 167,000.
+/// The factor above the policy's trigger at which an automatic compaction may start: the last step's results come on
+/// top. 167,038 to 174,247 were measured for a trigger of 167,000.
 const OVERSHOOT: f64 = 1.06;
 
-/// How far our version of an agent's own count may be off, as a share. Codex's, in logs without its
-/// encrypted reasoning: 0.2 % to 3 % in 8 compactions of 9; nothing in 32 of logs with it.
+/// The largest error of our version of an agent's own count, as a share. Codex's, in logs without its encrypted
+/// reasoning: 0.2 % to 3 % in 8 compactions of 9; nothing in 32 of logs with it.
 const COUNT_ERROR: f64 = 0.03;
 
 /// A compaction that took place, in tokens.
