@@ -32,7 +32,7 @@ use std::path::Path;
 const LINES: usize = 50;
 
 impl Mapping {
-    /// The format that this describes. It is kept for as long as the program runs, as built-in ones are.
+    /// Returns the format that this describes. It is kept for as long as the program runs, as built-in ones are.
     pub fn into_format(self) -> &'static Format {
         let mapping: &'static Mapping = Box::leak(Box::new(self));
         let store = match mapping.shape {
@@ -64,7 +64,7 @@ impl Mapping {
         }))
     }
 
-    /// The array that holds the records of a document, if no fact about the session is inside of it.
+    /// Returns the array that holds the records of a document, if no fact about the session is inside of it.
     fn list(&self) -> Option<List> {
         let key = self.messages.as_ref().and_then(Pointer::key)?;
         let keys = &self.session;

@@ -41,12 +41,12 @@ pub use builtin::ALL;
 
 use format::Format;
 
-/// The format of this id.
+/// Returns the format of this id.
 pub fn by_id(id: &str) -> Option<&'static Format> {
     ALL.iter().copied().find(|format| format.id == id)
 }
 
-/// The format whose log begins with these bytes.
+/// Returns the format whose log begins with these bytes.
 pub fn recognise(head: &[u8]) -> Option<&'static Format> {
     ALL.iter().copied().find(|format| format.recognise(head))
 }

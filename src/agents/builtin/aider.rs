@@ -66,7 +66,7 @@ const HARMLESS: &[&str] = &[
     "oauth_flow_",
 ];
 
-/// `analytics*.jsonl`.
+/// Claims `analytics*.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?;
     (name.starts_with("analytics") && name.ends_with(".jsonl")).then_some(Claim::LINES)
@@ -93,7 +93,7 @@ record! {
 }
 
 impl Properties<'_> {
-    /// The model, where its name is public.
+    /// Returns the model, where its name is public.
     fn model(&self) -> Option<Box<str>> {
         let is_public = |name: &str| name != "None" && !name.ends_with("/REDACTED");
         self.model.boxed().filter(|name| is_public(name))
@@ -137,7 +137,7 @@ impl Decoder for AiderDecoder {
 }
 
 impl AiderDecoder {
-    /// A request, by its numbers alone.
+    /// Emits a request, by its numbers alone.
     fn sent(&mut self, numbers: &Properties<'_>, out: &mut Sink<'_>) {
         let [prompt, completion] = Reported::mended([numbers.prompt, numbers.completion]);
         let Some(prompt) = prompt.0.filter(|prompt| *prompt > 0) else {

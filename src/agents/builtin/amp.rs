@@ -46,7 +46,7 @@ pub static AMP: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `T-<id>.json`
+/// Claims `T-<id>.json`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
     let claim = Claim::session(name).kept_in(StoreKind::Document);
@@ -228,7 +228,7 @@ impl AmpDecoder {
         }
     }
 
-    /// A compaction, or, at the beginning, what was taken over from another thread.
+    /// Takes in a compaction, or, at the beginning, what was taken over from another thread.
     fn summary(&mut self, content: Option<Raw<'_>>, key: Option<Key>, out: &mut Sink<'_>) {
         let blocks: Pieces<Block<'_>> = lenient::value(content, "content", out);
         let is_summary = |block: &&Block<'_>| block.kind.get() == Some("summary");

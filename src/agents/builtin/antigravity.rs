@@ -224,7 +224,7 @@ impl AntigravityDecoder {
         }
     }
 
-    /// A row of the database, where that is the log: the numbers of a response, but not its text.
+    /// Emits a row of the database, where that is the log: the numbers of a response, but not its text.
     fn row(&mut self, row: &str, out: &mut Sink<'_>) {
         let (usage, _, at) = match generation::read(row) {
             Some(Some(generation)) => generation,
@@ -264,7 +264,7 @@ fn add(step: &Step<'_>, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
     out.node(Node::new(step.key(), part, items));
 }
 
-/// A compaction, and the summary.
+/// Takes in a compaction, and the summary.
 fn checkpoint(step: &Step<'_>, out: &mut Sink<'_>) {
     out.reset(Reset {
         key: step.key(),
@@ -274,7 +274,7 @@ fn checkpoint(step: &Step<'_>, out: &mut Sink<'_>) {
     out.node(Node::new(None, Part::Injected, vec![item]));
 }
 
-/// The items of a message of the user's: what he typed, and what was put in around it.
+/// Returns the items of a message of the user's: what he typed, and what was put in around it.
 fn input(content: &str, out: &mut Sink<'_>) -> Vec<NewItem> {
     let (before, rest) = content.split_once(REQUEST.0).unwrap_or(("", content));
     let (typed, after) = rest.split_once(REQUEST.1).unwrap_or((rest, ""));

@@ -159,7 +159,7 @@ struct Side {
 }
 
 impl Side {
-    /// By the ids of a record, of its parent and of its agent, and what it says of a sub-agent.
+    /// Returns the fields by the ids of a record, of its parent and of its agent, and by its mark of a sub-agent.
     fn new(ids: [&Text<'_>; 3], is_sidechain: Option<bool>) -> Side {
         let [key, parent, agent] = ids.map(Text::key);
         Side {
@@ -310,8 +310,8 @@ impl ClaudeCodeDecoder {
         }
     }
 
-    /// The nodes of a response of thinking alone that was cut: it is not sent again (103,276, 103,339 and 103,401
-    /// were prompts one after the other, with 64,000 of output each).
+    /// Returns the nodes of a response of thinking alone that was cut: it is not sent again (103,276, 103,339 and
+    /// 103,401 were prompts one after the other, with 64,000 of output each).
     fn cut_thoughts(&mut self, record: &Record<'_>, node: &Node) -> Option<Vec<Key>> {
         let (request, key) = (node.request?, node.key?);
         let is_thinking = |item: &NewItem| item.kind == Kind::Thinking;
@@ -350,7 +350,7 @@ impl ClaudeCodeDecoder {
         }
     }
 
-    /// A message of a request, written apart.
+    /// Takes in a message of a request, written apart.
     fn blob(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let content = &record.message.content.value;
         let items = match record.message.role.get() {
@@ -362,8 +362,8 @@ impl ClaudeCodeDecoder {
         }
     }
 
-    /// The conversation a record belongs to. A file that begins with a sub-agent's record is that
-    /// sub-agent's own.
+    /// Returns the conversation a record belongs to. A file that begins with a sub-agent's record is that sub-agent's
+    /// own.
     fn lane(&mut self, side: &Side) -> Lane {
         let Some(key) = side.key else {
             return Lane::Main;

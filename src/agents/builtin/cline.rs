@@ -71,7 +71,7 @@ pub static CLINE: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<id>/<id>.messages.json`, and a sub-agent's `<id>/<agent>.messages.json`.
+/// Claims `<id>/<id>.messages.json`, and a sub-agent's `<id>/<agent>.messages.json`.
 fn claims(path: &Path) -> Option<Claim> {
     let (session, file) = parts(path)?;
     let claim = if session == file {
@@ -82,7 +82,7 @@ fn claims(path: &Path) -> Option<Claim> {
     Some(claim.kept_in(StoreKind::Document))
 }
 
-/// The session and the file's own name.
+/// Returns the session and the file's own name.
 fn parts(path: &Path) -> Option<(&str, &str)> {
     let mut names = names(path);
     let file = names.next()?.strip_suffix(".messages.json")?;
@@ -160,7 +160,7 @@ record! {
 }
 
 impl Message<'_> {
-    /// The whole prompt of the request that it answers.
+    /// Returns the whole prompt of the request that it answers.
     fn prompt(&self) -> Option<u64> {
         self.metrics?.input.0.filter(|prompt| *prompt > 0)
     }
@@ -265,7 +265,7 @@ impl Decoder for ClineDecoder {
     }
 }
 
-/// A model's id, as other tables name it.
+/// Returns a model's id, as other tables name it.
 fn model(id: &Text<'_>) -> Option<Box<str>> {
     let id = id.get().filter(|id| !id.is_empty())?;
     Some(lenient::model_name(id).into())
@@ -312,7 +312,7 @@ impl ClineDecoder {
         }
     }
 
-    /// The compaction that a prompt which fell follows.
+    /// Emits the compaction before a prompt that fell.
     fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
         let name = model(&message.model);
         let is_same = name.is_none() || name == self.meta.model;
@@ -325,7 +325,7 @@ impl ClineDecoder {
         }
     }
 
-    /// The numbers of a response.
+    /// Emits the numbers of a response.
     fn report(&mut self, message: &Message<'_>, request: Key, out: &mut Sink<'_>) {
         let (Some(metrics), Some(prompt)) = (message.metrics, message.prompt()) else {
             return;
@@ -363,7 +363,7 @@ impl ClineDecoder {
         self.seen.get(cut..).unwrap_or_default()
     }
 
-    /// The compaction in the file beside the log, if this is its place.
+    /// Emits the compaction in the file beside the log, if this is its place.
     fn compact(&mut self, out: &mut Sink<'_>) {
         let here = self.seen.len() as u64;
         let Some(compaction) = self.compaction.take_if(|one| one.count == here) else {

@@ -87,8 +87,7 @@ pub static CODEX: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind
-/// the thread.
+/// Claims `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind the thread.
 fn claims(path: &Path) -> Option<Claim> {
     let rest = rollout(path.file_name()?.to_str()?)?;
     let thread = rest
@@ -101,7 +100,7 @@ fn claims(path: &Path) -> Option<Claim> {
     })
 }
 
-/// The name of a rollout's file without what all have. One that was idle for a week may be compressed.
+/// Returns the name of a rollout's file without what all have. One that was idle for a week may be compressed.
 fn rollout(file: &str) -> Option<&str> {
     let file = file.strip_suffix(".zst").unwrap_or(file);
     file.strip_prefix("rollout-")?.strip_suffix(".jsonl")

@@ -104,7 +104,7 @@ pub static COPILOT_CLI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<session id>/events.jsonl`; before 1.0 `session-state/<session id>.jsonl`.
+/// Claims `<session id>/events.jsonl`; before 1.0 `session-state/<session id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?.file_name()?.to_str()?;
@@ -116,7 +116,7 @@ fn claims(path: &Path) -> Option<Claim> {
     Some(Claim::session(id))
 }
 
-/// Other programs' events have the same names.
+/// Returns true if a log is of this format. Other programs' events have the same names.
 fn recognise(head: &[u8]) -> bool {
     let marks = [
         r#""type":"session.start""#,
@@ -126,7 +126,7 @@ fn recognise(head: &[u8]) -> bool {
     head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
 }
 
-/// The keys of a request: of its response, and of its turn.
+/// Returns the key of a request by its response; [`turn_key`] returns that by its turn.
 fn response_key(id: &str) -> Key {
     Key::of_parts(&["copilot response", id])
 }
@@ -293,7 +293,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    /// The model of what comes next. `auto` means that none is chosen yet.
+    /// Emits the model of the next requests. `auto` means that none is chosen yet.
     fn model(&mut self, id: Option<&str>, out: &mut Sink<'_>) {
         let model: Option<Box<str>> = id.filter(|id| !matches!(*id, "" | "auto")).map(Into::into);
         if model.is_some() {
@@ -302,14 +302,14 @@ impl CopilotCliDecoder {
         out.meta(Meta::of_model(model));
     }
 
-    /// The model that is named by another event, where none has been named before.
+    /// Emits the model that is named by another event, where none has been named before.
     fn model_of(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         if self.thread(out.lane()).model.is_none() && data.model.boxed().is_some() {
             self.model(data.model.get(), out);
         }
     }
 
-    /// The largest prompt of the main conversation.
+    /// Emits the largest prompt of the main conversation.
     fn window(&mut self, limit: Window, out: &mut Sink<'_>) {
         let limit = limit.0.filter(|limit| *limit > 0);
         if limit.is_some() && limit != self.window && out.lane() == Lane::Main {
@@ -460,7 +460,7 @@ impl CopilotCliDecoder {
     }
 }
 
-/// The conversation of an event: the main one, or a sub-agent's.
+/// Returns the conversation of an event: the main one, or a sub-agent's.
 fn lane_of(record: &Record<'_>) -> Lane {
     let agent = record.agent_id.key();
     let agent = agent.or(record.data.parent_tool_call_id.key());
@@ -478,7 +478,7 @@ fn report_size(kind: &str, tokens: Option<u64>, out: &mut Sink<'_>) {
     }
 }
 
-/// The turn of a message, as telemetry names it.
+/// Returns the turn of a message, as telemetry names it.
 fn turn_of(data: &Data<'_>) -> Option<Key> {
     Some(turn_key(data.interaction_id.get()?, data.turn_id.get()?))
 }

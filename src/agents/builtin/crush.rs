@@ -79,7 +79,7 @@ pub static CRUSH: Format = Format {
     ..Format::DEFAULT
 };
 
-/// The data folders of the projects in `projects.json`.
+/// Returns the data folders of the projects in `projects.json`.
 fn projects(list: &[u8]) -> Vec<PathBuf> {
     let list: Value = serde_json::from_slice(list).unwrap_or_default();
     let projects = list.get("projects").and_then(Value::as_array);
@@ -311,7 +311,7 @@ impl CrushDecoder {
         out.node(node);
     }
 
-    /// The items of a message; `text` is what its texts are.
+    /// Returns the items of a message; `text` is what its texts are.
     fn items(
         &mut self,
         parts: &[Piece<'_>],
@@ -356,7 +356,7 @@ impl CrushDecoder {
     }
 }
 
-/// The bytes of an item that the model wrote.
+/// Returns the bytes of an item that the model wrote.
 fn written(item: &NewItem) -> u64 {
     u64::from(item.size.bytes) + u64::from(item.size.opaque)
 }

@@ -55,7 +55,7 @@ pub static CURSOR: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
+/// Claims `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
 /// `agent-transcripts/<parent>/subagents/<id>.jsonl`; `chats/<folder>/<id>/store.db`.
 fn claims(path: &Path) -> Option<Claim> {
     if path.ends_with("store.db") {
@@ -140,7 +140,7 @@ impl Decoder for CursorDecoder {
     }
 }
 
-/// The items of a message to the model: what the user typed, and what was put in around it.
+/// Returns the items of a message to the model: what the user typed, and what was put in around it.
 fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
     let texts = content.0.iter().map(|block| {
         let text = block.text.get();
@@ -168,7 +168,7 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) ->
     items
 }
 
-/// The text before the user's query, the query, and the text after it.
+/// Returns the text before the user's query, the query, and the text after it.
 fn query(text: &str) -> (&str, &str, &str) {
     let Some(start) = text.find(QUERY.0) else {
         return (text, "", "");

@@ -68,7 +68,7 @@ pub static DROID: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<session id>.jsonl`.
+/// Claims `<session id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     Some(Claim {

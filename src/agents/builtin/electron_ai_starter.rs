@@ -163,7 +163,7 @@ impl ElectronDecoder {
         self.add(row.key(), direction, items, out);
     }
 
-    /// A message of the model: what it wrote, its calls, and what they returned.
+    /// Takes in a message of the model: what it wrote, its calls, and what they returned.
     fn answer(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
         let request = row.key();
         let (mut written, mut results) = (Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ impl ElectronDecoder {
         item.text(part.content()).done()
     }
 
-    /// A summary, in the place of all messages up to one.
+    /// Takes in a summary, in the place of all messages up to one.
     fn summary(&mut self, row: &Row<'_>, summary: &str, out: &mut Sink<'_>) {
         let cutoff = Key::of_parts(&["electron", row.cutoff.or_empty()]);
         let last = self.messages.iter().position(|key| *key == cutoff);

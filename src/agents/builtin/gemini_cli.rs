@@ -80,7 +80,7 @@ pub static GEMINI_CLI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
+/// Claims `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let mut names = names(path);
     let name = names.next()?;
@@ -100,14 +100,14 @@ fn claims(path: &Path) -> Option<Claim> {
     Some(Claim::session(name.strip_suffix(".jsonl")?).child_of(parent))
 }
 
-/// The first characters of the id, and the folder they are in: `chats/session-<time>-<characters>.jsonl`.
+/// Returns the first characters of the id, and the folder they are in: `chats/session-<time>-<characters>.jsonl`.
 fn id_in_name(path: &Path) -> Option<String> {
     let (folder, name) = (path.parent()?, path.file_stem()?.to_str()?);
     let id = name.strip_prefix("session-")?.rsplit_once('-')?.1;
     Some(folder.join(id).to_string_lossy().into_owned())
 }
 
-/// `tmp/<project>/.project_root`, which holds the path of the project's folder.
+/// Returns the path of `tmp/<project>/.project_root`, which holds the path of the project's folder.
 fn project_root(log: &Path) -> Option<PathBuf> {
     let mut above = log.ancestors().skip(1).take(2);
     let chats = above.find(|folder| folder.ends_with("chats"))?;
@@ -119,7 +119,7 @@ fn recognise(head: &[u8]) -> bool {
     head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
 }
 
-/// A document on one line holds the messages that a first line of many does not.
+/// Returns the kind of store of a log. A document on one line holds the messages that a first line of many does not.
 fn store(head: &[u8]) -> Option<StoreKind> {
     if head::has(head::first_line(head), r#""messages":["#) {
         Some(StoreKind::Document)
@@ -438,7 +438,7 @@ impl GeminiCliDecoder {
         }
     }
 
-    /// The thoughts of a response: in the context until the next message, and in no prompt.
+    /// Emits the thoughts of a response: in the context until the next message, and in no prompt.
     fn think(&mut self, id: &str, request: Key, tokens: u64, out: &mut Sink<'_>) {
         if tokens == 0 || !self.thought.insert(Key::of(id)) {
             return;

@@ -333,7 +333,7 @@ impl GooseDecoder {
         self.last = Some(key);
     }
 
-    /// An instruction to go on. The summary is the row before it.
+    /// Takes in an instruction to go on. The summary is the row before it.
     fn compaction(&mut self, key: Key, row: &Row<'_>, out: &mut Sink<'_>) {
         let is_manual = |block: &Block<'_>| block.text.or_empty().contains("user's request");
         let cause = if row.content.iter().any(is_manual) {
@@ -419,7 +419,7 @@ impl GooseDecoder {
         }
     }
 
-    /// The items of a message; `role` and `kind` are those of its text.
+    /// Returns the items of a message; `role` and `kind` are those of its text.
     fn items(&mut self, row: &Row<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         // Thinking is written in the pieces in which it came.
@@ -467,7 +467,7 @@ impl Numbers {
     }
 }
 
-/// The requests of a ledger after the one with this id.
+/// Returns the requests of a ledger after the one with this id.
 fn after(ledger: &[Numbers], id: u64) -> impl Iterator<Item = &Numbers> {
     let from = ledger.partition_point(|numbers| numbers.id.or_zero() <= id);
     ledger.get(from..).unwrap_or_default().iter()

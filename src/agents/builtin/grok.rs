@@ -81,7 +81,7 @@ const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], 
     }
 });
 
-/// `<session id>/updates.jsonl`.
+/// Claims `<session id>/updates.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let mut names = names(path);
     let id = (names.next()? == "updates.jsonl").then(|| names.next())??;

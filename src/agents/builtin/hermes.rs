@@ -302,7 +302,7 @@ impl HermesDecoder {
         usage.into_iter().for_each(|usage| out.usage(usage));
     }
 
-    /// The items of a response.
+    /// Returns the items of a response.
     fn output(&mut self, row: &Row<'_>, text: &str, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         let texts = [
@@ -329,7 +329,7 @@ fn report(request: Key, billed: Billed) -> Usage {
     }
 }
 
-/// A time from the seconds since 1970.
+/// Returns a time from the seconds since 1970.
 fn time(seconds: f64) -> Option<Timestamp> {
     Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
 }

@@ -75,8 +75,8 @@ pub static HPD_AGENT: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<session>/threads/<thread>/thread.events.jsonl`, `<session>/branches/<branch>/branch.events.jsonl`
-/// and `branch.json`, `<session>/session.json` and `sessions/<session>.json`.
+/// Claims `<session>/threads/<thread>/thread.events.jsonl`, `<session>/branches/<branch>/branch.events.jsonl` and
+/// `branch.json`, `<session>/session.json` and `sessions/<session>.json`.
 fn claims(path: &Path) -> Option<Claim> {
     let document = Claim::LINES.kept_in(StoreKind::Document);
     let mut names = names(path);
@@ -123,7 +123,7 @@ fn is_history(head: &[u8]) -> bool {
         && (has_type || head::has(head, r#""lastActivity""#))
 }
 
-/// A document may be one line.
+/// Returns the kind of store of a log. A document may be one line.
 fn store(head: &[u8]) -> Option<StoreKind> {
     if head::has(head, SCHEMA) || is_history(head) {
         Some(StoreKind::Document)
@@ -161,7 +161,7 @@ impl Decoder for HpdAgentDecoder {
 }
 
 impl HpdAgentDecoder {
-    /// The fields of a document beside its events.
+    /// Reads the fields of a document beside its events.
     fn document(&mut self, document: &Document<'_>, out: &mut Sink<'_>) {
         if let Some(messages) = &document.messages {
             return self.history(document, messages, out);
@@ -175,7 +175,7 @@ impl HpdAgentDecoder {
         self.name(document.session_id.get(), document.branch_id.get(), out);
     }
 
-    /// A saved history.
+    /// Reads a saved history.
     fn history(&mut self, document: &Document<'_>, messages: &[Message<'_>], out: &mut Sink<'_>) {
         let (session, id) = (document.session_id.get(), document.id.get());
         match session {
@@ -236,7 +236,7 @@ impl HpdAgentDecoder {
     }
 }
 
-/// A thread's id: its session's, and its own where it is not the first.
+/// Returns a thread's id: its session's, and its own where it is not the first.
 fn id_of(session: Option<&str>, thread: Option<&str>) -> Option<Box<str>> {
     match (session.filter(|id| !id.is_empty())?, thread) {
         (session, None | Some("" | "main")) => Some(session.into()),

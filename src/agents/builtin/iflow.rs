@@ -45,7 +45,7 @@ pub static IFLOW: Format = Format {
     ..Format::DEFAULT
 };
 
-/// Claude Code's ids are no words with a number.
+/// Returns true if a log is of this format. Claude Code's ids are no words with a number.
 fn recognise(head: &[u8]) -> bool {
     let head = head::solid(head, 4096);
     let has = |mark: &str| head::has(&head, mark);

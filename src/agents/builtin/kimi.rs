@@ -105,9 +105,8 @@ pub static KIMI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself,
-/// and kimi-cli's `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in
-/// its session's.
+/// Claims `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself, and kimi-cli's
+/// `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in its session's.
 fn claims(path: &Path) -> Option<Claim> {
     let mut names = names(path);
     let name = names.next().filter(|name| [WIRE, CONTEXT].contains(name))?;
@@ -183,12 +182,12 @@ impl Decoder for KimiDecoder {
     }
 }
 
-/// The key of this line's node: lines have no ids.
+/// Returns the key of this line's node: lines have no ids.
 fn here(out: &Sink<'_>) -> Key {
     Key::of_number("kimi", out.place().id())
 }
 
-/// The request that this line begins, the same in every copy of it: by its time, to the microsecond.
+/// Returns the request that this line begins, the same in every copy of it: by its time, to the microsecond.
 fn request(out: &Sink<'_>) -> Key {
     match out.time() {
         Some(time) => Key::of_parts(&["kimi", &time.to_string()]),

@@ -56,7 +56,7 @@ pub static KIRO: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `sessions/cli/<session id>.jsonl`.
+/// Claims `sessions/cli/<session id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     let is_its = path.parent()?.ends_with("sessions/cli");
@@ -116,12 +116,12 @@ impl Data<'_> {
 }
 
 impl<'a> Block<'a> {
-    /// The data, where it is a string.
+    /// Returns the data, where it is a string.
     fn string(&self) -> Option<Cow<'a, str>> {
         lenient::scan::string(self.data?.get())
     }
 
-    /// The data, where it is an object.
+    /// Returns the data, where it is an object.
     fn body(&self, out: &mut Sink<'_>) -> Body<'a> {
         lenient::value(self.data, "data", out)
     }
@@ -221,7 +221,7 @@ impl Decoder for KiroDecoder {
 }
 
 impl KiroDecoder {
-    /// The size by Kiro's own number when this message was the last one.
+    /// Emits the size by Kiro's own number when this message was the last one.
     fn size(&mut self, message: Key, tokens: u64, out: &mut Sink<'_>) {
         self.emitted.insert(message, tokens);
         out.usage(Usage {

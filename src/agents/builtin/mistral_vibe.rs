@@ -80,14 +80,14 @@ static JOURNAL: FolderSpec = FolderSpec {
     has_lines: true,
 };
 
-/// `0000000000000328.jsonl`
+/// Returns the number in `0000000000000328.jsonl`.
 fn number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".jsonl")?;
     let is_number = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// `<session>/journal`
+/// Claims `<session>/journal`.
 fn claims(path: &Path) -> Option<Claim> {
     let mut names = names(path);
     names.next().filter(|name| *name == "journal")?;
@@ -442,7 +442,7 @@ impl Message<'_> {
         print(place, &self.content.0)
     }
 
-    /// All its texts as one item.
+    /// Returns all its texts as one item.
     fn whole(&self, item: ItemBuilder<'_, '_>) -> NewItem {
         let texts = self.content.0.iter().filter_map(|block| block.text.get());
         texts.fold(item, ItemBuilder::text).done()
@@ -469,7 +469,7 @@ fn print(place: [&str; 2], blocks: &[Block<'_>]) -> Key {
     Key::of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// The items of what the model wrote.
+/// Returns the items of what the model wrote.
 fn written(blocks: &[Block<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
     let items = blocks.iter().map(|block| match block.kind.or_empty() {
         "tool_call" => {

@@ -50,14 +50,14 @@ pub static MISTRAL_VIBE_2: Format = Format {
     ..Format::DEFAULT
 };
 
-/// The folder that the configuration names for sessions.
+/// Returns the folder that the configuration names for sessions.
 pub(super) fn save_dir(config: &[u8]) -> Vec<PathBuf> {
     let name = |value: &serde_json::Value| value.as_str().map(PathBuf::from);
     let folder = Layers::toml(&[config]).find("/session_logging/save_dir", name);
     folder.into_iter().collect()
 }
 
-/// `session_<time>_<id>/messages.jsonl`
+/// Claims `session_<time>_<id>/messages.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let folder = path.parent()?.file_name()?.to_str()?;
     let is_log = path.file_name()? == "messages.jsonl" && folder.contains('_');

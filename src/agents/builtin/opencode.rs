@@ -103,7 +103,7 @@ pub static KILO: Format = Format {
     ..OPENCODE
 };
 
-/// `opencode.db`, `opencode-<channel>.db`, or the file of a session.
+/// Claims `opencode.db`, `opencode-<channel>.db`, or the file of a session.
 fn claims(path: &Path, agent: &str) -> Option<Claim> {
     storage::claims(path, agent).or_else(|| database(path, agent))
 }
@@ -115,7 +115,7 @@ fn database(path: &Path, agent: &str) -> Option<Claim> {
     is_its.then(|| Claim::database(&tables::SPEC))
 }
 
-/// The beginning of an export, or of a session's file.
+/// Returns true if a file begins as an export, or as a session's file.
 fn recognise(head: &[u8]) -> bool {
     let start = head::solid(head, 16);
     start.starts_with(br#"{"info":{"id":"#) && head::has(head, r#""directory""#)

@@ -82,7 +82,7 @@ static EVENTS: FolderSpec = FolderSpec {
     has_lines: false,
 };
 
-/// `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
+/// Claims `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
     let conversation = path.parent().filter(|_| path.ends_with("events"))?;
@@ -105,7 +105,7 @@ fn recognise(head: &[u8]) -> bool {
     }
 }
 
-/// `event-00012-<id>.json`
+/// Returns the number in `event-00012-<id>.json`.
 fn number(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("event-")?.strip_suffix(".json")?;
     let (number, id) = rest.split_once('-')?;
@@ -114,7 +114,7 @@ fn number(name: &str) -> Option<u64> {
     number.filter(|_| !id.is_empty())
 }
 
-/// `<conversation>/base_state.json`
+/// Returns the path of `<conversation>/base_state.json`.
 fn state(log: &Path) -> Option<PathBuf> {
     let conversation = log.parent().filter(|_| log.ends_with("events"))?;
     Some(conversation.join("base_state.json"))

@@ -106,7 +106,7 @@ pub static OTEL_GENAI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `*.jsonl` and `*.json`: the Collector calls its lines by either name.
+/// Claims `*.jsonl` and `*.json`: the Collector calls its lines by either name.
 fn claims(path: &Path) -> Option<Claim> {
     let ext = path.extension()?;
     (ext == "jsonl" || ext == "json").then_some(Claim::LINES)
@@ -224,7 +224,7 @@ impl OtelGenAiDecoder {
         }
     }
 
-    /// A line of text; `false`: it should have been JSON.
+    /// Reads a line of text. Returns false if it should have been JSON.
     fn text(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
         let call = kernel::of_text(line);
         self.is_program_log |= call.is_some();
@@ -236,7 +236,7 @@ impl OtelGenAiDecoder {
         true
     }
 
-    /// A message of a saved history.
+    /// Takes in a message of a saved history.
     fn message(&mut self, message: &mut Call, out: &mut Sink<'_>) {
         out.set_lane(Lane::Main);
         let thread = self.threads.entry(Lane::Main).or_insert_with(Thread::new);
@@ -254,7 +254,7 @@ impl OtelGenAiDecoder {
         }
     }
 
-    /// Content in a log record: a call's whole content, or one message of it. The span follows, if it is
+    /// Takes in the content in a log record: a call's whole content, or one message of it. The span follows, if it is
     /// in this file at all.
     fn content(&mut self, mut call: Call, out: &mut Sink<'_>) {
         let key = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
@@ -323,8 +323,8 @@ impl OtelGenAiDecoder {
         }
     }
 
-    /// The conversation that a call is part of: of its id, or else its trace, and one that it shares
-    /// something with; or one of another trace, of which it repeats an answer.
+    /// Returns the conversation that a call is part of: of its id, or else its trace, and one that it shares something
+    /// with; or one of another trace, of which it repeats an answer.
     fn lane_of(&mut self, call: &Call, carried: &[Block<'_>]) -> Lane {
         let agent = call.agent.as_deref().unwrap_or_default();
         let id = [call.id().unwrap_or_default(), agent];

@@ -62,7 +62,7 @@ pub static OURO: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<date>_<beginning of the id>/session.yaml`, and `trace.db`.
+/// Claims `<date>_<beginning of the id>/session.yaml`, and `trace.db`.
 fn claims(path: &Path) -> Option<Claim> {
     if path.file_name()? == "trace.db" {
         return Some(Claim::database(&trace::DATABASE));
@@ -180,7 +180,7 @@ fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
     }
 }
 
-/// The texts of a content: of itself, or of its parts. `None` for a part that is no text.
+/// Returns the texts of a content: of itself, or of its parts. `None` for a part that is no text.
 fn texts<'t>(message: &'t Tree<'_>) -> impl Iterator<Item = Option<&'t str>> {
     let content = message.get("content").unwrap_or(&Tree::Null);
     let parts = content.list().iter();
@@ -196,7 +196,7 @@ fn begins(message: &Tree<'_>, text: &str) -> bool {
         .is_some_and(|first| first.starts_with(text))
 }
 
-/// A message as one item.
+/// Returns a message as one item.
 fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewItem {
     let item = out
         .item(role, kind)
@@ -210,7 +210,7 @@ fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewI
         .done()
 }
 
-/// The model's text and its calls.
+/// Returns the model's text and its calls.
 fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if texts(message).any(|text| text != Some("")) {

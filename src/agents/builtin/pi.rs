@@ -98,8 +98,8 @@ pub static PI: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<time>_<session id>.jsonl`, or a name that an extension or the user has chosen. What a session has started is below a
-/// folder of its name.
+/// Claims `<time>_<session id>.jsonl`, or a name that an extension or the user has chosen. What a session has started
+/// is below a folder of its name.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     let claim = match session_id(name) {
@@ -113,7 +113,7 @@ fn claims(path: &Path) -> Option<Claim> {
     })
 }
 
-/// The id in `<time>_<session id>`, the time as in `2026-05-12T01-02-27-657Z`.
+/// Returns the id in `<time>_<session id>`, the time as in `2026-05-12T01-02-27-657Z`.
 fn session_id(name: &str) -> Option<&str> {
     let (time, id) = name.split_once('_')?;
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
@@ -325,7 +325,7 @@ fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>)
     out.node(node);
 }
 
-/// A whole content as one item; none where it is empty.
+/// Returns a whole content as one item; none where it is empty.
 fn one_item(role: Role, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
     (!content.0.is_empty()).then(|| add_content(out.item(role, kind), content).done())
 }
@@ -373,7 +373,7 @@ fn assistant(
     run
 }
 
-/// A piece of the model's output; `None`: of an unknown type.
+/// Returns a piece of the model's output; `None`: of an unknown type.
 fn output_item(block: &Block<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
     let item = match block.kind.or_empty() {
         // Bare text has no type.
@@ -399,13 +399,13 @@ fn output_item(block: &Block<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
 type Content<'a> = Pieces<Block<'a>>;
 
 impl Record<'_> {
-    /// The summary, which has no pieces where it is empty.
+    /// Returns the summary, which has no pieces where it is empty.
     fn summary(&self) -> Content<'_> {
         bare(self.summary.get().filter(|text| !text.is_empty()))
     }
 }
 
-/// The content that is this text.
+/// Returns the content that is this text.
 fn bare<'a>(text: Option<&'a str>) -> Content<'a> {
     let block = |text: &'a str| Block {
         text: Text(Some(text.into())),
@@ -435,7 +435,7 @@ fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> Item
     item.own_bytes(chars)
 }
 
-/// An entry's id, or its index in the file, which the oldest format's compactions refer to.
+/// Returns an entry's id, or its index in the file, which the oldest format's compactions refer to.
 fn key_of(record: &Record<'_>, place: Place) -> Option<Key> {
     match record.id.get() {
         Some(id) => Some(Key::of(id)),

@@ -88,7 +88,7 @@ pub static QWEN_CODE: Format = Format {
     ..Format::DEFAULT
 };
 
-/// The folder of the projects in the one that the settings name.
+/// Returns the folder of the projects in the one that the settings name.
 fn projects(settings: &[u8]) -> Vec<PathBuf> {
     let below = |folder: &str| Path::new(folder).join("projects");
     let folder = Layers::json_with_comments(&[settings])
@@ -98,7 +98,7 @@ fn projects(settings: &[u8]) -> Vec<PathBuf> {
     folder.into_iter().collect()
 }
 
-/// `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
+/// Claims `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let mut names = names(path);
     let name = names.next()?.strip_suffix(".jsonl")?;
@@ -110,7 +110,7 @@ fn claims(path: &Path) -> Option<Claim> {
     (parent == "chats" && is_id).then(|| Claim::session(name))
 }
 
-/// Claude Code's records have the same ids; their messages have no parts.
+/// Returns true if a log is of this format. Claude Code's records have the same ids; their messages have no parts.
 fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
     head::is_object(head)
@@ -213,8 +213,8 @@ impl QwenCodeDecoder {
         }
     }
 
-    /// The conversation a record belongs to. A file that begins with a sub-agent's record is that
-    /// sub-agent's own.
+    /// Returns the conversation a record belongs to. A file that begins with a sub-agent's record is that sub-agent's
+    /// own.
     fn lane(&mut self, record: &Record<'_>) -> Lane {
         let side = record.is_sidechain == Some(true);
         let of_subagent = *self.of_subagent.get_or_insert(side);
@@ -410,7 +410,7 @@ impl Branch {
         QWEN_CODE.pass_over_node(subtype, node, out);
     }
 
-    /// A command of the user. If it has an answer of its own, it was recorded as a message that the model
+    /// Takes in a command of the user. If it has an answer of its own, it was recorded as a message that the model
     /// never gets.
     fn command(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
         let command = payload.raw_command.or_empty();
@@ -466,8 +466,7 @@ impl Branch {
         out.node(node);
     }
 
-    /// The items of a whole history, whose first content is by `first`. What follows a summary answers
-    /// it.
+    /// Returns the items of a whole history, whose first content is by `first`. What follows a summary answers it.
     fn history(&self, contents: &[Content<'_>], first: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
         let is_summary = first != Author::User;
         let mut all = Vec::new();

@@ -140,7 +140,7 @@ impl RequestLogDecoder {
     }
 }
 
-/// The usage of a response. Thinking of it that no later prompt will hold is taken out.
+/// Returns the usage of a response. Thinking of it that no later prompt will hold is taken out.
 fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) -> Option<Usage> {
     let numbers = response.numbers;
     let prompt = numbers.prompt()?;
@@ -168,7 +168,7 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
     })
 }
 
-/// The words that a log handler put before the JSON of a line, and the JSON.
+/// Returns the words that a log handler put before the JSON of a line, and the JSON.
 fn json_of(line: &str) -> (&str, &str) {
     match line.find('{') {
         Some(at) if line[..at].trim() != "[" => line.split_at(at),

@@ -143,7 +143,7 @@ fn is_kilo(name: &str) -> bool {
     name.contains("kilo")
 }
 
-/// `<extension>/tasks/<id>/api_conversation_history.json`; in a copy, the extension's folder alone.
+/// Claims `<extension>/tasks/<id>/api_conversation_history.json`; in a copy, the extension's folder alone.
 fn claims(path: &Path, is_extension: fn(&str) -> bool) -> Option<Claim> {
     let mut names = names(path);
     names
@@ -243,7 +243,7 @@ impl Decoder for TaskDecoder {
     }
 }
 
-/// A task's first line.
+/// Returns a task's first line.
 fn title(task: &str) -> Box<str> {
     let line = task.trim().lines().next().unwrap_or_default();
     line.chars().take(120).collect::<String>().into()
@@ -328,7 +328,7 @@ impl TaskDecoder {
         out.node(Node::new(key, Part::Injected, items));
     }
 
-    /// The truncations before the message at this index and time.
+    /// Applies the truncations before the message at this index and time.
     fn truncate(&mut self, index: u64, at: Option<Millis>, out: &mut Sink<'_>) {
         while let Some(cut) = self.ui.truncated(index, at) {
             let kept = (0..)

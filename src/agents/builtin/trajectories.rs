@@ -228,7 +228,7 @@ impl Trajectory {
         out.node(node);
     }
 
-    /// The numbers of a response, of which the output stays or does not.
+    /// Emits the numbers of a response, of which the output stays or does not.
     fn report(&mut self, message: &Message<'_>, request: Key, stays: bool, out: &mut Sink<'_>) {
         let Some(response) = &message.extra.response else {
             return;

@@ -137,7 +137,7 @@ impl VscodeGatewayDecoder {
         }
     }
 
-    /// A request's numbers, estimated and actual.
+    /// Emits a request's numbers, estimated and actual.
     fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut Sink<'_>) {
         out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
@@ -174,7 +174,7 @@ impl VscodeGatewayDecoder {
         self.emitted.insert(request);
     }
 
-    /// A whole request, and the numbers of its response.
+    /// Takes in a whole request, and the numbers of its response.
     fn request(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.ts.time());
         let conversation = Key::of(line.conversation_id.or_empty());
@@ -206,7 +206,7 @@ impl VscodeGatewayDecoder {
         conversation.add_response(key, &[], usage, out);
     }
 
-    /// A request, captured before it was sent.
+    /// Takes in a request, captured before it was sent.
     fn capture(&mut self, line: &Line<'_>, lost: &Lost, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let model: Model<'_> = lenient::value(line.model, "model", out);
@@ -232,7 +232,7 @@ impl VscodeGatewayDecoder {
         }
     }
 
-    /// The thread of a conversation, to whose lane the next events go. What is new in `meta` is emitted.
+    /// Returns the thread of a conversation, to whose lane the next events go. What is new in `meta` is emitted.
     fn thread(&mut self, conversation: Key, meta: Meta, out: &mut Sink<'_>) -> &mut Thread {
         let lane = self.lane(conversation);
         out.set_lane(lane);

@@ -273,7 +273,7 @@ impl ZedDecoder {
         out.begin(here);
     }
 
-    /// The items of a message's content; `role` is that of its texts.
+    /// Returns the items of a message's content; `role` is that of its texts.
     fn items(&mut self, message: &Message<'_>, role: Role, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         for piece in &message.content {
@@ -298,7 +298,7 @@ impl ZedDecoder {
         items
     }
 
-    /// The results of the calls in a response.
+    /// Returns the results of the calls in a response.
     fn results(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         let lost = lenient::Lost::default();

@@ -110,7 +110,7 @@ impl Skip {
 }
 
 impl RecordKeys {
-    /// The word for which a record is passed over.
+    /// Returns the word for which a record is passed over.
     pub(super) fn skipped(&self, record: &Value) -> Option<&str> {
         self.skip.iter().find_map(|skip| skip.word(record))
     }
@@ -212,7 +212,7 @@ impl Roles {
         ]
     }
 
-    /// The author that this word means.
+    /// Returns the author that this word means.
     pub(super) fn author(&self, word: &str) -> Option<Author> {
         let lists = self.lists();
         let mut lists = lists.iter();
@@ -220,7 +220,7 @@ impl Roles {
         found.map(|(author, _)| *author)
     }
 
-    /// A word that means two roles.
+    /// Returns a word that means two roles.
     fn twice(&self) -> Option<&str> {
         let words: Vec<&String> = self.lists().iter().flat_map(|(_, words)| *words).collect();
         let again = |(at, word): &(usize, &&String)| words[..*at].contains(*word);
@@ -308,7 +308,7 @@ impl Mapping {
     }
 }
 
-/// A folder of logs. Its text is kept for as long as the program runs, as that of built-in ones.
+/// Returns a folder of logs. Its text is kept for as long as the program runs, as that of built-in ones.
 fn place(root: &str) -> Result<Root, String> {
     let folder: &'static str = Box::leak(root.trim_end_matches('/').to_owned().into_boxed_str());
     let below_home = folder.strip_prefix("~/");

@@ -160,7 +160,7 @@ fn named(tools: &HashMap<Key, Box<str>>, call: Option<&str>) -> Option<Box<str>>
     tools.get(&Key::of(call?)).cloned()
 }
 
-/// The values these point at that are not empty; lists aside, whose elements `*` points at.
+/// Returns the values these point at that are not empty; lists aside, whose elements `*` points at.
 fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
     let found = pointers.each(value).into_iter();
     found

@@ -32,7 +32,7 @@ impl Pointer {
         Ok(Pointer(steps.map(plain).collect()))
     }
 
-    /// Everything it points at.
+    /// Returns everything it points at.
     pub(super) fn each<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
         let mut found = vec![value];
         for step in &self.0 {
@@ -44,23 +44,23 @@ impl Pointer {
         found
     }
 
-    /// The first thing it points at that is not null.
+    /// Returns the first thing it points at that is not null.
     pub(super) fn find<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.each(value).into_iter().find(|found| !found.is_null())
     }
 
-    /// The key that it begins with; `None`: it points at the whole.
+    /// Returns the key that it begins with; `None`: it points at the whole.
     pub(super) fn first(&self) -> Option<&str> {
         self.0.first().map(|step| &**step)
     }
 
-    /// The key that it is, where it is no more than that.
+    /// Returns the key that it is, where it is no more than that.
     pub(super) fn key(&self) -> Option<&str> {
         self.first()
             .filter(|step| self.0.len() == 1 && *step != EVERY)
     }
 
-    /// The keys that a document must hold for this to point at anything.
+    /// Returns the keys that a document must hold for this to point at anything.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         let steps = self.0.iter().map(|step| &**step);
         steps.filter(|step| *step != EVERY && step.parse::<usize>().is_err())
@@ -85,17 +85,17 @@ impl Pointers {
         self.0.is_empty()
     }
 
-    /// Each pointer.
+    /// Returns each pointer.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Pointer> {
         self.0.iter()
     }
 
-    /// Everything they point at, in their order.
+    /// Returns everything they point at, in their order.
     pub(super) fn each<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
         self.0.iter().flat_map(|p| p.each(value)).collect()
     }
 
-    /// The elements of the lists they point at, and what else they point at.
+    /// Returns the elements of the lists they point at, and what else they point at.
     pub(super) fn elements<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
         let found = self.each(value).into_iter();
         found
@@ -106,7 +106,7 @@ impl Pointers {
             .collect()
     }
 
-    /// The first string or number they point at, as text.
+    /// Returns the first string or number they point at, as text.
     pub(super) fn text(&self, value: &Value) -> Option<String> {
         let found = self.0.iter().filter_map(|pointer| pointer.find(value));
         found

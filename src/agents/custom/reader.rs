@@ -72,7 +72,7 @@ impl CustomDecoder {
         }
     }
 
-    /// The session of a record, by the id that it names.
+    /// Returns the session of a record, by the id that it names.
     fn lane(&mut self, value: &Value) -> Lane {
         if let Some(id) = self.mapping.session.id.text(value) {
             let key = Key::of(&id);
@@ -123,7 +123,7 @@ impl CustomDecoder {
         }
     }
 
-    /// A record of a document's list.
+    /// Reads a record of a document's list.
     fn record(&mut self, record: &Value, out: &mut Sink<'_>) {
         out.set_time(time(&self.mapping.record.time, record));
         match self.mapping.record.skipped(record) {
@@ -161,7 +161,7 @@ impl Session {
         }
     }
 
-    /// A record that is a message, a report of usage, or both.
+    /// Reads a record that is a message, a report of usage, or both.
     fn record(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
         let id = mapping.record.id.text(value);
         let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
@@ -214,7 +214,7 @@ impl Session {
         }
     }
 
-    /// The response to a request, and its usage.
+    /// Adds the response to a request, and its usage.
     fn add_reply(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
         let request = request_of(mapping, mapping.record.id.text(value).as_deref(), out);
         let mut items = Vec::new();
@@ -231,7 +231,7 @@ impl Session {
         }
     }
 
-    /// The numbers in a record, of no request yet; `None`: there are none.
+    /// Returns the numbers in a record, of no request yet; `None`: there are none.
     fn usage(&self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) -> Option<Usage> {
         let keys = &mapping.usage;
         let parts = [&keys.prompt, &keys.cached, &keys.output, &keys.reasoning];
@@ -254,7 +254,7 @@ impl Session {
     }
 }
 
-/// The request that a record of this id answers.
+/// Returns the request that a record of this id answers.
 fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
     let agent = &mapping.id;
     let time = out.time().map(|time| time.to_string()).unwrap_or_default();
@@ -271,7 +271,7 @@ fn reset(key: Option<Key>) -> Reset {
     }
 }
 
-/// A time as text, or as seconds or milliseconds since 1970.
+/// Returns a time as text, or as seconds or milliseconds since 1970.
 fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
     let text = pointers.text(value)?;
     match text.parse::<f64>() {
@@ -290,7 +290,7 @@ fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
 /// An error: a value that the pointers name is no number of tokens.
 struct Unreadable;
 
-/// The sum of the numbers of tokens that these point at; `None`: there is none.
+/// Returns the sum of the numbers of tokens that these point at; `None`: there is none.
 fn tokens(pointers: &Pointers, value: &Value) -> Result<Option<u64>, Unreadable> {
     let found = pointers.each(value).into_iter();
     let counts = found.filter(|found| !found.is_null());

@@ -78,7 +78,7 @@ record! {
     }
 }
 
-/// The database of the conversation of these lines.
+/// Returns the database of the conversation of these lines.
 pub(super) fn beside(log: &Path) -> Option<PathBuf> {
     let mut names = names(log);
     names.next();
@@ -92,7 +92,7 @@ pub(super) fn beside(log: &Path) -> Option<PathBuf> {
     )
 }
 
-/// The key of a step.
+/// Returns the key of a step.
 pub(super) fn step(index: u64) -> Key {
     Key::of_number("antigravity step", index)
 }
@@ -100,7 +100,7 @@ pub(super) fn step(index: u64) -> Key {
 /// A generation: its usage, its steps and when it ended.
 pub(super) type Generation = (Usage, Vec<Key>, Option<Timestamp>);
 
-/// A generation; `None`: it cannot be read; `Some(None)`: it has no numbers.
+/// Returns a generation; `None`: it cannot be read; `Some(None)`: it has no numbers.
 pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
     let bytes = from_hex(hex)?;
     let row = Message(&bytes);

@@ -78,7 +78,7 @@ impl<'a> Field<'a> for Strings<'a> {
 }
 
 impl Record<'_> {
-    /// The attachment's name among the skipped records.
+    /// Returns the attachment's name among the skipped records.
     pub(super) fn attachment_name(&self) -> String {
         let kind = self.attachment.as_ref().and_then(|a| a.kind.get());
         format!("attachment/{}", kind.unwrap_or("unknown"))
@@ -123,7 +123,7 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> 
     !node.items.is_empty()
 }
 
-/// The role and kind of an attachment of this type; `None`: it does not reach the model.
+/// Returns the role and kind of an attachment of this type; `None`: it does not reach the model.
 fn placement(kind: &str) -> Option<(Role, Kind)> {
     use Kind::{Memory, Reminder, Skill, ToolList, ToolResult};
     Some(match kind {
@@ -176,7 +176,7 @@ fn tool_name(role: Role, kind: &str) -> Option<&str> {
     (role == Role::Tool).then_some(kind)
 }
 
-/// An attachment whose exact text is not in the log.
+/// Returns an attachment whose exact text is not in the log.
 fn from_fields(
     attachment: &Attachment<'_>,
     role: Role,
@@ -245,7 +245,7 @@ fn is_list(value: Raw<'_>) -> bool {
     value.get().starts_with('[')
 }
 
-/// Text typed while a turn ran: this is its only copy.
+/// Returns the text typed while a turn ran: this is its only copy.
 fn queued(attachment: &Attachment<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
     let prompt = lenient::value(attachment.prompt, "prompt", out);
     user_items(&prompt, role, kind, &ToolNames::default(), out)
@@ -256,9 +256,8 @@ fn is_typed(record: &Record<'_>, attachment: &Attachment<'_>) -> bool {
     attachment.command_mode.get() != Some("task-notification") && record.is_meta != Some(true)
 }
 
-/// The system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before
-/// held: it is written at a cold start, once more with the tools when the response is there, and again
-/// after a compaction.
+/// Returns the system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before held:
+/// it is written at a cold start, once more with the tools when the response is there, and again after a compaction.
 pub(super) fn snapshot(record: &Record<'_>, out: &mut Sink<'_>) -> Option<Vec<NewItem>> {
     let attachment = record.attachment.as_ref().filter(|_| is_snapshot(record))?;
     Some(front(&attachment.system_prompt, &attachment.tools, out))
@@ -270,7 +269,7 @@ pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
     attachment.is_some_and(|attachment| attachment.kind.get() == Some("prompt_snapshot"))
 }
 
-/// The items of a system prompt and of each tool's definition.
+/// Returns the items of a system prompt and of each tool's definition.
 pub(super) fn front(prompt: &Strings<'_>, tools: &[Raw<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     let Strings(prompt) = prompt;

@@ -7,8 +7,8 @@ use model::event::{ELIDED, Key};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The blocks of a message's content, each as canonical JSON; a plain string is one text block. `None`:
-/// it is something else, or the reader cut it.
+/// Returns the blocks of a message's content, each as canonical JSON; a plain string is one text block. `None`: it is
+/// something else, or the reader cut it.
 pub(super) fn blocks(content: Raw<'_>) -> Option<Vec<String>> {
     let json = content.get();
     if json.contains(ELIDED) {
@@ -77,7 +77,7 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// A message of this role without blocks.
+    /// Returns a message of this role without blocks.
     pub(super) fn new(role: &'static str) -> Growing {
         Growing {
             role,
@@ -86,7 +86,7 @@ impl Growing {
         }
     }
 
-    /// Its role.
+    /// Returns its role.
     pub(super) fn role(&self) -> &'static str {
         self.role
     }
@@ -99,7 +99,7 @@ impl Growing {
         self.hash.update(block);
     }
 
-    /// The key of the hash of the message so far, as a log writes that hash.
+    /// Returns the key of the hash of the message so far, as a log writes that hash.
     pub(super) fn key(&self) -> Key {
         let mut hash = self.hash.clone();
         hash.update("],\"role\":\"");

@@ -17,7 +17,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// The name of a response's model. `is_long`: its request is logged, and shows the long window.
+    /// Returns the name of a response's model. `is_long`: its request is logged, and shows the long window.
     pub(super) fn name(
         &mut self,
         model: &Text<'_>,

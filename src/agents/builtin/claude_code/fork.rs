@@ -39,8 +39,8 @@ fn base(line: &[u8]) -> Option<(String, End)> {
     (record.kind.get() == Some(KIND)).then_some((session.into(), end))
 }
 
-/// The folder of the session's log: `<session>/subagents/agent-<id>.jsonl` is beside it. A log that was moved is beside
-/// it itself.
+/// Returns the folder of the session's log: `<session>/subagents/agent-<id>.jsonl` is beside it. A log that was moved
+/// is beside it itself.
 fn session_folder(log: &Path) -> Option<PathBuf> {
     let folder = log.ancestors().find(|folder| folder.ends_with("subagents"));
     let folder = folder.map_or(log.parent(), |folder| folder.ancestors().nth(2));
@@ -71,7 +71,7 @@ impl Fork {
         self.is_read |= key.is_some() && key == self.last;
     }
 
-    /// The parent of an own record that names none: the first one continues what is inherited.
+    /// Returns the parent of an own record that names none: the first one continues what is inherited.
     pub(super) fn parent(&mut self, out: &mut Sink<'_>) -> Parent {
         if std::mem::replace(&mut self.has_begun, true) {
             return Parent::Root;

@@ -36,7 +36,7 @@ impl Idle {
         }
     }
 
-    /// The cause of a compaction at this time.
+    /// Returns the cause of a compaction at this time.
     pub(super) fn cause(&self, metadata: &CompactMetadata<'_>, at: Option<Timestamp>) -> Cause {
         let cause = Cause::named(metadata.trigger.or_empty());
         if cause != Cause::Automatic {

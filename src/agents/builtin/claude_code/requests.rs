@@ -144,12 +144,12 @@ pub(super) struct Requests {
 /// The first version whose logs contain requests.
 const FIRST_VERSION: [u32; 3] = [2, 1, 296];
 
-/// The key of the node of the system prompt and the tools.
+/// Returns the key of the node of the system prompt and the tools.
 pub(super) fn front_key() -> Key {
     Key::of("claude-code front")
 }
 
-/// The node of the system prompt and the tools.
+/// Returns the node of the system prompt and the tools.
 pub(super) fn front(items: Vec<NewItem>) -> Node {
     Node::new(Some(front_key()), Part::Front, items)
 }
@@ -353,7 +353,7 @@ impl Requests {
         }
     }
 
-    /// The hashes of a request's messages. `None`: it builds on a request that is not known.
+    /// Returns the hashes of a request's messages. `None`: it builds on a request that is not known.
     fn messages_of(&self, record: &Record<'_>) -> Option<Vec<Key>> {
         let tail = record.tail.iter().filter_map(Text::key);
         let Some(base) = record.base.key() else {
@@ -453,7 +453,7 @@ impl Requests {
         true
     }
 
-    /// A compaction: only what it keeps stays, and nothing that was recorded holds any more.
+    /// Takes in a compaction: only what it keeps stays, and nothing that was recorded holds any more.
     pub(super) fn compact(&mut self, kept: &Kept) {
         let kept: HashSet<Key> = match kept {
             Kept::Nodes(keys) => keys.iter().copied().collect(),
@@ -480,9 +480,9 @@ fn is_content(field: &Text<'_>) -> bool {
     matches!(field.get(), Some("system" | "tools" | "messages"))
 }
 
-/// The node of items that no record of the conversation shows. The user's words have records, so what
-/// has none is the harness's, unless the log was not read from its beginning. The harness writes text: a picture
-/// is one that the user attached.
+/// Returns the node of items that no record of the conversation shows. The user's words have records, so what has none
+/// is the harness's, unless the log was not read from its beginning. The harness writes text: a picture is one that the
+/// user attached.
 fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
     if out.place().line() > 0 {
         let is_written = |item: &&mut NewItem| item.role == Role::User && item.size.fixed == 0;

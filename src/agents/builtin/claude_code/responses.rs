@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Responses {
-    /// The key of the response that a line belongs to; `None`: the line has no id. `usage` is the line's.
+    /// Returns the key of the response that a line belongs to; `None`: the line has no id. `usage` is the line's.
     pub(super) fn key_of(&mut self, ids: &Ids<'_>, usage: Option<Billed>) -> Option<Key> {
         let record = ids.record.key();
         let line = Line::new(ids, usage.unwrap_or_default());
@@ -90,7 +90,7 @@ impl Responses {
 }
 
 impl Ids<'_> {
-    /// The message's id, unless it is a record's: imports write those instead, a different one for each line.
+    /// Returns the message's id, unless it is a record's: imports write those instead, a different one for each line.
     fn message(&self) -> Option<&str> {
         let is_provided =
             |id: &&str| !id.is_empty() && Some(*id) != self.record.get() && !is_uuid(id);
@@ -101,8 +101,8 @@ impl Ids<'_> {
         self.request.get().filter(|id| !id.is_empty())
     }
 
-    /// The key by the provider's ids, which copies of the line in other sessions share whatever became of their own
-    /// ids. `None` without a request's id: a message's alone may be a relay's, the same in all sessions.
+    /// Returns the key by the provider's ids, which copies of the line in other sessions share whatever became of their
+    /// own ids. `None` without a request's id: a message's alone may be a relay's, the same in all sessions.
     fn provided(&self) -> Option<Key> {
         // Names such as `relay` are no ids of one response.
         let is_generated = |id: &&str| {

@@ -92,7 +92,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
-/// A switch in the environment, as a string, a number or a truth value.
+/// Returns a switch in the environment, as a string, a number or a truth value.
 fn switch(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(on) => Some(*on),
@@ -105,14 +105,14 @@ fn switch(value: &Value) -> Option<bool> {
     }
 }
 
-/// A window in the settings, in tokens: a whole number, and no smaller one than the least. Claude Code ignores
+/// Returns a window in the settings, in tokens: a whole number, and no smaller one than the least. Claude Code ignores
 /// anything else (seen with 2.1.178 to 2.1.330).
 fn compact_window(value: &Value) -> Option<u64> {
     let tokens = value.as_u64().filter(|n| n >= COMPACT_WINDOW.start())?;
     Some(tokens.min(*COMPACT_WINDOW.end()))
 }
 
-/// A window in the environment: `500k`, `1M` or tokens, taken to the range.
+/// Returns a window in the environment: `500k`, `1M` or tokens, taken to the range.
 fn compact_window_env(value: &Value) -> Option<u64> {
     let text = match value {
         Value::String(text) => text.trim().to_ascii_lowercase(),

@@ -220,7 +220,7 @@ impl Mend for ResponseUsage<'_> {
 }
 
 impl ResponseUsage<'_> {
-    /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
+    /// Returns the tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
     fn cache_creation(&self) -> u64 {
         let parts = self.cache_creation.ephemeral_5m_input_tokens.or_zero()
             + self.cache_creation.ephemeral_1h_input_tokens.or_zero();
@@ -252,7 +252,7 @@ impl ResponseUsage<'_> {
         self.output_tokens_details.thinking_tokens.0
     }
 
-    /// The iterations that are not in the sum at the top, with their positions.
+    /// Returns the iterations that are not in the sum at the top, with their positions.
     pub(super) fn billed_apart(&self) -> impl Iterator<Item = (usize, &ResponseUsage<'_>)> {
         let is_apart = |usage: &ResponseUsage<'_>| {
             matches!(usage.kind.get(), Some("advisor_message" | "compaction"))
@@ -261,8 +261,8 @@ impl ResponseUsage<'_> {
         all.filter(move |(_, usage)| is_apart(usage))
     }
 
-    /// The numbers of the context itself: of the last iteration by the conversation's model where there are several,
-    /// since the top level is then their sum.
+    /// Returns the numbers of the context itself: of the last iteration by the conversation's model where there are
+    /// several, since the top level is then their sum.
     pub(super) fn context(&self) -> &ResponseUsage<'_> {
         let is_message = |usage: &&ResponseUsage<'_>| {
             matches!(usage.kind.get(), Some("message" | "fallback_message"))
@@ -273,7 +273,7 @@ impl ResponseUsage<'_> {
         }
     }
 
-    /// The output; `None`: it cannot be read.
+    /// Returns the output; `None`: it cannot be read.
     pub(super) fn output(&self) -> Option<u64> {
         self.output_tokens.0
     }
@@ -310,7 +310,7 @@ const ATTENDED: [&str; 9] = [
 ];
 
 impl Params<'_> {
-    /// The model with the suffix by which it was chosen: a response names it without.
+    /// Returns the model with the suffix by which it was chosen: a response names it without.
     pub(super) fn model(&self) -> Option<Box<str>> {
         Some(model_name(self.model.get()?, self.is_long()))
     }
@@ -325,7 +325,7 @@ impl Params<'_> {
 /// The suffix of a model that is chosen with a window of a million tokens.
 pub(super) const LONG: &str = "[1m]";
 
-/// A model's name with the suffix of a window of a million tokens, if it has one.
+/// Returns a model's name with the suffix of a window of a million tokens, if it has one.
 pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
     if is_long && !model.ends_with(LONG) {
         [model, LONG].concat().into()
@@ -349,7 +349,7 @@ impl CompactMetadata<'_> {
     }
 }
 
-/// The keys of these ids.
+/// Returns the keys of these ids.
 pub(super) fn keys(ids: &[Text<'_>]) -> Vec<Key> {
     ids.iter().filter_map(Text::key).collect()
 }

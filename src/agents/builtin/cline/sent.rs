@@ -11,8 +11,8 @@ use serde_json::Value;
 /// Characters of a string in a tool's result that are sent.
 const SENT: usize = 8_000;
 
-/// The items of a message, and the characters that are not sent of it. Cline counts results without those,
-/// or whole (`counts_whole`).
+/// Returns the items of a message, and the characters that are not sent of it. Cline counts results without those, or
+/// whole (`counts_whole`).
 pub(super) fn items(
     content: &Content<'_>,
     tools: &ToolNames,
@@ -44,7 +44,7 @@ pub(super) fn items(
     (items.collect(), cut)
 }
 
-/// A tool's result as it is sent.
+/// Returns a tool's result as it is sent.
 fn result(
     block: &Block<'_>,
     tools: &ToolNames,

@@ -39,8 +39,8 @@ const PATCH_WARNING: &str = "Warning: apply_patch was requested via exec_command
 /// The beginning of a compaction's summary in a user message.
 const SUMMARY: &str = "Another language model started to solve this problem";
 
-/// The kind of a text of a user message that the harness wrote; `None`: the user wrote it. `named` is what
-/// the log names it, newer logs alone do.
+/// Returns the kind of a text of a user message that the harness wrote; `None`: the user wrote it. `named` is what the
+/// log names it, newer logs alone do.
 pub(super) fn of_user(text: &str, named: Option<&str>) -> Option<Kind> {
     let (shown, cut) = split_elided(text);
     let shown = shown.trim();
@@ -52,7 +52,7 @@ pub(super) fn of_user(text: &str, named: Option<&str>) -> Option<Kind> {
     }
 }
 
-/// The kind of a text of a developer message.
+/// Returns the kind of a text of a developer message.
 pub(super) fn of_developer(text: &str, named: Option<&str>) -> Kind {
     let marked = kind(text.trim_start(), |_| true);
     match (marked, named.map(Author::of)) {
@@ -68,7 +68,7 @@ enum Author {
 }
 
 impl Author {
-    /// By a name such as `user.text` or `environments.environment_context` (openai/codex,
+    /// Returns the author by a name such as `user.text` or `environments.environment_context` (openai/codex,
     /// `core/src/context_manager/history.rs`; the kinds are those of the names in logs of 0.169).
     fn of(name: &str) -> Author {
         let (area, what) = name.split_once('.').unwrap_or((name, ""));
@@ -82,7 +82,7 @@ impl Author {
     }
 }
 
-/// The kind of a text by its beginning, if `is_end` holds for the end that belongs to it.
+/// Returns the kind of a text by its beginning, if `is_end` holds for the end that belongs to it.
 fn kind(text: &str, is_end: impl Fn(&str) -> bool) -> Option<Kind> {
     let tags = TAGS.iter().filter(|(open, _)| starts(text, open));
     let tagged = tags.map(|(open, kind)| (format!("</{}>", open.trim_matches(['<', '>'])), *kind));

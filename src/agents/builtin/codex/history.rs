@@ -167,7 +167,7 @@ impl CodexDecoder {
         nodes
     }
 
-    /// The newest of the user's messages, as many as fit.
+    /// Returns the newest of the user's messages, as many as fit.
     fn newest_user_messages(&mut self, mut left: u64) -> Vec<Key> {
         let fits = self.user_messages.iter().rev().take_while(|(_, bytes)| {
             let fits = *bytes <= left;
@@ -185,7 +185,7 @@ impl CodexDecoder {
         version.is_some_and(|version| !version::is_newer(FIRST_WITH_TURN_ENDS, version))
     }
 
-    /// The cause of a compaction, which the log does not contain. Within a turn it is never the user.
+    /// Returns the cause of a compaction, which the log does not contain. Within a turn it is never the user.
     fn cause(&self) -> Cause {
         if self.turns.is_waiting() {
             Cause::Unlogged
@@ -211,8 +211,8 @@ fn came_beside(history: &[Item<'_>]) -> usize {
     summary.unwrap_or(history.len())
 }
 
-/// The key of the node of a call or of a result, where the call's id is unique to the session. A call may have several
-/// results.
+/// Returns the key of the node of a call or of a result, where the call's id is unique to the session. A call may have
+/// several results.
 fn key_of_call(item: &Item<'_>, items: &[NewItem]) -> Option<Key> {
     let call = item.call_id.get().filter(|id| id.len() >= UNIQUE_NAME)?;
     let content = items.first().map_or(0, |item| item.hash).to_le_bytes();

@@ -124,7 +124,7 @@ fn content(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Opt
     }
 }
 
-/// The definitions of tools: those of a server each by itself, all others together.
+/// Returns the definitions of tools: those of a server each by itself, all others together.
 fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let (mut of_servers, mut others) = (Vec::new(), Vec::new());
     let list = item.tools.map_or("", Raw::get);
@@ -164,7 +164,7 @@ fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<New
 /// The beginning of the namespace of a server's tools.
 const MCP: &str = "mcp__";
 
-/// A tool's name with its namespace.
+/// Returns a tool's name with its namespace.
 fn name_in(space: &str, name: &str) -> String {
     match space {
         "" => name.to_owned(),
@@ -200,8 +200,8 @@ fn message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Opt
     }
 }
 
-/// A user message may contain texts that the harness put in, each of which is an item; what the user
-/// wrote is one item, with the images.
+/// Adds a user message. It may contain texts that the harness put in, each of which is an item; what the user wrote is
+/// one item, with the images.
 fn user_message(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>) -> Piece {
     let mut items = Vec::new();
     let mut typed = Vec::new();
@@ -272,7 +272,7 @@ fn between_agents(item: &Item<'_>, context: ItemContext<'_>, out: &mut Sink<'_>)
     }
 }
 
-/// The name of a call's tool, with its server's.
+/// Returns the name of a call's tool, with its server's.
 pub(super) fn tool_name(item: &Item<'_>) -> Option<String> {
     let name = match (item.kind.or_empty(), item.name.get()) {
         (_, Some(name)) => name,
@@ -320,7 +320,7 @@ fn add_other<'s, 'm>(
     }
 }
 
-/// Tokens of an image, given as a data URL, as bare base64, or by an address.
+/// Returns the tokens of an image, given as a data URL, as bare base64, or by an address.
 fn image_tokens(url: &str, formula: image::Formula) -> u64 {
     let base64 = match url.split_once(";base64,") {
         Some((_, base64)) => base64,

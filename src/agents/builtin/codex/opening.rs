@@ -42,7 +42,7 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// The beginning of this line; `None`: it begins in another way. What comes after it is not looked at.
+    /// Returns the beginning of this line; `None`: it begins in another way. What comes after it is not looked at.
     pub(super) fn of(line: &'a [u8]) -> Option<Opening<'a>> {
         let (time, rest) = value(line.strip_prefix(BEGINNING)?)?;
         let rest = match rest.strip_prefix(b",\"ordinal\":") {
@@ -65,13 +65,13 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// The value of a field with this beginning, and what follows; empty if another field comes first.
+/// Returns the value of a field with this beginning, and what follows; empty if another field comes first.
 fn named<'a>(text: &'a [u8], field: &[u8]) -> (&'a [u8], &'a [u8]) {
     let found = text.strip_prefix(field).and_then(value);
     found.unwrap_or((b"", text))
 }
 
-/// The rest of a string without escapes, and what follows its closing quote.
+/// Returns the rest of a string without escapes, and what follows its closing quote.
 fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (value, rest) = text.split_at(memchr(b'"', text)?);
     (memchr(b'\\', value).is_none()).then_some((value, &rest[1..]))

@@ -22,17 +22,17 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// The open response's request.
+    /// Returns the open response's request.
     pub fn get(&self) -> Option<Key> {
         self.request
     }
 
-    /// An item of the open response.
+    /// Takes in an item of the open response.
     pub fn goes_on(&mut self) {
         self.is_over = false;
     }
 
-    /// The request that was reported and whose items now begin; it is the open one.
+    /// Returns the request that was reported and whose items now begin; it is the open one.
     pub fn claim(&mut self) -> Option<Key> {
         let request = self.awaited.take()?;
         self.begin(request);
@@ -40,7 +40,7 @@ impl Open {
         Some(request)
     }
 
-    /// The first item of a response that is not reported yet.
+    /// Takes in the first item of a response that is not reported yet.
     pub fn begin(&mut self, request: Key) {
         self.end();
         self.request = Some(request);
@@ -54,13 +54,13 @@ impl Open {
         };
     }
 
-    /// The newest count again.
+    /// Takes in the newest count again.
     pub fn is_counted_again(&mut self) {
         self.awaits_none();
         self.is_over = self.request.is_some();
     }
 
-    /// A new count. Returns what it reports.
+    /// Takes in a new count, and returns the response that it reports.
     pub fn counted(&mut self) -> Counted {
         let open = std::mem::take(self);
         match open.request {

@@ -13,7 +13,7 @@ const IMAGE: u64 = 7_373;
 /// The bytes of an image in its own resolution of which the log holds only the name: 10,000 patches.
 const LARGEST_IMAGE: u64 = 40_000;
 
-/// The bytes that Codex counts for an item of its history, and at most `budget` bytes of a tool's output.
+/// Returns the bytes that Codex counts for an item of its history, and at most `budget` bytes of a tool's output.
 /// `None`: those of its text, or what is encrypted was replaced by something shorter than any reasoning.
 pub(super) fn bytes(item: &Item<'_>, budget: u64) -> Option<u64> {
     let encrypted = full_len(item.encrypted_content.or_empty());
@@ -44,7 +44,7 @@ pub(super) fn bytes(item: &Item<'_>, budget: u64) -> Option<u64> {
     })
 }
 
-/// The bytes that Codex counts for parts of a message.
+/// Returns the bytes that Codex counts for parts of a message.
 pub(super) fn sum<'p>(parts: impl IntoIterator<Item = &'p ContentPart<'p>>) -> u64 {
     parts.into_iter().map(part).sum()
 }
@@ -63,12 +63,12 @@ fn part(part: &ContentPart<'_>) -> u64 {
     encrypted_part(full_len(part.encrypted_content.or_empty()))
 }
 
-/// The count of reasoning or a summary of this many encrypted bytes.
+/// Returns the count of reasoning or a summary of this many encrypted bytes.
 fn reasoning(encrypted: u64) -> u64 {
     (encrypted * 3 / 4).saturating_sub(650)
 }
 
-/// An encrypted part of an output or of another agent's message.
+/// Returns the count of an encrypted part of an output or of another agent's message.
 fn encrypted_part(encrypted: u64) -> u64 {
     (encrypted * 9).div_ceil(16)
 }

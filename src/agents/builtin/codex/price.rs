@@ -19,12 +19,12 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// The tier of the settings as they are now; those that name none have the usual one.
+    /// Sets the tier of the present settings; those that name none have the usual one.
     pub fn settings(&mut self, tier: &Text<'_>) {
         self.of_next_turn = surcharges(tier.or_empty());
     }
 
-    /// The tier that the running turn has, if it is named.
+    /// Sets the tier of the running turn, if it is named.
     pub fn tier(&mut self, tier: &Text<'_>) {
         if let Some(tier) = tier.get() {
             self.tier = surcharges(tier);
@@ -42,7 +42,7 @@ impl Price {
         self.has_searched = true;
     }
 
-    /// The surcharges of a response that is now reported, perhaps with its tier.
+    /// Returns the surcharges of a response that is now reported, perhaps with its tier.
     pub fn of_response(&mut self, tier: &Text<'_>) -> Surcharges {
         let tier = tier.get().map_or(self.tier, surcharges);
         if std::mem::take(&mut self.has_searched) {

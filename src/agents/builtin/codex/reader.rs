@@ -294,7 +294,7 @@ pub(super) fn is_irrelevant(kind: &[u8]) -> bool {
     !kind.is_empty() && !EVENTS.iter().any(|event| event.as_bytes() == kind)
 }
 
-/// The name of a type of records: the line's type, and its payload's.
+/// Returns the name of a type of records: the line's type, and its payload's.
 fn record_name(kind: &str, subtype: &str) -> String {
     let kind = if kind.is_empty() { "unknown" } else { kind };
     let mut name: String = kind.chars().take(40).collect();

@@ -17,9 +17,9 @@ use model::event::{Event, Key, Lane, Sink, Usage};
 const AGENT: &[u8] = b"codex";
 
 impl CodexDecoder {
-    /// The request that this output belongs to: the open one, or a new one, named after its place: its thread, its turn,
-    /// and what the thread had used before. A copy in another file has the same. Where turns have no ids, it is named
-    /// after its first output.
+    /// Returns the request that this output belongs to: the open one, or a new one, named after its place: its thread,
+    /// its turn, and what the thread had used before. A copy in another file has the same. Where turns have no ids, it
+    /// is named after its first output.
     pub(super) fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
         let is_interrupted = std::mem::take(&mut self.is_interrupted);
         let open = self.open.get().or_else(|| self.open.claim());
@@ -46,7 +46,7 @@ impl CodexDecoder {
         self.meter.total().copied().unwrap_or_default().bytes()
     }
 
-    /// A request's key, changed where it has occurred before in this file.
+    /// Returns a request's key, changed where it has occurred before in this file.
     fn unique(&mut self, key: Key) -> Key {
         let times = self.keys.entry(key).or_default();
         *times += 1;
@@ -191,7 +191,7 @@ impl CodexDecoder {
     }
 }
 
-/// A name that an item shares with no other.
+/// Returns a name that an item shares with no other.
 fn name_of<'i>(item: &'i Item<'_>) -> Option<&'i str> {
     let names = [&item.encrypted_content, &item.call_id, &item.id].into_iter();
     let mut names = names.map(|name| name.or_empty());

@@ -59,7 +59,7 @@ impl CodexDecoder {
     }
 }
 
-/// The system prompt and the tools in a session's first line.
+/// Returns the system prompt and the tools in a session's first line.
 fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if let Some(text) = meta.base_instructions.get() {
@@ -76,7 +76,7 @@ fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     items
 }
 
-/// The thread that started a session, and the kind of sub-agent it is. A fork has no parent.
+/// Returns the thread that started a session, and the kind of sub-agent it is. A fork has no parent.
 fn lineage(meta: &SessionMeta<'_>) -> (Option<Box<str>>, Option<Box<str>>) {
     let origin = meta.source.0.first();
     let subagent = origin.and_then(|origin| origin.subagent.0.first().cloned());

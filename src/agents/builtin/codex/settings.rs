@@ -103,7 +103,7 @@ fn others<N: Iterator<Item = String>>(
     }
 }
 
-/// The windows of the models that the server named, `set` being the one in the configuration.
+/// Returns the windows of the models that the server named, `set` being the one in the configuration.
 fn models(cache: &Layers, set: Option<u64>) -> Vec<ModelWindow> {
     let listed = cache.find("/models", |models| models.as_array().cloned());
     let mut models: Vec<ModelWindow> = listed
@@ -143,7 +143,7 @@ fn model_of(model: &Value, set: Option<u64>) -> Option<ModelWindow> {
     })
 }
 
-/// So many hundredths of a window.
+/// Returns so many hundredths of a window.
 fn part(raw: u64, percent: u64) -> u64 {
     raw.saturating_mul(percent) / 100
 }

@@ -43,17 +43,17 @@ impl Thread {
         }
     }
 
-    /// Another thread's `session_meta`: its history follows.
+    /// Takes in another thread's `session_meta`: its history follows.
     pub(super) fn repeats(&mut self, id: &str) {
         self.repeated = Some(id.into());
     }
 
-    /// The own `session_meta` again: what follows is the thread's own.
+    /// Takes in the own `session_meta` again: what follows is the thread's own.
     pub(super) fn resumes(&mut self) {
         self.repeated = None;
     }
 
-    /// A turn that began at this moment, to the second.
+    /// Takes in a turn that began at this moment, to the second.
     pub(super) fn turn_began(&mut self, at: Timestamp) {
         self.turns_have_times = true;
         if self.is_after(Some(at), -COPIED_WITHIN) {
@@ -72,7 +72,7 @@ impl Thread {
         self.repeated.is_some()
     }
 
-    /// The id of the thread that the line belongs to; empty: not known.
+    /// Returns the id of the thread that the line belongs to; empty: not known.
     pub(super) fn of_line(&self) -> &str {
         let id = self.repeated.as_deref().or(self.id.as_deref());
         id.unwrap_or_default()
@@ -97,7 +97,7 @@ impl Thread {
     }
 }
 
-/// The node that precedes the history and is kept by every compaction.
+/// Returns the node that precedes the history and is kept by every compaction.
 pub(super) fn prefix_key() -> Key {
     Key::of("codex prefix")
 }

@@ -20,7 +20,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// A `task_started`.
+    /// Takes in a `task_started`.
     pub fn started(&mut self) {
         self.marked = true;
         self.answered = false;
@@ -28,22 +28,22 @@ impl Turns {
         self.waiting = true;
     }
 
-    /// A `turn_context`.
+    /// Takes in a `turn_context`.
     pub fn settings(&mut self) {
         self.waiting |= !self.marked && !self.rebuilt;
     }
 
-    /// A `turn_aborted`.
+    /// Takes in a `turn_aborted`.
     pub fn aborted(&mut self) {
         self.busy = false;
     }
 
-    /// A `compacted`.
+    /// Takes in a `compacted`.
     pub fn rebuilt(&mut self) {
         self.rebuilt = true;
     }
 
-    /// An output of the model: its answer, or one that more will follow.
+    /// Takes in an output of the model: its answer, or one that more will follow.
     pub fn output(&mut self, is_answer: bool) {
         self.rebuilt = false;
         (self.busy, self.answered) = (!is_answer, is_answer);
@@ -51,7 +51,7 @@ impl Turns {
         self.waiting &= self.marked;
     }
 
-    /// A tool's result.
+    /// Takes in a tool's result.
     pub fn result(&mut self) {
         self.rebuilt = false;
         self.answered = false;
@@ -67,7 +67,7 @@ impl Turns {
         self.marked && self.answered && !self.waiting
     }
 
-    /// A message of the user. Returns whether it begins a turn.
+    /// Takes in a message of the user. Returns true if it begins a turn.
     pub fn user_message(&mut self) -> bool {
         let begins = self.waiting || !self.marked && !self.busy;
         self.rebuilt = false;

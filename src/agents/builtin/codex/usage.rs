@@ -34,12 +34,12 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// The lifetime's spend as last reported.
+    /// Returns the lifetime's spend as last reported.
     pub fn total(&self) -> Option<&TokenUsage> {
         self.total.as_ref()
     }
 
-    /// A call that was reported by a record of its own: the count that repeats it is no new call.
+    /// Takes in a call that was reported by a record of its own: the count that repeats it is no new call.
     pub fn record(&mut self, usage: TokenUsage) {
         self.recorded = Some(usage);
     }

@@ -242,7 +242,7 @@ impl ContentPart<'_> {
 }
 
 impl TokenUsage {
-    /// Its numbers as bytes, for a key.
+    /// Returns its numbers as bytes, for a key.
     pub fn bytes(self) -> [[u8; 8]; 6] {
         let counts = [
             self.input,
@@ -256,7 +256,7 @@ impl TokenUsage {
         counts.map(|count| count.0.unwrap_or(u64::MAX).to_le_bytes())
     }
 
-    /// Both together; `None`: too large to be true.
+    /// Returns both together; `None`: too large to be true.
     pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
         let sum = |a: Count, b: Count| {
             let sum = a.or_zero() + b.or_zero();
@@ -327,13 +327,13 @@ impl Field<'_> for Ordinal {
     }
 }
 
-/// The length of a text in the log, including what the reader cut.
+/// Returns the length of a text in the log, including what the reader cut.
 pub(super) fn full_len(text: &str) -> u64 {
     let (shown, cut) = split_elided(text);
     shown.len() as u64 + cut
 }
 
-/// A value that is a string as that string, any other as its JSON; empty where there is none.
+/// Returns a value that is a string as that string, any other as its JSON; empty where there is none.
 pub(super) fn string_or_json(value: Option<Raw<'_>>) -> Cow<'_, str> {
     let json = value.map_or("", Raw::get);
     scan::string(json).unwrap_or(Cow::Borrowed(json))

@@ -56,7 +56,7 @@ impl Asides {
         update
     }
 
-    /// The numbers of a response that has one of these keys, or was written to this conversation at this time
+    /// Returns the numbers of a response that has one of these keys, or was written to this conversation at this time
     /// and has this output.
     pub(super) fn find(
         &mut self,

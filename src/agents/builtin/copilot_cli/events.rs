@@ -99,7 +99,7 @@ record! {
 }
 
 impl Data<'_> {
-    /// The size of the context as the sum of its parts: system prompt, tools and conversation.
+    /// Returns the size of the context as the sum of its parts: system prompt, tools and conversation.
     pub(super) fn parts(&self) -> Option<u64> {
         let rest = self.system_tokens.or_zero() + self.tool_definitions_tokens.or_zero();
         Some(self.conversation_tokens.0? + rest)

@@ -92,7 +92,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     })
 }
 
-/// The key of a conversation in rows.
+/// Returns the key of a conversation in rows.
 fn conversation(lane: Lane) -> Key {
     match lane {
         Lane::Main => Key::of("copilot rows"),
@@ -133,7 +133,7 @@ impl Rows {
         }
     }
 
-    /// The record of a message that was written at this time and has this output.
+    /// Returns the record of a message that was written at this time and has this output.
     pub(super) fn find(
         &mut self,
         lane: Lane,

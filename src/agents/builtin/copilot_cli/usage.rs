@@ -74,7 +74,7 @@ impl CopilotCliDecoder {
         self.billed_since_end = self.billed_since_end.plus(billed);
     }
 
-    /// The cost of all requests of a run, or of all runs so far: what of it no record before has.
+    /// Emits the cost of all requests of a run, or of all runs so far, less the part that earlier records have.
     pub(super) fn sums(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let lost = Lost::default();
         let mut sums: BTreeMap<Box<str>, Billed> = BTreeMap::new();
@@ -131,7 +131,7 @@ fn total(sums: &BTreeMap<Box<str>, Billed>) -> Billed {
 }
 
 impl Numbers<'_> {
-    /// The numbers as a usage report; `None`: there is no prompt.
+    /// Returns the numbers as a usage report; `None`: there is no prompt.
     pub(super) fn usage(&self, request: Key) -> Option<Usage> {
         let prompt = self.input_tokens.0.filter(|tokens| *tokens > 0)?;
         Some(Usage {

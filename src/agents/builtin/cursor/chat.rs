@@ -134,7 +134,7 @@ impl Root {
     }
 }
 
-/// Cursor's size of the prompt, and of the window.
+/// Returns Cursor's size of the prompt, and of the window.
 fn sizes(root: Fields<'_>) -> Option<(u64, u64)> {
     let sizes = root.message(SIZES);
     let parts = sizes

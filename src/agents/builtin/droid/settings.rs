@@ -41,7 +41,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
-/// The windows of the user's own models.
+/// Returns the windows of the user's own models.
 fn own_models(own: &Value, row: impl Fn(&str) -> ModelWindow) -> Vec<ModelWindow> {
     let own = own.as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |model: &Value, key| model.get(key).and_then(Value::as_str).map(hyphened);

@@ -70,7 +70,7 @@ pub(super) struct Pool {
 }
 
 impl Slot {
-    /// A notice to the user.
+    /// Returns a notice to the user.
     pub(super) fn notice(message: Key) -> Slot {
         Slot {
             message: Some(message),
@@ -112,18 +112,18 @@ impl History {
         self.slots.iter().any(|slot| slot.print == call)
     }
 
-    /// The nodes in the context.
+    /// Returns the nodes in the context.
     pub(super) fn nodes(&self) -> Vec<Key> {
         self.slots.iter().filter_map(|slot| slot.node).collect()
     }
 
-    /// The slots in the context, in order.
+    /// Returns the slots in the context, in order.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Slot> {
         let in_prompt = |slot: &&Slot| !matches!(slot.print, Print::Notice | Print::Empty);
         self.slots.iter().filter(in_prompt)
     }
 
-    /// A key for a new node.
+    /// Returns a key for a new node.
     pub(super) fn new_node(&mut self, message: &str) -> Key {
         self.made += 1;
         Key::of_parts(&[message, &self.made.to_string()])
@@ -143,8 +143,8 @@ impl History {
         ix
     }
 
-    /// The result of this call that only the message of the call has so far, for the message of the
-    /// user's that has it too.
+    /// Returns the result of this call that only the message of the call has so far, for the message of the user's that
+    /// has it too.
     pub(super) fn claim(&mut self, call: u64, by: Option<Key>) -> Option<usize> {
         let ix = self.unclaimed.remove(&call)?;
         self.slots[ix].message = by;
@@ -152,7 +152,7 @@ impl History {
         Some(ix)
     }
 
-    /// The parts of a message that is written again, from its first to its last.
+    /// Returns the parts of a message that is written again, from its first to its last.
     pub(super) fn of_message(&self, message: Key) -> Vec<usize> {
         if !self.has(message) {
             return Vec::new();
@@ -237,13 +237,13 @@ impl Pool {
         self.slots[ix].take()
     }
 
-    /// A call.
+    /// Returns a call.
     pub(super) fn call(&mut self, call: u64) -> Option<Slot> {
         let ix = self.calls.get_mut(&call)?.pop_front()?;
         self.slots[ix].take()
     }
 
-    /// A result of a call, of this content before any other.
+    /// Returns a result of a call, of this content before any other.
     pub(super) fn result(&mut self, call: u64, content: u64) -> Option<(Slot, Change)> {
         let places = self.results.get_mut(&call)?;
         let same = Print::Result { call, content };
@@ -257,7 +257,7 @@ impl Pool {
         Some((self.slots[ix].take()?, change))
     }
 
-    /// A response that had neither text nor calls.
+    /// Returns a response that had neither text nor calls.
     pub(super) fn empty(&mut self, message: Key) -> Option<Slot> {
         let ix = self.empty.remove(&message)?;
         self.slots[ix].take()
@@ -274,7 +274,7 @@ impl Pool {
         waiting.filter_map(Option::take).collect()
     }
 
-    /// The parts that no message has taken.
+    /// Returns the parts that no message has taken.
     pub(super) fn rest(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().flatten()
     }
@@ -294,7 +294,7 @@ impl Repeat {
         self.upto = Some(0);
     }
 
-    /// Ends.
+    /// Ends the repetition.
     pub(super) fn end(&mut self) {
         self.upto = None;
     }

@@ -34,7 +34,7 @@ impl<'r, 'a> Bit<'r, 'a> {
         Some(Bit::Said { part, hash })
     }
 
-    /// The hash of a text or file.
+    /// Returns the hash of a text or file.
     pub(super) fn piece(&self) -> Option<u64> {
         match self {
             Bit::Said { hash, .. } => Some(*hash),
@@ -42,7 +42,7 @@ impl<'r, 'a> Bit<'r, 'a> {
         }
     }
 
-    /// The identity of a call, or of that which this is the result of.
+    /// Returns the identity of a call, or of that which this is the result of.
     pub(super) fn call(&self) -> Option<u64> {
         let of =
             |id: Option<&str>, name: Option<&str>| Key::of(id.or(name).unwrap_or_default()).get();
@@ -59,7 +59,7 @@ impl<'r, 'a> Bit<'r, 'a> {
         }
     }
 
-    /// The hash of a result.
+    /// Returns the hash of a result.
     pub(super) fn content(&self) -> u64 {
         match self {
             Bit::Result { response, .. } => {
@@ -75,12 +75,12 @@ impl<'r, 'a> Bit<'r, 'a> {
     }
 }
 
-/// The text of a part, unless it is empty.
+/// Returns the text of a part, unless it is empty.
 fn text_of<'r>(part: &'r Parts<'_>) -> Option<&'r str> {
     part.text.get().filter(|text| !text.is_empty())
 }
 
-/// The parts of a message of the user's. A file beside a result in it is the tool's.
+/// Returns the parts of a message of the user's. A file beside a result in it is the tool's.
 pub(super) fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     let mut bits: Vec<Bit<'r, 'a>> = Vec::new();
     for part in &message.content.0 {
@@ -104,7 +104,7 @@ pub(super) fn of_user<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     bits
 }
 
-/// The parts of a message of the model's, and after them the results beside its calls.
+/// Returns the parts of a message of the model's, and after them the results beside its calls.
 pub(super) fn of_model<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     let listed: HashSet<&str> = message
         .tool_calls
@@ -127,7 +127,7 @@ pub(super) fn of_model<'r, 'a>(message: &'r Record<'a>) -> Vec<Bit<'r, 'a>> {
     bits
 }
 
-/// The results next to a call: those of parallel calls contain each other's.
+/// Returns the results next to a call: those of parallel calls contain each other's.
 fn results<'r, 'a>(call: &'r Call<'a>) -> impl Iterator<Item = Bit<'r, 'a>> {
     let responses = call.result.iter();
     let responses = responses.filter_map(|part| part.function_response.as_ref());
@@ -166,7 +166,7 @@ pub(super) fn is_summary(bits: &[Bit<'_, '_>]) -> bool {
     class(bits).1 == Kind::Summary
 }
 
-/// The items of neighbouring parts of a message of the user's. What hooks have put into it is not the user's.
+/// Returns the items of neighbouring parts of a message of the user's. What hooks have put into it is not the user's.
 pub(super) fn of_one_step(
     bits: &[Bit<'_, '_>],
     class: (Role, Kind),
@@ -188,7 +188,7 @@ pub(super) fn of_one_step(
     vec![hook, said.own_bytes(own.saturating_sub(of_hooks)).done()]
 }
 
-/// A text's beginning that a hook has added, and what follows.
+/// Returns a text's beginning that a hook has added, and what follows.
 fn split_hook(text: &str) -> (&str, &str) {
     let end = if text.starts_with("<hook_context>") {
         text.find(HOOK_END).map_or(0, |at| at + HOOK_END.len())
@@ -200,7 +200,7 @@ fn split_hook(text: &str) -> (&str, &str) {
 
 const HOOK_END: &str = "</hook_context>";
 
-/// The item of neighbouring parts that are one: several of what was said, else a single one.
+/// Returns the item of neighbouring parts that are one: several of what was said, else a single one.
 pub(super) fn item(
     bits: &[Bit<'_, '_>],
     said: (Role, Kind),
@@ -283,7 +283,7 @@ fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder
     }
 }
 
-/// A tool's result, with what was sent beside it.
+/// Returns a tool's result, with what was sent beside it.
 fn result<'s, 'm>(
     response: &Response<'_>,
     call: Option<&Call<'_>>,

@@ -18,7 +18,7 @@ pub(super) struct Placing<'h, 'p, 'r, 'a> {
 }
 
 impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
-    /// The parts with their slots, and those slots that the message no longer has.
+    /// Returns the parts with their slots, and those slots that the message no longer has.
     pub(super) fn steps(&mut self, mut bits: Vec<Bit<'r, 'a>>) -> Vec<Step<'r, 'a>> {
         let mut steps = Vec::new();
         if bits.is_empty() && self.is_model {
@@ -44,7 +44,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         steps
     }
 
-    /// The first part, and how many of these it is made of.
+    /// Returns the first part, and how many of these it is made of.
     fn next(&self, bits: &[Bit<'r, 'a>]) -> (Print, usize) {
         let first = &bits[0];
         let call = first.call().unwrap_or_default();
@@ -101,7 +101,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         Some(Step { slot, bits, change })
     }
 
-    /// A part that the message had when it was written before.
+    /// Returns a part that the message had when it was written before.
     fn again(&mut self, print: &Print) -> Option<(usize, Change)> {
         let slots = &self.history.slots;
         let same = self.own.iter().position(|ix| slots[*ix].print == *print);
@@ -121,7 +121,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         Some((self.own.remove(at), change))
     }
 
-    /// A result that was next to its call and now is in a message of the user's too.
+    /// Returns a result that was next to its call and now is in a message of the user's too.
     fn claimed(&mut self, print: &Print, bits: &[Bit<'r, 'a>]) -> Option<(usize, Change)> {
         let Print::Result { call, .. } = print else {
             return None;
@@ -138,7 +138,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         Some((ix, change))
     }
 
-    /// A part that was there before the checkpoint.
+    /// Returns a part that was there before the checkpoint.
     fn taken_from_pool(&mut self, print: &Print) -> Option<(usize, Change)> {
         let pool = self.pool.as_mut()?;
         let (slot, change) = match print {
@@ -179,7 +179,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         })
     }
 
-    /// The messages that a new part is in: those of the user's, and that of the call.
+    /// Returns the messages that a new part is in: those of the user's, and that of the call.
     fn owners(&self, is_result: bool) -> (Option<Key>, Option<Key>) {
         let own = self.message.id.key();
         if self.is_model && is_result {

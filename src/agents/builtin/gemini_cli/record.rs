@@ -53,7 +53,7 @@ impl Mend for Tokens {
     }
 }
 
-/// The tokens of a file, and its label.
+/// Returns the tokens of a file, and its label.
 pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     let media = part.media()?;
     Some(match media.mime_type.or_empty() {

@@ -80,7 +80,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// A thread that begins with this event.
+    /// Returns a thread that begins with this event.
     pub(super) fn new(event: Key) -> Thread {
         Thread {
             authors: HashMap::new(),
@@ -204,7 +204,7 @@ impl Thread {
         self.add(id, author, item, out);
     }
 
-    /// A copy of a message for whoever shows it; the message itself where no other event had it.
+    /// Takes in a copy of a message for whoever shows it; the message itself where no other event had it.
     fn user_message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let id = record.message_id.or_empty();
         if self.messages.contains_key(&Key::of(id)) {
@@ -219,7 +219,7 @@ impl Thread {
         self.add(id, Author::User, item, out);
     }
 
-    /// A message of a saved history, which is one after another: of the model, what one call answered.
+    /// Takes in a message of a saved history, which is one after another: of the model, what one call answered.
     pub(super) fn message(&mut self, event: Key, message: &Message<'_>, out: &mut Sink<'_>) {
         self.event = event;
         self.open = None;
@@ -285,7 +285,7 @@ impl Thread {
         }
     }
 
-    /// A call's arguments, which newer builds write twice.
+    /// Emits a call's arguments, which newer builds write twice.
     fn arguments(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let call = self.call(record);
         if record.args_json.get().is_none() || std::mem::replace(&mut call.has_arguments, true) {
@@ -335,8 +335,8 @@ impl Thread {
         self.add(record.message_id.or_empty(), Author::Tool, item, out);
     }
 
-    /// The functions that a container shows: their schemas are in the context while the turn lasts. The
-    /// log has their names alone, so the next report settles their size.
+    /// Emits the functions that a container shows: their schemas are in the context while the turn lasts. The log has
+    /// their names alone, so the next report settles their size.
     fn expanded(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.containers.extend(record.container_name.boxed());
         let unlocked: Vec<&str> = record.unlocked_functions.iter().collect();
@@ -369,7 +369,7 @@ impl Thread {
         out.emit(Event::TurnEnded);
     }
 
-    /// The numbers of one call of the model.
+    /// Emits the numbers of one call of the model.
     fn usage(
         &mut self,
         operation: Option<&str>,
@@ -395,7 +395,7 @@ impl Thread {
         });
     }
 
-    /// The numbers of a call outside the conversation: embeddings, speech, images.
+    /// Emits the numbers of a call outside the conversation: embeddings, speech, images.
     fn other_usage(&mut self, operation: Option<&str>, numbers: &Numbers<'_>, out: &mut Sink<'_>) {
         let request = operation.map_or(self.event, |id| Key::of_parts(&["operation", id]));
         out.billed(request, billed(numbers));

@@ -87,7 +87,7 @@ impl Context {
         }
     }
 
-    /// A number of tokens: of the prompt before the model's message, with the output after it.
+    /// Takes in a number of tokens: of the prompt before the model's message, with the output after it.
     fn usage(&mut self, count: Option<u64>, open: Option<(Key, u64)>, out: &mut Sink<'_>) {
         match (open, count) {
             (Some((request, prompt)), Some(total)) if total >= prompt => {

@@ -67,7 +67,7 @@ impl History {
         }
     }
 
-    /// The nodes of all messages.
+    /// Returns the nodes of all messages.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         let messages = self.0.iter();
         messages.flat_map(|message| message.keys.iter().copied())

@@ -55,12 +55,12 @@ record! {
 pub(super) type Content<'a> = Pieces<Part<'a>>;
 
 impl ToolCall<'_> {
-    /// The tool's name.
+    /// Returns the tool's name.
     pub(super) fn name(&self) -> Option<&str> {
         self.function.name.get().or(self.name.get())
     }
 
-    /// The call as an item.
+    /// Returns the call as an item.
     pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
         let arguments = self.function.arguments.get();
         let arguments = arguments.or(self.arguments.get());
@@ -72,7 +72,7 @@ impl ToolCall<'_> {
 }
 
 impl Numbers {
-    /// The report, if it is one.
+    /// Returns the report, if it is one.
     pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
         let (read, written) = (self.input_cache_read, self.input_cache_creation);
         let billed = Billed::new(self.input_other.or_zero(), self.output.or_zero())
@@ -85,7 +85,7 @@ impl Numbers {
     }
 }
 
-/// A time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
+/// Returns a time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
 pub(super) fn time(number: f64) -> Option<Timestamp> {
     const MAX_SECONDS: f64 = 1e11;
     let seconds = if number < MAX_SECONDS {
@@ -97,7 +97,7 @@ pub(super) fn time(number: f64) -> Option<Timestamp> {
     Timestamp::from_microsecond(is_plausible.then_some((seconds * 1e6) as i64)?).ok()
 }
 
-/// All texts of a content.
+/// Returns all texts of a content.
 pub(super) fn text_of(content: &Content<'_>) -> String {
     content
         .0
@@ -111,7 +111,7 @@ pub(super) fn is_note(text: &str) -> bool {
     NOTES.iter().any(|note| text.trim_start().starts_with(note))
 }
 
-/// A whole content as one item.
+/// Returns a whole content as one item.
 pub(super) fn one_item(
     out: &mut Sink<'_>,
     role: Role,
@@ -130,9 +130,9 @@ pub(super) fn add_content<'s, 'm>(
     parts.fold(item, |item, part| part.add_to(item))
 }
 
-/// The bytes that Kimi Code counts for a message with this content, at four a token: each text by itself, four
-/// ASCII characters or one other a token, 2,000 tokens for media, and the name of its author, which is one
-/// token (`llm-adapter/contract/tokens.ts`).
+/// Returns the bytes that Kimi Code counts for a message with this content, at four a token: each text by itself, four
+/// ASCII characters or one other a token, 2,000 tokens for media, and the name of its author, which is one token
+/// (`llm-adapter/contract/tokens.ts`).
 pub(super) fn own_bytes(content: &Content<'_>) -> u64 {
     let parts = content.0.iter();
     let sizes = parts.map(|part| match part.kind.or_empty() {
@@ -149,14 +149,14 @@ fn bytes_of(text: &str) -> u64 {
     (ascii as u64).next_multiple_of(BYTES_PER_TOKEN) + other as u64 * BYTES_PER_TOKEN
 }
 
-/// The model's output: thoughts and texts, each an item.
+/// Returns the model's output: thoughts and texts, each an item.
 pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let parts = content.0.iter();
     parts.map(|part| part.output_item(out)).collect()
 }
 
 impl Part<'_> {
-    /// The part as an item of the model's.
+    /// Returns the part as an item of the model's.
     pub(super) fn output_item(&self, out: &mut Sink<'_>) -> NewItem {
         match self.kind.get() {
             Some("think") => out

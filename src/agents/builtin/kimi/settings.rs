@@ -35,7 +35,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
-/// The model that the environment adds.
+/// Returns the model that the environment adds.
 fn from_env(env: &Layers) -> Option<ModelWindow> {
     let name = env.find("/env/KIMI_MODEL_NAME", |name| {
         name.as_str().map(|name| name.trim().to_owned())
@@ -49,8 +49,8 @@ fn from_env(env: &Layers) -> Option<ModelWindow> {
     })
 }
 
-/// The windows of the configuration, that of the default model first: several aliases can be one model,
-/// whose id is what requests name. The alias itself is named before the first request.
+/// Returns the windows of the configuration, that of the default model first: several aliases can be one model, whose
+/// id is what requests name. The alias itself is named before the first request.
 fn from_config(config: &Layers) -> Vec<ModelWindow> {
     let objects = |value: &Value| value.as_object().cloned();
     let models: Map<String, Value> = config.find("/models", objects).unwrap_or_default();
@@ -63,7 +63,7 @@ fn from_config(config: &Layers) -> Vec<ModelWindow> {
     all.flat_map(|(alias, model)| rows(alias, model)).collect()
 }
 
-/// The windows of a model, by its id and by its alias.
+/// Returns the windows of a model, by its id and by its alias.
 fn rows(alias: &str, model: &Value) -> Vec<ModelWindow> {
     let size = |name: &str| {
         let set = model.get("overrides").and_then(|set| set.get(name));
@@ -86,7 +86,7 @@ fn rows(alias: &str, model: &Value) -> Vec<ModelWindow> {
     .collect()
 }
 
-/// An id without what would match others; `None`: nothing is left.
+/// Returns an id without what would match others; `None`: nothing is left.
 fn plain(id: &str) -> Option<String> {
     let id = id.replace('*', "");
     (!id.is_empty()).then_some(id)

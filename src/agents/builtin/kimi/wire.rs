@@ -81,7 +81,7 @@ impl Record<'_> {
 }
 
 impl Origin<'_> {
-    /// The name of what put the message in.
+    /// Returns the name of what put the message in.
     fn skill(&self) -> Option<&str> {
         self.skill_name.get().filter(|name| !name.is_empty())
     }
@@ -340,7 +340,7 @@ impl Wire {
         out.node(Node::new(Some(key), Part::Injected, items));
     }
 
-    /// The nodes in the context.
+    /// Returns the nodes in the context.
     fn keys(&self) -> Vec<Key> {
         let prefix = self.prefix.iter().copied();
         prefix.chain(self.history.keys()).collect()
@@ -381,12 +381,12 @@ impl Wire {
     }
 }
 
-/// The request of a step.
+/// Returns the request of a step.
 fn request_of(step: &str) -> Key {
     Key::of_parts(&["kimi", step])
 }
 
-/// The author, role, kind and part of a message that is sent as the user's.
+/// Returns the author, role, kind and part of a message that is sent as the user's.
 fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind, Part) {
     let person = (Author::Person, Role::User, Kind::Text, Part::Input);
     let task = (Author::Other, Role::User, Kind::Text, Part::Input);
@@ -414,14 +414,14 @@ fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind,
     }
 }
 
-/// A text's tokens as Kimi Code estimates them: four ASCII characters each, or one other.
+/// Returns a text's tokens as Kimi Code estimates them: four ASCII characters each, or one other.
 fn estimate(item: &NewItem) -> u64 {
     let other = item.size.wide.saturating_add(item.size.marks);
     u64::from(item.size.chars.saturating_sub(other).div_ceil(4)) + u64::from(other)
 }
 
-/// A call that is no part of the conversation, such as one that wrote a summary: for totals alone. Returns
-/// whether there are numbers.
+/// Emits the cost of a call that is no part of the conversation, such as one that wrote a summary: for totals alone.
+/// Returns true if there are numbers.
 fn call_aside(record: &Record<'_>, out: &mut Sink<'_>) -> bool {
     let at = out.time().map(|at| at.to_string()).unwrap_or_default();
     let request = Key::of_parts(&["kimi compaction", &at]);

@@ -43,7 +43,7 @@ record! {
 }
 
 impl Session<'_> {
-    /// The facts. `auto`, which leaves the choice of the model to Kiro, is not a model.
+    /// Returns the facts. `auto`, which leaves the choice of the model to Kiro, is not a model.
     pub(super) fn meta(&self) -> Meta {
         let model = self.state.model.info.id.boxed();
         Meta {

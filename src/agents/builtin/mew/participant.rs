@@ -62,7 +62,7 @@ impl Participant {
         self.held.push((key, tokens));
     }
 
-    /// A compaction on request, of which it reports how much was freed.
+    /// Takes in a compaction on request, of which it reports how much was freed.
     pub(super) fn compact(&mut self, payload: &Payload<'_>, key: Key, out: &mut Sink<'_>) {
         let (before, after) = match &self.compacted {
             Some(compacted) => (compacted.before, Some(compacted.usage.prompt)),
@@ -117,7 +117,7 @@ impl Participant {
         compacted.for_each(|compacted| out.usage(compacted.usage));
     }
 
-    /// Its name and its id in this space.
+    /// Returns its name and its id in this space.
     pub(super) fn meta(&self, space: &str) -> Meta {
         Meta {
             id: Some(format!("{space}/{}", self.id).into()),
@@ -127,7 +127,7 @@ impl Participant {
     }
 }
 
-/// A message by the participants' own count: four characters a token.
+/// Returns the tokens of a message by the participants' own count: four characters a token.
 pub(super) fn own_tokens(item: &NewItem) -> u64 {
     item.size.chars.div_ceil(4).into()
 }

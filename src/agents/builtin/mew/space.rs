@@ -181,7 +181,7 @@ impl Space {
         }
     }
 
-    /// The participant of this name, if it has a context: it begins when it is first seen.
+    /// Returns the participant of this name, if it has a context: it begins when it is first seen.
     fn participant(&mut self, id: &str, out: &mut Sink<'_>) -> Option<&mut Participant> {
         if is_gateway(id) || is_person(id) && !self.agents.contains(id) {
             return None;
@@ -233,7 +233,7 @@ impl Space {
         }
     }
 
-    /// A chat message, which everybody receives.
+    /// Takes in a chat message, which everybody receives.
     fn chat(&mut self, key: Key, from: &str, text: &str, out: &mut Sink<'_>) {
         let is_new = self.chats.last().is_none_or(|chat| chat.key != key);
         if is_new && self.early.iter().all(|early| early.key != key) {
@@ -333,7 +333,7 @@ impl Space {
         }
     }
 
-    /// A participant's own count of its context.
+    /// Takes in a participant's own count of its context.
     fn status(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
         let payload = &envelope.payload;
         let Some(most) = payload.max_tokens.0.filter(|most| *most > 0) else {
@@ -416,7 +416,7 @@ impl Chat {
     }
 }
 
-/// The parts of a result, if it is an object.
+/// Returns the parts of a result, if it is an object.
 fn tool_result<'a>(result: Raw<'a>, out: &mut Sink<'_>) -> ToolResult<'a> {
     let object = Some(result).filter(|result| result.get().starts_with('{'));
     lenient::value(object, "result", out)

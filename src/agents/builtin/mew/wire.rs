@@ -26,7 +26,7 @@ record! {
 }
 
 impl Envelope<'_> {
-    /// The id of the envelope that this one answers.
+    /// Returns the id of the envelope that this one answers.
     pub(super) fn correlation_id(&self) -> Option<&str> {
         self.correlation_id.first().and_then(Text::get)
     }

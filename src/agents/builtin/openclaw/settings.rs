@@ -20,7 +20,8 @@ pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
 const RESERVE: u64 = 16_384;
 const FLOOR: u64 = 20_000;
 
-/// The folder of the sessions of all agents, from the path of their registry, which has `{agentId}` in the place of an agent.
+/// Returns the folder of the sessions of all agents, from the path of their registry, which has `{agentId}` in the
+/// place of an agent.
 pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
     let name = |value: &Value| value.as_str().map(str::to_owned);
     let Some(store) = Layers::jsonc(&[settings]).find("/session/store", name) else {

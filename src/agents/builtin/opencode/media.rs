@@ -6,7 +6,7 @@ use kit::pdf;
 use model::event::ItemBuilder;
 use serde_json::Value;
 
-/// Bytes of the longest text in what the provider wants back with its reasoning.
+/// Returns the bytes of the longest text in what the provider wants back with its reasoning.
 pub(super) fn hidden_bytes(metadata: Raw<'_>) -> u64 {
     fn longest(value: &Value) -> usize {
         match value {
@@ -47,7 +47,7 @@ impl Media {
     }
 }
 
-/// A file that is sent as it is; `None`: it is sent as text. `url` is its base64, bare or as a URL.
+/// Returns a file that is sent as it is; `None`: it is sent as text. `url` is its base64, bare or as a URL.
 pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<Media> {
     if mime == "text/plain" || mime == "application/x-directory" {
         return None;

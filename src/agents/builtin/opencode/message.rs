@@ -63,7 +63,8 @@ impl History {
         self.made = made;
     }
 
-    /// The key of a request: the n-th of an answer. Messages of several sessions may have the same word for an id.
+    /// Returns the key of a request: the n-th of an answer. Messages of several sessions may have the same word for an
+    /// id.
     pub(super) fn request(&self, answer: &str, nth: u64) -> Key {
         let nth = nth.to_string();
         match &self.session {
@@ -203,7 +204,7 @@ impl History {
         out.node(Node::new(Some(key), part, items));
     }
 
-    /// An answer that is a summary: its request is not the conversation's.
+    /// Takes in an answer that is a summary: its request is not the conversation's.
     fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
         let numbers = info.tokens.unwrap_or_default();
         if numbers.prompt() > 0 {
@@ -251,7 +252,7 @@ impl History {
         out.node(Node::new(Some(key), Part::Injected, items));
     }
 
-    /// An answer: one request, or several in the oldest versions.
+    /// Takes in an answer: one request, or several in the oldest versions.
     fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
         let step_tokens = |part: &&Piece<'_>| match part.kind.or_empty() {
             "step-finish" => part.tokens.filter(|tokens| tokens.prompt() > 0),

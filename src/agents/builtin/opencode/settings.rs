@@ -148,7 +148,7 @@ impl Limits {
     }
 }
 
-/// The models that were used lately: their provider and id.
+/// Returns the models that were used lately: their provider and id.
 fn recent(layers: &Layers) -> Vec<(String, String)> {
     let list = |value: &Value| value.as_array().cloned();
     let recent = layers.find("/recent", list).unwrap_or_default();
@@ -191,7 +191,7 @@ fn look_up(catalogues: &[&[u8]], provider: &str, model: &str) -> Option<Limits> 
         .find_map(|c| limits_of(c, provider, model))
 }
 
-/// The limits of a provider's model in a copy of models.dev.
+/// Returns the limits of a provider's model in a copy of models.dev.
 fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
     let provider = format!("\"{}\":", provider);
     let mut found = memchr::memmem::find_iter(catalogue, provider.as_bytes());

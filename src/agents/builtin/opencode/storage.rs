@@ -31,7 +31,7 @@ pub(super) static STORAGE: TreeSpec = TreeSpec {
     usage_part_bytes: 1024,
 };
 
-/// The session that a part names, if that is an id: storages that were made public may have another word there.
+/// Returns the session that a part names, if that is an id: storages that were made public may have another word there.
 fn owner(part: &[u8]) -> Option<&str> {
     let name = b"\"sessionID\"";
     let at = memmem::find(part, name)?;
@@ -46,7 +46,7 @@ fn stem(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()
 }
 
-/// The file of a session.
+/// Returns the file of a session.
 pub(super) fn claims(path: &Path, agent: &str) -> Option<Claim> {
     let mut names = names(path);
     let id = names.next()?.strip_suffix(".json")?;

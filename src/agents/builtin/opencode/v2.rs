@@ -119,7 +119,7 @@ pub(super) fn row(
     out.node(Node::new(Some(key), part, items));
 }
 
-/// A message that was taken back: what its request cost counts all the same.
+/// Takes in a message that was taken back. The cost of its request counts all the same.
 fn hidden(request: Key, data: &Data<'_>, out: &mut Sink<'_>) {
     out.skip("hidden message");
     if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
@@ -250,7 +250,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
     out.node(Node::new(Some(Key::of(id)), Part::Injected, items));
 }
 
-/// The numbers of an answer, its reasoning in the output.
+/// Returns the numbers of an answer, its reasoning in the output.
 fn billed(tokens: Tokens) -> Billed {
     let billed = tokens.billed();
     Billed {

@@ -117,7 +117,7 @@ record! {
 }
 
 impl Info<'_> {
-    /// The model's id.
+    /// Returns the model's id.
     pub(super) fn model(&self) -> Option<Box<str>> {
         let model = self.model.as_ref();
         let named = model.and_then(|model| model.id.boxed());
@@ -143,12 +143,12 @@ impl Mend for Tokens {
 }
 
 impl Tokens {
-    /// All input, cached or not.
+    /// Returns all input, cached or not.
     pub(super) fn prompt(self) -> u64 {
         self.billed().prompt()
     }
 
-    /// The output with its reasoning, which the field for the output may lack.
+    /// Returns the output with its reasoning, which the field for the output may lack.
     pub(super) fn whole_output(self) -> Option<u64> {
         let rest = self
             .total
@@ -157,7 +157,8 @@ impl Tokens {
         rest.or(self.output.0)
     }
 
-    /// The numbers in the provider's own terms, but for the output: what `total` leaves for it, if there is one.
+    /// Returns the numbers in the provider's own terms, but for the output: what `total` leaves for it, if there is
+    /// one.
     pub(super) fn billed(self) -> Billed {
         let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
         let billed = Billed::new(self.input.or_zero(), self.output.or_zero())
@@ -171,7 +172,7 @@ impl Tokens {
 }
 
 impl Times {
-    /// The time at which it began.
+    /// Returns the time at which it began.
     pub(super) fn begun(self) -> Option<Timestamp> {
         time(self.created)
     }

@@ -46,7 +46,7 @@ impl Branch {
         }
     }
 
-    /// All that was in the context after this event.
+    /// Returns all that was in the context after this event.
     fn up_to(&self, event: Key) -> Vec<Key> {
         let mut path = Vec::new();
         let mut seen = HashSet::new();

@@ -103,7 +103,7 @@ impl Decoder for OpenHandsDecoder {
     }
 }
 
-/// Python writes times without a zone.
+/// Reads a time. Python writes times without a zone.
 fn time(text: &Text<'_>) -> Option<Timestamp> {
     text.time().or_else(|| civil(text.get()?))
 }
@@ -313,7 +313,7 @@ impl OpenHandsDecoder {
         }
     }
 
-    /// The whole state of a conversation.
+    /// Takes in the whole state of a conversation.
     fn state(&mut self, state: &State<'_>, out: &mut Sink<'_>) {
         self.stats.read_state(state);
         self.stats.update(&state.stats.usage_to_metrics, true);
@@ -354,7 +354,7 @@ impl OpenHandsDecoder {
         }
     }
 
-    /// The ids of all tokens of the newest request and its answer.
+    /// Takes in the ids of all tokens of the newest request and its answer.
     fn token_ids(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let ids: Vec<Raw<'_>> = lenient::value(record.prompt_token_ids, "prompt_token_ids", out);
         let prompt = ids.len() as u64;
@@ -375,7 +375,7 @@ fn response_key(id: &str) -> Key {
     Key::of_parts(&["openhands", "response", id])
 }
 
-/// The facts in a conversation's state.
+/// Returns the facts in a conversation's state.
 fn meta_of(state: &State<'_>) -> Meta {
     let window = state.agent.llm.max_input_tokens.0;
     let most = state.agent.trigger.0;

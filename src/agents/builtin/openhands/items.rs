@@ -45,7 +45,7 @@ pub(super) struct Thinking<'p, 'a> {
     pub(super) text: &'p Pieces<Content<'a>>,
 }
 
-/// An answer's thinking, where it holds any that its text does not.
+/// Returns an answer's thinking, where it holds any that its text does not.
 pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Assistant, Kind::Thinking);
     if !from.blocks.is_empty() {
@@ -70,7 +70,7 @@ pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<Ne
     is_new.then(|| item.text(from.content.or_empty()).done())
 }
 
-/// The tools on offer: their descriptions, and the schemas that are written.
+/// Returns the tools on offer: their descriptions, and the schemas that are written.
 pub(super) fn tools(tools: &[Tool<'_>], out: &mut Sink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Container, Kind::ToolList);
     for tool in tools {

@@ -8,7 +8,7 @@ use kit::lenient::Report;
 use model::event::{Billed, Key, Usage};
 use std::collections::{HashMap, HashSet};
 
-/// The numbers of a record.
+/// Returns the numbers of a record.
 fn numbers_of(numbers: &Numbers<'_>) -> Billed {
     Billed::new(
         numbers.prompt_tokens.or_zero(),
@@ -21,7 +21,7 @@ fn numbers_of(numbers: &Numbers<'_>) -> Billed {
     .with_reasoning(numbers.reasoning_tokens.or_zero())
 }
 
-/// A model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.
+/// Returns a model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.
 pub(super) fn bare(model: &str) -> Box<str> {
     model.rsplit('/').next().unwrap_or(model).into()
 }
@@ -34,13 +34,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The call of a record; `None`: it has no prompt.
+    /// Returns the call of a record; `None`: it has no prompt.
     pub(super) fn of(numbers: &Numbers<'_>) -> Option<Call> {
         Call::billed(numbers_of(numbers), numbers)
     }
 
-    /// LiteLLM counts what was cached in the prompt; where it is more than that, it was counted beside
-    /// it.
+    /// Returns a call with its cost. LiteLLM counts the cached part in the prompt; where that is more than the prompt,
+    /// it was counted beside it.
     fn billed(billed: Billed, numbers: &Numbers<'_>) -> Option<Call> {
         let prompt = if billed.cache_read > billed.input {
             billed.input + billed.cache_read + billed.cache_creation
@@ -121,8 +121,8 @@ impl Stats {
         }
     }
 
-    /// The call whose answer follows, and how many others there were. Of several that the agent's model
-    /// was called for, the one with the largest prompt: a title takes less than the conversation.
+    /// Returns the call whose answer follows, and how many others there were. Of several that the agent's model was
+    /// called for, the one with the largest prompt: a title takes less than the conversation.
     pub(super) fn answered(&mut self) -> (Option<Call>, usize) {
         let waiting = std::mem::take(&mut self.waiting);
         let lost = std::mem::take(&mut self.lost);

@@ -12,7 +12,7 @@ pub(super) struct Attributes<'l> {
 }
 
 impl<'l> Attributes<'l> {
-    /// The attributes of a span, an event or a log record.
+    /// Returns the attributes of a span, an event or a log record.
     pub(super) fn of(record: &Value, lost: &'l Lost) -> Attributes<'l> {
         let object = first(
             record,
@@ -36,7 +36,7 @@ impl<'l> Attributes<'l> {
         Attributes { object, lost }
     }
 
-    /// The list whose elements' fields are attributes of their own: `gen_ai.prompt.0.content`,
+    /// Returns the list whose elements' fields are attributes of their own: `gen_ai.prompt.0.content`,
     /// `llm.input_messages.0.message.contents.1.message_content.text`.
     pub(super) fn numbered(&self, prefix: &str) -> Vec<Value> {
         let fields = self.iter().filter_map(|(name, value)| {
@@ -61,7 +61,7 @@ impl<'l> Attributes<'l> {
         }
     }
 
-    /// The number of the first element of such a list.
+    /// Returns the number of the first element of such a list.
     pub(super) fn first_number(&self, prefix: &str) -> Option<u32> {
         let names = self
             .iter()
@@ -83,7 +83,7 @@ impl<'l> Attributes<'l> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// An attribute of JSON or text.
+    /// Returns an attribute of JSON or text.
     pub(super) fn content(&self, name: &'static str) -> Option<Value> {
         first(&self.object, &[name], self.lost, |value| {
             let is_scalar = value.is_number() || value.is_boolean();
@@ -118,8 +118,8 @@ impl<'l> Attributes<'l> {
     }
 }
 
-/// The first of these fields that `read` can read. Others that are there, null and empty text aside, are
-/// noted as lost.
+/// Returns the first of these fields that `read` can read. Others that are there, null and empty text aside, are noted
+/// as lost.
 pub(super) fn first<'v, T>(
     of: &'v Value,
     names: &[&'static str],
@@ -137,7 +137,7 @@ pub(super) fn first<'v, T>(
     })
 }
 
-/// The objects in the list of this name. Anything else is noted as lost.
+/// Returns the objects in the list of this name. Anything else is noted as lost.
 pub(super) fn list<'v>(
     of: &'v Value,
     name: &'static str,
@@ -155,7 +155,7 @@ pub(super) fn list<'v>(
 /// A number of tokens that is there and cannot be read.
 pub(super) struct Unreadable;
 
-/// A number of tokens, bare or as the string that OTLP makes of 64 bits.
+/// Returns a number of tokens, bare or as the string that OTLP makes of 64 bits.
 pub(super) fn number(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => text.parse().ok().filter(|n| lenient::is_plausible(*n)),
@@ -164,7 +164,7 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// `[{"key":…,"value":{"stringValue":…}}]` as an object.
+/// Returns `[{"key":…,"value":{"stringValue":…}}]` as an object.
 fn pairs(list: &[Value], lost: &Lost) -> Value {
     let pairs = list.iter().filter_map(|pair| {
         if !pair.is_object() {
@@ -178,7 +178,7 @@ fn pairs(list: &[Value], lost: &Lost) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// OTLP's `AnyValue` as plain JSON.
+/// Returns OTLP's `AnyValue` as plain JSON.
 pub(super) fn plain(value: &Value, lost: &Lost) -> Value {
     let Some(fields) = value.as_object() else {
         return value.clone();
@@ -205,7 +205,7 @@ pub(super) fn plain(value: &Value, lost: &Lost) -> Value {
     }
 }
 
-/// A value, or the JSON that its text is; nothing where a reader cut that JSON.
+/// Returns a value, or the JSON that its text is; nothing where a reader cut that JSON.
 pub(super) fn parsed(value: &Value) -> Value {
     match value {
         Value::String(text) if text.starts_with(['[', '{']) && text.ends_with(ELIDED) => {

@@ -48,12 +48,12 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The conversation's id, or else the trace's.
+    /// Returns the conversation's id, or else the trace's.
     pub(super) fn id(&self) -> Option<&str> {
         self.conversation.as_deref().or(self.trace.as_deref())
     }
 
-    /// The numbers, where there are any.
+    /// Returns the numbers, where there are any.
     pub(super) fn usage(&self, request: Key, out: &mut Sink<'_>) -> Option<Usage> {
         if self.numbers.is_unreadable {
             out.emit(Event::UnreadableUsage);

@@ -14,7 +14,7 @@ pub(super) type Blocks = Vec<Block<'static>>;
 /// Lists whose elements' fields are attributes of their own.
 const INPUT_MESSAGES: [&str; 2] = ["gen_ai.prompt.", "llm.input_messages."];
 
-/// The content in a record's attributes.
+/// Reads the content in a record's attributes.
 pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, output: &mut Blocks) {
     for name in ["gen_ai.system_instructions", "ai.prompt.system"] {
         if let Some(prompt) = attributes.content(name) {
@@ -96,7 +96,7 @@ fn has_role(message: &Value) -> bool {
 /// Today's event for content, whose attributes are named as those of a span.
 pub(super) const DETAILS: &str = "gen_ai.client.inference.operation.details";
 
-/// The content of an event of a span, or of a log record with a body.
+/// Reads the content of an event of a span, or of a log record with a body.
 pub(super) fn of_event(
     name: &str,
     attributes: &Attributes<'_>,
@@ -201,7 +201,7 @@ fn unfolded(messages: &Value) -> Value {
     }
 }
 
-/// The blocks of a content that is their JSON.
+/// Returns the blocks of a content that is their JSON.
 fn blocks(content: &Value) -> Option<Value> {
     const BLOCKS: [&str; 6] = [
         "text",

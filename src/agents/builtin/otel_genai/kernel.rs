@@ -24,7 +24,7 @@ pub(super) fn is_like_a_log(head: &[u8]) -> bool {
         .any(|line| WORDS.iter().all(|words| line.contains(words)))
 }
 
-/// The call of a line of text.
+/// Returns the call of a line of text.
 pub(super) fn of_text(line: &str) -> Option<Call> {
     let at = line.find(WORDS[0])?;
     Some(Call {
@@ -33,7 +33,7 @@ pub(super) fn of_text(line: &str) -> Option<Call> {
     })
 }
 
-/// The call of a line of JSON.
+/// Returns the call of a line of JSON.
 pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
     const MESSAGES: [&str; 5] = ["Message", "message", "@m", "RenderedMessage", "@mt"];
     let message = MESSAGES.iter().find_map(|name| line.get(*name)?.as_str())?;

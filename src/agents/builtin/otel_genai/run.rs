@@ -95,7 +95,7 @@ record! {
     }
 }
 
-/// A run and those inside of it, in their order.
+/// Returns a run and those inside of it, in their order.
 pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
     let json = run.to_string();
     let mut found = Vec::new();
@@ -173,7 +173,7 @@ fn side<'a>(raw: Option<Raw<'a>>, name: &'static str, lost: &Lost) -> Cow<'a, st
     json
 }
 
-/// The fields of the message that was answered, whatever is around them.
+/// Returns the fields of the message that was answered, whatever is around them.
 fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
     let mut answer: Answer<'_> = object_if(raw, lost.at("message"));
     for _ in 0..MOST_DEPTH {
@@ -185,7 +185,7 @@ fn answer<'a>(raw: Option<Raw<'a>>, lost: &Lost) -> Answer<'a> {
     answer
 }
 
-/// The call that a message of LangChain's answers, by its own account.
+/// Returns the call that a message of LangChain's answers, by its own account.
 pub(super) fn answered(message: Raw<'_>, lost: &Lost) -> Call {
     let answer = answer(Some(message), lost);
     let numbers = answer

@@ -21,7 +21,7 @@ pub(super) const MARKS: [&str; 6] = [
     "\"ai.operationId\"",
 ];
 
-/// The records of a line. The error is why it has none.
+/// Returns the records of a line. The error is why it has none.
 pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
     let has_list = |name| first(line, &[name], lost, Value::as_array).is_some();
     let has_attributes = || {
@@ -63,7 +63,7 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
     Ok(found)
 }
 
-/// The name of the program that a resource, or a flat span with one, is of.
+/// Returns the name of the program that a resource, or a flat span with one, is of.
 fn service(of: &Value, lost: &Lost) -> Option<String> {
     let resource = first(of, &["resource"], lost, Some)?;
     Attributes::of(resource, lost).text(&["service.name"])
@@ -99,7 +99,7 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
     Record::Call(Box::new(call))
 }
 
-/// A record beside the spans: the content of a call, or an event of it.
+/// Returns a record beside the spans: the content of a call, or an event of it.
 fn log_record(record: &Value, lost: &Lost) -> Record {
     let attributes = Attributes::of(record, lost);
     let name = first(record, &["eventName", "event_name"], lost, Value::as_str).map(str::to_owned);
@@ -272,7 +272,7 @@ const CACHE_CREATION: &[&str] = &[
     "llm.token_count.prompt_details.cache_write",
 ];
 
-/// A time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
+/// Returns a time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
 fn time(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Array(pair) => {

@@ -6,7 +6,7 @@ use kit::prompts::Block;
 use model::{Kind, Role};
 use serde_json::Value;
 
-/// The tools on offer.
+/// Returns the tools on offer.
 pub(super) fn offered(attributes: &Attributes<'_>) -> Option<Block<'static>> {
     let whole = ["gen_ai.tool.definitions", "ai.prompt.tools", "llm.tools"];
     let whole = whole.iter().find_map(|name| attributes.get(name));

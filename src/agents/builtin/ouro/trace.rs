@@ -133,7 +133,7 @@ impl Trace {
 }
 
 impl Agent {
-    /// The beginning of a call, or its end.
+    /// Takes in the beginning of a call, or its end.
     fn call(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
         let attributes = &event.attributes;
         let tools = attributes.tools.0.map(|tools| tools.get().into());

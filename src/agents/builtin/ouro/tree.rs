@@ -24,7 +24,7 @@ pub(super) enum Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// The value of a name of a map.
+    /// Returns the value of a name of a map.
     pub(super) fn get(&self, name: &str) -> Option<&Tree<'a>> {
         match self {
             Tree::Map(pairs) => pairs.iter().find(|(key, _)| key == name).map(|(_, at)| at),
@@ -32,7 +32,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     pub(super) fn scalar(&self) -> Option<&str> {
         match self {
             Tree::Scalar(text) => Some(text),
@@ -40,12 +40,12 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text of a name of a map.
+    /// Returns the text of a name of a map.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.scalar()
     }
 
-    /// The nodes of a list; nothing for any other node.
+    /// Returns the nodes of a list; nothing for any other node.
     pub(super) fn list(&self) -> &[Tree<'a>] {
         match self {
             Tree::List(nodes) => nodes,
@@ -61,7 +61,7 @@ struct Open<'a> {
     name: Option<Cow<'a, str>>,
 }
 
-/// A document with the line breaks of today's YAML. ouro's writer has those of YAML 1.1, among them three
+/// Returns a document with the line breaks of today's YAML. ouro's writer has those of YAML 1.1, among them three
 /// characters that are plain text today, and writes indentation behind them.
 pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
     const OLD: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
@@ -72,7 +72,7 @@ pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One element of a list with what it may refer to put before it: names that other elements define.
+/// Returns one element of a list, with all that it may refer to before it: names that other elements define.
 pub(super) fn with_names(element: &str) -> String {
     let words = element.split('*').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -18,7 +18,7 @@ const DEFAULT_WINDOW: u64 = 128_000;
 
 pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
 
-/// The folder that the settings name for sessions.
+/// Returns the folder that the settings name for sessions.
 pub(super) fn session_folder(settings: &[u8]) -> Vec<PathBuf> {
     let name = |value: &Value| value.as_str().map(PathBuf::from);
     let folder = Layers::json(&[settings]).find("/sessionDir", name);
@@ -35,7 +35,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     }
 }
 
-/// The windows of `models.json`, in which there may be comments, other than in the settings.
+/// Returns the windows of `models.json`, in which there may be comments, other than in the settings.
 fn models(settings: &Layers, files: &Layers) -> Vec<ModelWindow> {
     let name = |value: &Value| value.as_str().map(str::to_owned);
     let default = settings.find("/defaultProvider", name);
@@ -51,8 +51,8 @@ fn models(settings: &Layers, files: &Layers) -> Vec<ModelWindow> {
     rows.unwrap_or_default()
 }
 
-/// The windows of the models of providers, in a file `from`. Those of the default provider come first: logs name models
-/// without their provider. `usual` is the window of a listed model that names none.
+/// Returns the windows of the models of providers, in a file `from`. Those of the default provider come first: logs
+/// name models without their provider. `usual` is the window of a listed model that names none.
 pub(in super::super) fn of_providers(
     providers: &Value,
     default: Option<&str>,

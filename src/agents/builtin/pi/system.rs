@@ -79,7 +79,7 @@ fn key_of(tool: &Tool<'_>) -> Key {
     Key::of_parts(&["pi tool", tool.name.or_empty()])
 }
 
-/// A tool as the model gets it.
+/// Returns a tool as the model gets it.
 fn schema(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
     let item = lenient::offered(&tool.name, &tool.description, tool.parameters, out);
     item.tools(1).done()

@@ -38,7 +38,7 @@ pub(super) enum Author {
 }
 
 impl Author {
-    /// The author by the content's own role.
+    /// Returns the author by the content's own role.
     pub(super) fn of(content: &Content<'_>) -> Author {
         match content.role.get() {
             Some("model") => Author::Model,
@@ -47,7 +47,7 @@ impl Author {
     }
 }
 
-/// The items of a content.
+/// Returns the items of a content.
 pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
     let parts = content.parts.0.iter();
     let parts = parts.filter_map(|part| class(part, author).map(|(role, kind)| (role, kind, part)));
@@ -66,7 +66,7 @@ pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -
         .collect()
 }
 
-/// The role and kind of a part; `None`: it is empty.
+/// Returns the role and kind of a part; `None`: it is empty.
 fn class(part: &Parts<'_>, author: Author) -> Option<(Role, Kind)> {
     if part.function_call.is_some() {
         return Some((Role::Assistant, Kind::ToolCall));
@@ -106,8 +106,8 @@ fn class_of(author: Author) -> (Role, Kind) {
     }
 }
 
-/// The characters that Qwen Code itself counts for a part, four of them a token
-/// (`compactionInputSlimming.ts`, `estimatePartChars`).
+/// Returns the characters that Qwen Code itself counts for a part, four of them a token (`compactionInputSlimming.ts`,
+/// `estimatePartChars`).
 fn chars(part: &Parts<'_>) -> u64 {
     if let Some(response) = &part.function_response {
         let output = response.response.map_or(0, |value| {

@@ -76,14 +76,14 @@ record! {
 }
 
 impl Content<'_> {
-    /// Its texts.
+    /// Returns its texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.parts.0.iter().filter_map(|part| part.text.get())
     }
 }
 
 impl Numbers {
-    /// The report, if it is one: providers that report nothing leave the numbers out.
+    /// Returns the report, if it is one: providers that report nothing leave the numbers out.
     pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
         let prompt = self.prompt_token_count.0.filter(|prompt| *prompt > 0)?;
         let cached = self.cached_content_token_count.or_zero().min(prompt);
@@ -113,8 +113,8 @@ impl Numbers {
         total > 0.0 && is(self.prompt_token_count, 0.7) && is(self.candidates_token_count, 0.3)
     }
 
-    /// The output with the thoughts. Whether the candidates hold them differs by provider; the total
-    /// always does.
+    /// Returns the output with the thoughts. Whether the candidates hold them differs by provider; the total always
+    /// does.
     fn output(self, prompt: u64) -> Option<u64> {
         let candidates = self.candidates_token_count.0;
         let total = self

@@ -162,7 +162,7 @@ impl<'a> Bodies<'a> {
         })
     }
 
-    /// The kind of call that this is, if it is not a model's call within a conversation.
+    /// Returns the kind of call that this is, if it is not a model's call within a conversation.
     pub(super) fn other_call(&self) -> Option<&'static str> {
         let names = [self.envelope.call_type.get(), self.url.as_deref()];
         OTHER_CALLS
@@ -175,7 +175,7 @@ impl<'a> Bodies<'a> {
         self.url.is_some() || self.envelope.call_type.get().is_some()
     }
 
-    /// The line's type, as it names it.
+    /// Returns the line's type, as it names it.
     pub(super) fn kind(&self) -> &str {
         self.envelope.kind.or_empty()
     }
@@ -228,7 +228,7 @@ record! {
     }
 }
 
-/// When a response was made, as the response says: for lines that have no time.
+/// Returns the time at which a response was made, by the response itself: for lines that have no time.
 fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
     let response: Created = parse(body, lost).ok()?;
     response.created.map(|time| time.0)
@@ -250,7 +250,7 @@ fn http<'a>(raw: Option<Raw<'a>>, at: At<'_>) -> Http<'a> {
     raw.and_then(|raw| at.read(raw)).unwrap_or_default()
 }
 
-/// The text of a body: JSON in a string is taken out of it, a stream's pieces are joined.
+/// Returns the text of a body: JSON in a string is taken out of it, a stream's pieces are joined.
 fn unfolded(raw: Raw<'_>) -> Cow<'_, str> {
     if let Some(text) = string(raw) {
         return text;

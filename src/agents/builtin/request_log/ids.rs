@@ -19,12 +19,12 @@ record! {
 }
 
 impl<'a> Ids<'a> {
-    /// The ids in a JSON object, none where it is something else.
+    /// Returns the ids in a JSON object, none where it is something else.
     pub(super) fn read(json: &'a str, lost: &Lost) -> Ids<'a> {
         parse(json, lost).unwrap_or_default()
     }
 
-    /// The conversation's id.
+    /// Returns the conversation's id.
     pub(super) fn session(&self, lost: &Lost) -> Option<String> {
         let own = [
             &self.session_id,
@@ -39,7 +39,7 @@ impl<'a> Ids<'a> {
             .or_else(|| Ids::read(self.metadata?.0.get(), lost).session(lost))
     }
 
-    /// The trace's id: calls of one run, or of one request and its retries.
+    /// Returns the trace's id: calls of one run, or of one request and its retries.
     pub(super) fn trace(&self, lost: &Lost) -> Option<String> {
         let own = self.trace_id.boxed().map(String::from);
         own.or_else(|| Ids::read(self.metadata?.0.get(), lost).trace(lost))
@@ -52,7 +52,7 @@ record! {
     }
 }
 
-/// The Responses API's conversation: an id, or an object that holds one.
+/// Returns the Responses API's conversation: an id, or an object that holds one.
 fn conversation(raw: Raw<'_>, lost: &Lost) -> Option<String> {
     if let Some(id) = string(raw) {
         return Some(id.into_owned());
@@ -61,7 +61,8 @@ fn conversation(raw: Raw<'_>, lost: &Lost) -> Option<String> {
     holder.id.boxed().map(String::from)
 }
 
-/// Claude Code puts its session into the user's id: `user_…_session_<id>`, later as JSON in a string.
+/// Returns the session in a user's id. Claude Code puts its session into the user's id: `user_…_session_<id>`, later as
+/// JSON in a string.
 fn session_of_user(user: &str) -> Option<String> {
     let lost = Lost::default();
     match user.rsplit_once("_session_") {

@@ -75,7 +75,7 @@ fn is_exchange(line: &str, whole: Whole) -> bool {
         || whole == Whole::No && (bodies.is_recorded() || has_options())
 }
 
-/// A JSON text that is cut off, closed where its last value is whole, or in the text that it ends in.
+/// Returns a JSON text that is cut off, closed where its last value is whole, or in the text that it ends in.
 fn closed(cut: &str) -> String {
     let mut open = Vec::new();
     let (mut in_string, mut is_escaped, mut is_value) = (false, false, false);

@@ -121,7 +121,7 @@ fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
     key
 }
 
-/// A hash that is the same for requests with the same system prompt and tools.
+/// Returns a hash that is the same for requests with the same system prompt and tools.
 pub(super) fn fingerprint(front: &[Block<'_>]) -> u64 {
     hash(&front_of(front))
 }

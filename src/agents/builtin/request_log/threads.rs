@@ -155,8 +155,8 @@ impl Threads {
         self.index(ix, names);
     }
 
-    /// The conversation of a request, how much of what it holds the request builds on, and whether it
-    /// continues there.
+    /// Returns the conversation of a request, how much of what it holds the request builds on, and whether it continues
+    /// there.
     fn find(
         &mut self,
         request: &Request<'_>,
@@ -220,7 +220,7 @@ impl Threads {
         }
     }
 
-    /// The conversation that this history continues.
+    /// Returns the conversation that this history continues.
     fn with_history(
         &self,
         request: &Request<'_>,
@@ -274,7 +274,7 @@ impl Threads {
         scope.is_some_and(|scope| scope.side == Some(ix))
     }
 
-    /// The conversation whose summary this history begins with.
+    /// Returns the conversation whose summary this history begins with.
     fn with_summary(
         &self,
         request: &Request<'_>,
@@ -303,7 +303,7 @@ impl Threads {
         }
     }
 
-    /// The conversation that has an id's lane; it begins where there is none.
+    /// Returns the conversation that has an id's lane; it begins where there is none.
     fn own_of(&mut self, names: Names<'_>, certainty: Certainty, out: &mut Sink<'_>) -> ThreadIx {
         if let Some(scope) = self.scopes.get(&names.scope()) {
             return scope.own;
@@ -338,7 +338,7 @@ impl Threads {
         ix
     }
 
-    /// A conversation beside the one that has the id's lane.
+    /// Returns a conversation beside the one that has the id's lane.
     fn begin(&mut self, names: Names<'_>, title: Option<&str>, out: &mut Sink<'_>) -> ThreadIx {
         let ix = self.threads.len();
         let lane = Lane::Side(Key::of_number("conversation", ix as u64));

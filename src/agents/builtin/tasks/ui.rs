@@ -191,7 +191,7 @@ impl Ui {
         }
     }
 
-    /// The numbers of the response at this index: of the last request before it.
+    /// Returns the numbers of the response at this index: of the last request before it.
     pub(super) fn report(&mut self, index: u64, at: Option<Millis>) -> Option<Report> {
         let first = self.reports.front()?;
         if first.moment.is_before(index, at) == Some(false) {
@@ -207,14 +207,14 @@ impl Ui {
         Some(report)
     }
 
-    /// The compaction whose summary was written at this time.
+    /// Returns the compaction whose summary was written at this time.
     pub(super) fn condensed(&mut self, _at: Option<Millis>) -> Option<Condensed> {
         let one = self.condensed.pop_front()?;
         self.floor = one.at;
         Some(one)
     }
 
-    /// The next truncation that came before the message at this index.
+    /// Returns the next truncation that came before the message at this index.
     pub(super) fn truncated(&mut self, index: u64, at: Option<Millis>) -> Option<Cut> {
         let is_before = self.cuts.front()?.moment.is_before(index, at);
         if index == u64::MAX || is_before == Some(true) {

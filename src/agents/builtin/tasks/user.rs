@@ -11,7 +11,7 @@ const ENVIRONMENT: &str = "<environment_details>";
 /// The beginnings of the extension's own notes.
 const NOTES: [&str; 3] = ["[ERROR]", "[TASK RESUMPTION]", "# task_progress"];
 
-/// The items of a message, and what they contain about the task.
+/// Returns the items of a message, and what they contain about the task.
 pub(super) fn items(
     content: &Content<'_>,
     tools: &ToolNames,
@@ -51,13 +51,13 @@ pub(super) fn items(
     (items, about)
 }
 
-/// The items of a native result.
+/// Returns the items of a native result.
 fn native(block: &Block<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
     let content = Pieces(vec![block.clone()]);
     anthropic::user_items(&content, Role::User, Kind::Text, tools, out)
 }
 
-/// The tool of a heading such as `[read_file for 'notes.md'] Result:`.
+/// Returns the tool of a heading such as `[read_file for 'notes.md'] Result:`.
 fn heading(text: &str) -> Option<&str> {
     let line = text.lines().next()?.strip_prefix('[')?;
     let (call, rest) = line.rsplit_once(']')?;
@@ -66,7 +66,7 @@ fn heading(text: &str) -> Option<&str> {
         .then(|| call.split(' ').next().unwrap_or(call))
 }
 
-/// The model and the folder, from the details of the environment.
+/// Returns the model and the folder, from the details of the environment.
 fn about(details: &str) -> Meta {
     let between = |start: &str, end: &str| {
         let (_, rest) = details.split_once(start)?;

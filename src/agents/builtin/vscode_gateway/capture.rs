@@ -8,7 +8,7 @@ use model::event::Key;
 use model::{Kind, Role};
 use std::borrow::Cow;
 
-/// The conversation of a capture: its system prompt and its first message.
+/// Returns the conversation of a capture: its system prompt and its first message.
 pub(super) fn conversation(line: &Line<'_>) -> Key {
     let prompt = line.system_prompt.as_ref();
     let prompt = prompt.map_or("", |prompt| prompt.hash.or_empty());
@@ -46,7 +46,7 @@ fn summarised<'l>(line: &'l Line<'_>) -> Vec<Block<'l>> {
     blocks
 }
 
-/// A message of which only the length of its text is known.
+/// Returns a message of which only the length of its text is known.
 fn by_length<'l>(summary: &'l Summary<'_>) -> Block<'l> {
     let has = |part: &str| summary.part_types.iter().any(|kind| kind == part);
     let (role, kind) = match role_of(summary.role.or_empty()) {

@@ -115,7 +115,7 @@ fn lane(ix: usize) -> Lane {
     }
 }
 
-/// `Recorded actual: 102243 tokens for 142 messages (claude-opus)`.
+/// Reads `Recorded actual: 102243 tokens for 142 messages (claude-opus)`.
 fn recorded(message: &str) -> Option<(u64, u64, &str)> {
     let (tokens, rest) = number(message.strip_prefix("Recorded actual: ")?)?;
     let (messages, rest) = number(rest.strip_prefix(" tokens for ")?)?;
@@ -123,14 +123,14 @@ fn recorded(message: &str) -> Option<(u64, u64, &str)> {
     Some((tokens, messages, family))
 }
 
-/// `Delta: 102243 known + 310 est (2 new messages) = 102553 total`.
+/// Reads `Delta: 102243 known + 310 est (2 new messages) = 102553 total`.
 fn estimated(message: &str) -> Option<(u64, u64)> {
     let (known, rest) = number(message.strip_prefix("Delta: ")?)?;
     let (total, _) = number(rest.split_once(" = ")?.1)?;
     Some((known, total))
 }
 
-/// The number that a text begins with, and the rest of it.
+/// Returns the number that a text begins with, and the rest of it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit());
     let (digits, rest) = text.split_at(end.unwrap_or(text.len()));

@@ -48,12 +48,12 @@ impl Line<'_> {
         self.chat_id.get().is_some() || self.conversation_id.get().is_some()
     }
 
-    /// The extension's own number for the prompt, in tokens.
+    /// Returns the extension's own number for the prompt, in tokens.
     pub(super) fn estimated(&self) -> Option<u64> {
         self.estimated_input_tokens.get().or(self.estimate.get())
     }
 
-    /// The provider's numbers.
+    /// Returns the provider's numbers.
     pub(super) fn actual(&self) -> Numbers {
         let [input, output, cached, reasoning] = Reported::mended([
             self.actual_input_tokens,

@@ -12,7 +12,7 @@ const LEAST_WINDOW: u64 = 100_000;
 /// The user's interface in a terminal, for which a window may differ from the others'.
 const SURFACE: &str = "cli";
 
-/// The windows in the settings, by model.
+/// Returns the windows in the settings, by model.
 pub(super) fn of_settings(layers: &Layers) -> Vec<ModelWindow> {
     let models = layers.find("/modelSettings", |value| value.as_object().cloned());
     let windows = models.into_iter().flatten().filter_map(|(model, set)| {
@@ -23,8 +23,8 @@ pub(super) fn of_settings(layers: &Layers) -> Vec<ModelWindow> {
     windows.collect()
 }
 
-/// The windows that the server sent, those that hold first: the experiment's, of the account in use where
-/// there is only one, then those of the models.
+/// Returns the windows that the server sent, those that hold first: the experiment's, of the account in use where there
+/// is only one, then those of the models.
 pub(super) fn of_state(layers: &Layers) -> Vec<ModelWindow> {
     let slots = layers.find("/clientDataCacheSlots", |value| value.as_object().cloned());
     let slots = slots.unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn of_state(layers: &Layers) -> Vec<ModelWindow> {
     sent.chain(usual.into_iter().flatten()).collect()
 }
 
-/// The windows of an object with a key per model, each for the id with and without a date.
+/// Returns the windows of an object with a key per model, each for the id with and without a date.
 fn windows(models: &Map<String, Value>) -> Vec<ModelWindow> {
     let rows = models.iter().filter_map(|(model, value)| {
         let tokens = tokens(value).filter(|tokens| (LEAST_WINDOW..=MAX_WINDOW).contains(tokens))?;
@@ -53,8 +53,8 @@ fn windows(models: &Map<String, Value>) -> Vec<ModelWindow> {
     rows.flatten().collect()
 }
 
-/// A number, or an object with one per subscription, perhaps others for single interfaces. The
-/// subscription cannot be seen, so it is the usual one, or the only one.
+/// Returns a number, or an object with one per subscription, perhaps others for single interfaces. The subscription
+/// cannot be seen, so it is the usual one, or the only one.
 fn tokens(value: &Value) -> Option<u64> {
     let Some(tiers) = value.as_object() else {
         return value.as_u64();
@@ -72,7 +72,7 @@ fn of_tiers(tiers: &Map<String, Value>) -> Option<u64> {
     numbers.next().filter(|_| numbers.next().is_none())
 }
 
-/// The window that compaction uses with models of this pattern.
+/// Returns the window that compaction uses with models of this pattern.
 pub(super) fn row(id: &str, tokens: u64, from: &'static str) -> ModelWindow {
     ModelWindow {
         id: id.to_owned(),
