@@ -226,7 +226,7 @@ impl Stale {
 }
 
 impl App {
-    /// The screens of a fleet.
+    /// Returns the screens of a fleet.
     pub fn new(fleet: Fleet, now: Timestamp) -> App {
         App {
             fleet,
@@ -252,7 +252,7 @@ impl App {
         }
     }
 
-    /// The user's clock.
+    /// Returns the user's clock.
     pub fn clock(&self) -> Clock {
         Clock {
             now: self.now,
@@ -376,7 +376,7 @@ impl App {
         all.into_iter().flatten().min()
     }
 
-    /// The session whose screen, or whose item's text, is shown.
+    /// Returns the session whose screen, or whose item's text, is shown.
     pub fn open_session(&self) -> Option<SessionKey> {
         match self.ui.screen {
             Screen::Session(key) | Screen::Text(key) => Some(key),
@@ -384,7 +384,7 @@ impl App {
         }
     }
 
-    /// The session that keys go to: the one on screen, or the selected one.
+    /// Returns the session that keys go to: the one on screen, or the selected one.
     pub fn current(&self) -> Option<SessionKey> {
         match self.ui.screen {
             Screen::Session(key) | Screen::Text(key) => Some(key),
@@ -393,22 +393,22 @@ impl App {
         }
     }
 
-    /// The line that is selected in the list of sessions.
+    /// Returns the line that is selected in the list of sessions.
     pub(crate) fn selected_line(&self) -> Option<&Listed> {
         self.shown.lines.get(self.ui.sessions.index())
     }
 
-    /// The number of live sessions.
+    /// Returns the number of live sessions.
     pub fn live(&self) -> usize {
         self.shown.live
     }
 
-    /// The session on screen.
+    /// Returns the data of the session on screen.
     pub fn page(&self) -> Option<&Page> {
         self.shown.page.as_ref()
     }
 
-    /// Whole seconds since a session was last active.
+    /// Returns whole seconds since a session was last active.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
         let at = self.fleet.activity_of(key)?;
         Some(seconds_since(at, self.now))
@@ -424,13 +424,13 @@ impl App {
         self.fleet.live_since(key, active, self.now).is_some()
     }
 
-    /// The layout of the list of sessions.
+    /// Returns the layout of the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
         let banner = u16::from(!self.banner.is_empty());
         layout::Overview::of(self.ui.size, banner, self.notice_rows())
     }
 
-    /// The layout of a session's screen.
+    /// Returns the layout of a session's screen.
     pub fn session_layout(&self) -> layout::Session {
         let transport = u16::from(self.ui.replay.is_on());
         layout::Session::of(self.ui.size, transport, self.notice_rows())
@@ -440,7 +440,7 @@ impl App {
         u16::from(self.notices.newest(self.now).is_some())
     }
 
-    /// The scope of the keys.
+    /// Returns the scope of the keys.
     pub fn scope(&self) -> Scope {
         match self.ui.screen {
             Screen::Overview => Scope::Overview,

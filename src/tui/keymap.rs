@@ -33,7 +33,7 @@ impl Scope {
     /// All scopes.
     pub const ALL: &'static [Scope] = Scope::VARIANTS;
 
-    /// The heading of the scope's keys.
+    /// Returns the heading of the scope's keys.
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Anywhere => "everywhere",
@@ -44,7 +44,7 @@ impl Scope {
         }
     }
 
-    /// The scope's name in a configuration, before an action's.
+    /// Returns the scope's name in a configuration, before an action's.
     pub fn id(self) -> &'static str {
         self.into()
     }
@@ -71,7 +71,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// The binding's name in a configuration, in full: `session.back`.
+    /// Returns the binding's name in a configuration, in full: `session.back`.
     pub fn name(&self) -> String {
         format!("{}.{}", self.scope.id(), self.action.name())
     }
@@ -119,34 +119,34 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The action of a key on a screen.
+    /// Returns the action of a key on a screen.
     pub fn action(&self, scope: Scope, key: KeyPress) -> Option<Action> {
         self.here(scope)
             .find(|binding| binding.keys.contains(&key))
             .map(|binding| binding.action)
     }
 
-    /// The key that a text may name for an action on a screen; `None`: it has none.
+    /// Returns the key that a text may name for an action on a screen; `None`: it has none.
     pub fn key(&self, scope: Scope, action: Action) -> Option<KeyPress> {
         self.here(scope)
             .filter(|binding| binding.action == action)
             .find_map(|binding| binding.keys.first().copied())
     }
 
-    /// That key as text; empty if there is none.
+    /// Returns that key as text; empty if there is none.
     pub fn key_text(&self, scope: Scope, action: Action) -> String {
         let key = self.key(scope, action);
         key.map(|key| key.to_string()).unwrap_or_default()
     }
 
-    /// The bindings of one scope, in the order of the table.
+    /// Returns the bindings of one scope, in the order of the table.
     pub fn in_scope(&self, scope: Scope) -> impl Iterator<Item = &Binding> {
         self.bindings
             .iter()
             .filter(move |binding| binding.scope == scope)
     }
 
-    /// The footer's hints on a screen, for those of its actions that are wanted.
+    /// Returns the footer's hints on a screen, for those of its actions that are wanted.
     pub fn hints(&self, scope: Scope, is_wanted: impl Fn(Action) -> bool) -> Vec<Hint> {
         let mut hints: Vec<Hint> = Vec::new();
         for binding in self.here(scope).filter(|it| is_wanted(it.action)) {
@@ -168,7 +168,7 @@ impl Keymap {
         hints
     }
 
-    /// The bindings that hold on a screen, in the order of the table.
+    /// Returns the bindings that hold on a screen, in the order of the table.
     fn here(&self, scope: Scope) -> impl Iterator<Item = &Binding> {
         self.bindings
             .iter()

@@ -66,12 +66,12 @@ impl Theme {
         styles: [Style::new(); Tone::COUNT],
     };
 
-    /// Bold, dim and reverse, but no colours.
+    /// Returns a theme with bold, dim and reverse, but no colours.
     pub fn monochrome() -> Theme {
         Theme::built_in(file::MONOCHROME)
     }
 
-    /// With ASCII characters only.
+    /// Returns the theme with ASCII characters only.
     pub fn in_ascii(self) -> Theme {
         Theme {
             charset: Charset::Ascii,
@@ -79,7 +79,7 @@ impl Theme {
         }
     }
 
-    /// With colours that the terminal can show.
+    /// Returns the theme with colours that the terminal can show.
     pub fn at(self, depth: ColourDepth) -> Theme {
         Theme {
             styles: self.styles.map(|style| depth.reduce(style)),
@@ -87,12 +87,12 @@ impl Theme {
         }
     }
 
-    /// The style of a meaning.
+    /// Returns the style of a meaning.
     pub fn style(self, tone: impl Into<Tone>) -> Style {
         self.styles[tone.into() as usize]
     }
 
-    /// A role's colour; [`Color::Reset`] without colours.
+    /// Returns a role's colour; [`Color::Reset`] without colours.
     pub fn role_colour(self, role: Role) -> Color {
         self.style(role).fg.unwrap_or(Color::Reset)
     }
@@ -112,7 +112,7 @@ impl Theme {
         }
     }
 
-    /// That fill, slightly lower, for bars in adjacent rows, so that they do not run together.
+    /// Returns that fill, slightly lower, for bars in adjacent rows, so that they do not run together.
     pub fn low_fill(self, role: Role) -> char {
         match self.fill(role) {
             '█' if self.fills == Fills::Solid => '▇',

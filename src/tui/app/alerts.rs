@@ -92,7 +92,7 @@ pub(super) struct Watch {
 }
 
 impl Cause {
-    /// Its name, for the user's command.
+    /// Returns its name, for the user's command.
     pub const fn name(&self) -> &'static str {
         match self {
             Cause::Share => "share",
@@ -191,7 +191,7 @@ impl Reported {
         is_news
     }
 
-    /// The largest of the large items that were not reported yet.
+    /// Returns the largest of the large items that were not reported yet.
     fn finds_large(
         &mut self,
         size: Threshold,
@@ -222,8 +222,8 @@ impl Reported {
     }
 }
 
-/// The context as a share of its end. Until the log was read whole and counted, this is the lower end of the estimate:
-/// a later number must not take an alert back.
+/// Returns the context as a share of its end. Until the log was read whole and counted, this is the lower end of the
+/// estimate: a later number must not take an alert back.
 fn share(gauge: &Gauge) -> f64 {
     let (counted, end) = gauge.context.filled(gauge.limits());
     let counted = if gauge.is_final {
@@ -238,7 +238,7 @@ fn share(gauge: &Gauge) -> f64 {
     }
 }
 
-/// Whole minutes until then, rounded up.
+/// Returns whole minutes until then, rounded up.
 fn minutes(until: Timestamp, now: Timestamp) -> u64 {
     let seconds = until.as_second().saturating_sub(now.as_second());
     seconds.max(0).unsigned_abs().div_ceil(60)
@@ -311,7 +311,7 @@ impl App {
         }
     }
 
-    /// An alert, with the facts of its session.
+    /// Returns an alert, with the facts of its session.
     fn alert(&self, key: SessionKey, cause: Cause, message: String) -> Option<Alert> {
         let gauge = self.fleet.gauge(key)?;
         let project = self.fleet.project_of(gauge);

@@ -26,7 +26,7 @@ impl App {
         self.shown.alike = alike.flatten().collect::<HashSet<_>>();
     }
 
-    /// The words of a row; `title` are the columns of the title, if it is shown.
+    /// Returns the words of a row; `title` are the columns of the title, if it is shown.
     fn words(&self, row: &Row, title: Option<u16>) -> Vec<String> {
         let facts = self.fleet.facts(row.key);
         let label = facts.map_or("", |facts| facts.label);
@@ -42,7 +42,7 @@ impl App {
         words
     }
 
-    /// The end of a session's id, if its row reads like another one on screen.
+    /// Returns the end of a session's id, if its row reads like another one on screen.
     pub(super) fn telling_id(&self, key: SessionKey) -> Option<String> {
         if !self.shown.alike.contains(&key) {
             return None;

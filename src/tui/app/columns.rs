@@ -284,7 +284,7 @@ pub static COLUMNS: &[Column] = columns! {
 };
 
 impl Entry<'_> {
-    /// When it compacts if nobody types, where that is what comes first.
+    /// Returns the time at which it compacts if nobody types, where that comes before the size.
     fn idle_first(&self, forecast: &Result<Forecast, NoForecast>) -> Option<String> {
         let app = self.app;
         let all = next(self.gauge, forecast, app.now);
@@ -294,7 +294,7 @@ impl Entry<'_> {
         Some(format!("at {}", app.clock().time(at)))
     }
 
-    /// The text, with the end of the session's id after it if its row reads like another one.
+    /// Returns the text, with the end of the session's id after it if its row reads like another one.
     fn told_apart(&self, text: &str) -> String {
         let Some(id) = self.app.telling_id(self.row.key) else {
             return text.to_owned();
@@ -318,25 +318,25 @@ impl Entry<'_> {
 }
 
 impl Column {
-    /// The column of this name.
+    /// Returns the column of this name.
     pub fn named(name: &str) -> Option<&'static Column> {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The sort of a new screen: the first step of the sort key.
+    /// Returns the sort of a new screen: the first step of the sort key.
     pub fn first() -> &'static Column {
         let first = COLUMNS.iter().min_by_key(|column| column.step);
         first.unwrap_or(&COLUMNS[0])
     }
 
-    /// The column that the sort key selects next.
+    /// Returns the column that the sort key selects next.
     pub fn next(&self) -> &'static Column {
         let later = COLUMNS.iter().filter(|column| column.step > self.step);
         let next = later.min_by_key(|column| column.step);
         next.unwrap_or(Column::first())
     }
 
-    /// Its columns on a screen of this width, without those that a very wide screen has to spare; 0: not shown.
+    /// Returns its columns on a screen of this width, without those that a very wide screen has to spare; 0: not shown.
     pub fn width(&self, screen: u16) -> u16 {
         let [narrow, medium, wide] = self.widths;
         if screen >= self.from {
@@ -346,14 +346,14 @@ impl Column {
         }
     }
 
-    /// Its heading, `width` columns wide.
+    /// Returns its heading, `width` columns wide.
     pub fn heading(&self, width: u16) -> String {
         self.shape.align(self.heading, width)
     }
 }
 
 impl Shape {
-    /// A text padded or cut to `width` columns.
+    /// Returns a text padded or cut to `width` columns.
     pub fn align(self, text: &str, width: u16) -> String {
         match self {
             Shape::Left => text::left(text, usize::from(width)) + " ",
@@ -368,7 +368,7 @@ pub fn is_shown(name: &str, screen: u16) -> bool {
     Column::named(name).is_some_and(|column| column.width(screen) > 0)
 }
 
-/// The columns that a screen shows, with their widths.
+/// Returns the columns that a screen shows, with their widths.
 pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
     let mut shown: Vec<_> = COLUMNS
         .iter()

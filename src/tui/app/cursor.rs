@@ -23,7 +23,7 @@ pub struct Cursor<K> {
 }
 
 impl<K> Cursor<K> {
-    /// A cursor that was not moved yet.
+    /// Returns a cursor that was not moved yet.
     pub fn new(top: Top) -> Self {
         Cursor {
             top,
@@ -41,12 +41,12 @@ impl<K> Default for Cursor<K> {
 }
 
 impl<K: Copy + PartialEq> Cursor<K> {
-    /// The selected row.
+    /// Returns the selected row.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The first row on screen.
+    /// Returns the first row on screen.
     pub fn offset(&self) -> usize {
         self.offset
     }

@@ -143,7 +143,7 @@ impl Vocabulary {
         condition.unwrap_or(Condition::Text(lower))
     }
 
-    /// The first word with a name that is none: `agnt:`.
+    /// Returns the first word with a name that is none: `agnt:`.
     pub fn unknown<'t>(&self, typed: &'t str) -> Option<&'t str> {
         typed.split_whitespace().find_map(|word| {
             let at = word.find(':')?;
@@ -166,14 +166,14 @@ impl Vocabulary {
         Some(format!("no word '{name}'; there are {}", words.join(" ")))
     }
 
-    /// All words, for the eye.
+    /// Returns all words, for the eye.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let names = self.names.iter().map(|(name, _)| *name);
         let facts = self.facts.iter().map(|(name, _)| *name);
         names.chain(self.sizes.iter().copied()).chain(facts)
     }
 
-    /// The name that the last word of what was typed has, and its value as far as it is typed.
+    /// Returns the name that the last word of what was typed has, and its value as far as it is typed.
     pub fn last_value<'t>(&self, typed: &'t str) -> Option<(Name, &'t str)> {
         let word = last_word(typed);
         let mut names = self.names.iter();
@@ -220,7 +220,7 @@ impl Vocabulary {
     }
 }
 
-/// The last word, as far as it is typed; empty after a space.
+/// Returns the last word, as far as it is typed; empty after a space.
 fn last_word(typed: &str) -> &str {
     let begin = typed
         .char_indices()

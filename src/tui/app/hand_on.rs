@@ -24,7 +24,7 @@ impl HandOut {
     /// All of them, in the order of the menu.
     pub const ALL: &'static [HandOut] = HandOut::VARIANTS;
 
-    /// The key that chooses it in the menu.
+    /// Returns the key that chooses it in the menu.
     pub const fn key(self) -> char {
         match self {
             HandOut::Html => 'h',

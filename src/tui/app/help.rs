@@ -86,7 +86,7 @@ impl Sign {
         }
     }
 
-    /// Its columns, its word and the space around it included.
+    /// Returns its columns, its word and the space around it included.
     fn columns(self) -> usize {
         let (sign, word) = self.shown(' ');
         sign.width() + 1 + word.len() + 2
@@ -112,7 +112,7 @@ impl Sign {
 }
 
 impl HelpLine {
-    /// A word and its meaning, which is wrapped: `word_columns` and the rest of `columns`.
+    /// Returns a word and its meaning, which is wrapped: `word_columns` and the rest of `columns`.
     pub(super) fn wrapped(
         word: &str,
         means: &str,
@@ -128,7 +128,7 @@ impl HelpLine {
     }
 }
 
-/// A text in lines of at most these columns.
+/// Returns a text in lines of at most these columns.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let options = textwrap::Options::new(columns.max(1));
     let options = options.word_splitter(WordSplitter::NoHyphenation);
@@ -137,7 +137,7 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 impl App {
-    /// The columns of the keys in the help.
+    /// Returns the columns of the keys in the help.
     pub fn help_keys(&self) -> usize {
         if usize::from(self.ui.size.0) < ROOMY_WIDTH {
             NARROW_KEY_COLUMNS
@@ -146,13 +146,13 @@ impl App {
         }
     }
 
-    /// The columns inside the frame.
+    /// Returns the columns inside the frame.
     pub(super) fn help_columns(&self) -> usize {
         let columns = usize::from(self.ui.size.0).saturating_sub(FRAME_COLUMNS);
         columns.max(1)
     }
 
-    /// The keys of the screen, in lines that fit.
+    /// Returns the keys of the screen, in lines that fit.
     pub fn help_lines(&self) -> Vec<HelpLine> {
         let everywhere = self.keymap.in_scope(Scope::Anywhere);
         let bindings = self.keymap.in_scope(self.scope()).chain(everywhere);

@@ -5,7 +5,7 @@ use super::{App, Screen};
 use crate::keymap::{Action, Hint};
 
 impl App {
-    /// The footer's hints, the most useful first; help and quit are the last.
+    /// Returns the footer's hints, the most useful first; help and quit are the last.
     pub fn hints(&self) -> Vec<Hint> {
         let hints = |action| self.does_something(action);
         self.keymap.hints(self.scope(), hints)

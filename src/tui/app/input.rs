@@ -413,13 +413,13 @@ impl App {
         }
     }
 
-    /// The prompt, if it is for this.
+    /// Returns the prompt, if it is for this.
     pub fn is_typing(&self, purpose: Purpose) -> Option<&Prompt> {
         self.ui.prompt.as_ref().filter(|p| p.purpose == purpose)
     }
 }
 
-/// The rows that an action moves by, with `page` rows on a page; `None`: it does not move.
+/// Returns the rows that an action moves by, with `page` rows on a page; `None`: it does not move.
 fn rows(action: Action, page: isize) -> Option<isize> {
     Some(match action {
         Action::Up => -1,

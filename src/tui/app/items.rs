@@ -23,7 +23,7 @@ pub enum ItemSort {
 }
 
 impl ItemSort {
-    /// Its name on screen.
+    /// Returns its name on screen.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -115,7 +115,7 @@ fn is_named(name: Name, value: &str, item: &ItemRef<'_>, facts: &Facts<'_>) -> b
 }
 
 impl App {
-    /// The values that the items of the session on screen have of a name, to complete it.
+    /// Returns the values that the items of the session on screen have of a name, to complete it.
     pub(super) fn values_of_items(&self, name: Name) -> Vec<String> {
         let names: Vec<&str> = match name {
             Name::Role => Role::ALL.into_iter().map(Role::name).collect(),

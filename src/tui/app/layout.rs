@@ -18,7 +18,7 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// The fold of a width.
+    /// Returns the fold of a width.
     pub const fn of(width: u16) -> Fold {
         match width {
             0..80 => Fold::Narrow,
@@ -27,7 +27,7 @@ impl Fold {
         }
     }
 
-    /// The value for this fold.
+    /// Returns the value for this fold.
     pub fn pick<T>(self, narrow: T, medium: T, wide: T) -> T {
         match self {
             Fold::Narrow => narrow,
@@ -59,7 +59,7 @@ impl Cut {
         area
     }
 
-    /// All but this many rows.
+    /// Returns all but this many rows.
     fn leave(&mut self, rows: u16) -> Area {
         self.take((self.end - self.next).saturating_sub(rows))
     }
@@ -91,7 +91,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// The layout of a screen of these columns and rows; `banner` and `notice` are rows to reserve.
+    /// Returns the layout of a screen of these columns and rows; `banner` and `notice` are rows to reserve.
     pub fn of(size: (u16, u16), banner: u16, notice: u16) -> Overview {
         let roomy = size.1 >= 16;
         let detail = if roomy { 2 } else { 1 };
@@ -151,7 +151,7 @@ const CHART_FROM: u16 = 72;
 const TALLEST_CHART: u16 = 14;
 
 impl Session {
-    /// The layout of a screen of these columns and rows; `transport` and `notice` are rows to reserve.
+    /// Returns the layout of a screen of these columns and rows; `transport` and `notice` are rows to reserve.
     pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;

@@ -22,7 +22,7 @@ struct Legend {
 }
 
 impl App {
-    /// The signs of the screen, in lines that fit.
+    /// Returns the signs of the screen, in lines that fit.
     pub fn legend_lines(&self) -> Vec<HelpLine> {
         let mut legend = Legend {
             columns: self.help_columns(),
@@ -202,7 +202,7 @@ impl Legend {
         }
     }
 
-    /// The records that hold no tokens, by their most frequent types.
+    /// Adds the records that hold no tokens, by their most frequent types.
     fn skipped(&mut self, session: &Session) {
         let mut types: Vec<(&str, u64)> = session
             .skipped
@@ -228,7 +228,7 @@ impl Legend {
         }
     }
 
-    /// A word or a sign, and what it means.
+    /// Adds a word or a sign, and its meaning.
     fn word(&mut self, word: &str, means: &str) {
         self.lines
             .extend(HelpLine::wrapped(word, means, self.keys, self.columns));

@@ -58,7 +58,7 @@ pub fn nearness(gauge: &Gauge) -> Nearness {
     nearness_of(&gauge.context, gauge.limits(), &gauge.growth())
 }
 
-/// The last compaction, if it is recent or no usage report followed it.
+/// Returns the last compaction, if it is recent or no usage report followed it.
 pub fn just_compacted(gauge: &Gauge, now: Timestamp) -> Option<LastReset> {
     let compaction = gauge.newest_reset.filter(|reset| reset.is_compaction);
     compaction.filter(|reset| {
@@ -67,7 +67,7 @@ pub fn just_compacted(gauge: &Gauge, now: Timestamp) -> Option<LastReset> {
     })
 }
 
-/// The sizes before and after a compaction; that of `context` replaces an unknown size after.
+/// Returns the sizes before and after a compaction; that of `context` replaces an unknown size after.
 pub fn sizes(reset: &LastReset, context: &Context) -> String {
     let after = reset.after.unwrap_or(context.used);
     format!("{} → {}", number::short(reset.before), number::short(after))
@@ -95,7 +95,7 @@ pub fn nearness_of(context: &Context, limits: &Limits, growth: &[u64]) -> Nearne
     }
 }
 
-/// Whole seconds from then to now; 0 for a time in the future, since clocks differ.
+/// Returns whole seconds from then to now; 0 for a time in the future, since clocks differ.
 pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
     now.as_second().saturating_sub(then.as_second()).max(0)
 }

@@ -67,7 +67,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// All that are kept, the newest last.
+    /// Returns all that are kept, the newest last.
     pub fn all(&self) -> &[Notice] {
         &self.all
     }
@@ -76,7 +76,7 @@ impl Notices {
         self.all.get(self.seen..).unwrap_or_default()
     }
 
-    /// The newest that was not seen and has not expired.
+    /// Returns the newest that was not seen and has not expired.
     pub fn newest(&self, now: Timestamp) -> Option<&Notice> {
         let mut newest = self.unseen().iter().rev();
         newest.find(|notice| notice.left(now).is_none_or(|left| left > 0))
@@ -88,12 +88,12 @@ impl Notices {
         all.filter(|notice| notice.severity == severity).count()
     }
 
-    /// The numbers of all that are kept, the newest first.
+    /// Returns the numbers of all that are kept, the newest first.
     fn newest_first(&self) -> Vec<u64> {
         self.numbers.iter().rev().copied().collect()
     }
 
-    /// The notice in a row of the box, in which the newest is the first.
+    /// Returns the notice in a row of the box, in which the newest is the first.
     fn in_row(&self, row: usize) -> Option<&Notice> {
         self.all.iter().rev().nth(row)
     }

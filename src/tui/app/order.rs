@@ -15,7 +15,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The arrow after a sort's name.
+    /// Returns the arrow after a sort's name.
     pub const fn arrow(self) -> &'static str {
         match self {
             Direction::Usual => "▾",
@@ -40,7 +40,7 @@ pub enum Grouping {
 }
 
 impl Grouping {
-    /// The words on screen; empty without groups.
+    /// Returns the words on screen; empty without groups.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -58,7 +58,7 @@ pub enum Idle {
     Hidden,
 }
 
-/// The value after this one; after the last, the first.
+/// Returns the value after this one; after the last, the first.
 pub(super) fn next<T: IntoEnumIterator + PartialEq>(value: T) -> T {
     let mut later = T::iter().skip_while(|other| *other != value).skip(1);
     later.next().or_else(|| T::iter().next()).unwrap_or(value)

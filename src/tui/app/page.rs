@@ -74,7 +74,7 @@ impl Pace {
         }
     }
 
-    /// The step of a replay.
+    /// Returns the step of a replay.
     pub const fn step(self) -> Step {
         match self {
             Pace::Requests => Step::Request,
@@ -84,7 +84,7 @@ impl Pace {
 }
 
 impl Page {
-    /// The moment of a step, counted from 0.
+    /// Returns the moment of a step, counted from 0.
     pub(super) fn moment_of(&self, step: usize) -> Option<usize> {
         match self.pace {
             Pace::Requests => self.timeline.of_request(step),
@@ -216,7 +216,7 @@ impl App {
         });
     }
 
-    /// The list of the active tab, and what its cells are made of.
+    /// Returns the list of the active tab, and what its cells are made of.
     pub fn list(&self) -> Option<(&dyn List, View<'_>)> {
         let page = self.shown.page.as_ref()?;
         let view = View {
@@ -227,12 +227,12 @@ impl App {
         Some((page.list.as_deref()?, view))
     }
 
-    /// The rows of the active tab.
+    /// Returns the rows of the active tab.
     pub(super) fn list_ids(&self) -> Option<&[u64]> {
         Some(self.shown.page.as_ref()?.list.as_deref()?.ids())
     }
 
-    /// The item that is selected among the items.
+    /// Returns the item that is selected among the items.
     pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, ItemRef<'_>)> {
         let page = self.shown.page.as_ref()?;
         let list = page.list.as_deref().filter(|_| self.ui.tab == ITEMS)?;
@@ -246,7 +246,7 @@ impl App {
     }
 }
 
-/// An item's identity, across rereads of its log.
+/// Returns an item's identity, across rereads of its log.
 pub(super) fn id(item: &ItemRef<'_>) -> ItemId {
     (item.place().id(), item.nth(), item.kind())
 }

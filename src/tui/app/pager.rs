@@ -58,10 +58,10 @@ pub enum Origin {
 
 /// The pattern of a search over sessions. A text is searched with it too.
 pub trait Pattern: Debug + Send + Sync {
-    /// Its matches in a text: ranges of bytes, in order and apart.
+    /// Returns its matches in a text: ranges of bytes, in order and apart.
     fn matches(&self, text: &str) -> Vec<Range<u32>>;
 
-    /// The pattern as it was typed.
+    /// Returns the pattern as it was typed.
     fn typed(&self) -> &str;
 }
 
@@ -147,7 +147,7 @@ pub struct Found<'r> {
 }
 
 impl Pager {
-    /// The pager of an item whose first page was requested.
+    /// Returns the pager of an item whose first page was requested.
     pub fn open(key: SessionKey, wanted: TextRequest) -> Pager {
         Pager {
             key,
@@ -181,7 +181,7 @@ impl Pager {
         }
     }
 
-    /// The item's file, place and hash, and the page that was requested last.
+    /// Returns the item's file, place and hash, and the page that was requested last.
     pub fn request(&self) -> TextRequest {
         self.wanted
     }
@@ -196,12 +196,12 @@ impl Pager {
         self.failed.as_deref()
     }
 
-    /// The current page without its text; `None`: none was read yet.
+    /// Returns the current page without its text; `None`: none was read yet.
     pub fn page(&self) -> Option<&Text> {
         self.page.as_ref()
     }
 
-    /// The number of the current page, from 0.
+    /// Returns the number of the current page, from 0.
     pub fn page_number(&self) -> u32 {
         match (&self.page, self.awaited) {
             (Some(page), None) => self.wanted.page.min(page.pages - 1),
@@ -209,7 +209,7 @@ impl Pager {
         }
     }
 
-    /// The page's text exactly as the model received it.
+    /// Returns the page's text exactly as the model received it.
     pub fn exact(&self) -> &str {
         &self.text
     }
@@ -219,7 +219,7 @@ impl Pager {
         self.indented.as_ref().map(|_| self.form)
     }
 
-    /// The page's text as shown.
+    /// Returns the page's text as shown.
     pub fn text(&self) -> &str {
         match (&self.indented, self.form) {
             (Some(indented), Form::Indented) => indented,
@@ -227,18 +227,18 @@ impl Pager {
         }
     }
 
-    /// The rows on screen. Their lines are counted from the page's first.
+    /// Returns the rows on screen. Their lines are counted from the page's first.
     pub fn visible(&self) -> &[Row] {
         let end = (self.top + self.height).min(self.rows.len());
         self.rows.get(self.top..end).unwrap_or_default()
     }
 
-    /// The first row on screen, and the number of rows of the page.
+    /// Returns the first row on screen, and the number of rows of the page.
     pub fn position(&self) -> (usize, usize) {
         (self.top, self.rows.len())
     }
 
-    /// The matches in a row, as ranges of the text.
+    /// Returns the matches in a row, as ranges of the text.
     pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Match)> {
         let range = row.range();
         // A match may begin in the row above.
@@ -262,7 +262,7 @@ impl Pager {
             })
     }
 
-    /// The state of the search; `None`: there is none.
+    /// Returns the state of the search; `None`: there is none.
     pub fn found(&self) -> Option<Found<'_>> {
         let needle = self.search.typed();
         (!needle.is_empty()).then_some(Found {
@@ -272,13 +272,13 @@ impl Pager {
         })
     }
 
-    /// The columns of the line numbers.
+    /// Returns the columns of the line numbers.
     pub fn gutter(&self) -> usize {
         // At least three digits, so that the text seldom moves as it grows.
         self.lines.max(100).ilog10() as usize + 3
     }
 
-    /// The number of the line that begins in a row, from 1.
+    /// Returns the number of the line that begins in a row, from 1.
     pub fn line_number(&self, row: Row) -> Option<u64> {
         let first = match (&self.page, self.form()) {
             (Some(page), None | Some(Form::Exact)) => page.line,
@@ -287,7 +287,7 @@ impl Pager {
         row.line.map(|line| first + u64::from(line))
     }
 
-    /// The position of the first row on screen in the whole text, in percent; 100 if its end is on screen.
+    /// Returns the position of the first row on screen in the whole text, in percent; 100 if its end is on screen.
     pub fn percent(&self) -> u64 {
         let Some(page) = &self.page else {
             return 0;
@@ -509,7 +509,7 @@ impl Pager {
         self.top = self.row_of(at);
     }
 
-    /// The row that contains a byte of the text.
+    /// Returns the row that contains a byte of the text.
     fn row_of(&self, at: u32) -> usize {
         self.rows
             .partition_point(|row| row.from <= at)

@@ -83,7 +83,7 @@ impl App {
         prompt.is_some_and(|prompt| matches!(prompt.purpose, Purpose::Window(..)))
     }
 
-    /// The sessions that are within reach; `None`: the session's model is not known, or it is gone.
+    /// Returns the sessions that are within reach; `None`: the session's model is not known, or it is gone.
     fn within(&self, key: SessionKey, reach: Reach) -> Option<SetFor> {
         match reach {
             Reach::Session => self.fleet.set_for(key),
@@ -94,7 +94,7 @@ impl App {
         }
     }
 
-    /// The window that the user has set for what is within reach.
+    /// Returns the window that the user has set for what is within reach.
     pub fn window_set(&self, key: SessionKey, reach: Reach) -> Option<u64> {
         let sessions = self.within(key, reach)?;
         self.fleet.set_windows().of(&sessions)
@@ -177,7 +177,7 @@ impl App {
         }
     }
 
-    /// The words of the language that a filter is typed in; `None`: none is typed.
+    /// Returns the words of the language that a filter is typed in; `None`: none is typed.
     pub fn words_of_filter(&self) -> Option<&'static Vocabulary> {
         match self.ui.prompt.as_ref()?.purpose {
             Purpose::Filter => Some(&filter::SESSIONS),

@@ -98,7 +98,7 @@ impl From<&SetWindow> for RememberedWindow {
 }
 
 impl RememberedWindow {
-    /// The window; `None`: it is none.
+    /// Returns the window; `None`: it is none.
     fn read(&self) -> Option<SetWindow> {
         let (path, id) = (self.path.clone(), self.id.clone());
         let sessions = match self.model.as_str() {
@@ -169,7 +169,7 @@ impl App {
         self.stale();
     }
 
-    /// The session on screen, or the one that is still awaited.
+    /// Returns the session on screen, or the one that is still awaited.
     fn last(&self) -> LastSession {
         if let Some(awaited) = &self.awaited {
             return awaited.clone();
@@ -209,7 +209,7 @@ impl App {
         self.open_session_page(key)
     }
 
-    /// The session with this id or, without an id, the only one of the log that is nobody's sub-agent.
+    /// Returns the session with this id or, without an id, the only one of the log that is nobody's sub-agent.
     fn find_awaited(&self, awaited: &LastSession) -> Option<SessionKey> {
         let is_in_log = |key: &SessionKey| {
             let facts = self.fleet.facts(*key);

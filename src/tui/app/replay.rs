@@ -39,7 +39,7 @@ impl Speed {
         Speed::Requests(50.0),
     ];
 
-    /// The speed as text: `30×`, `10 requests/s`.
+    /// Returns the speed as text: `30×`, `10 requests/s`.
     pub fn name(self, pace: Pace) -> String {
         match (self, pace) {
             (Speed::Log(times), _) => format!("{times}×"),
@@ -86,7 +86,7 @@ impl Replay {
         self.cursor.is_some()
     }
 
-    /// The moment it shows.
+    /// Returns the moment it shows.
     pub(super) fn moment(&self, timeline: &Timeline) -> usize {
         match self.cursor {
             None => timeline.end(),
@@ -105,7 +105,7 @@ impl Replay {
 }
 
 impl App {
-    /// The moment on screen; `None`: no session is.
+    /// Returns the moment on screen; `None`: no session is.
     pub fn moment(&self) -> Option<usize> {
         let page = self.shown.page.as_ref()?;
         Some(self.ui.replay.moment(&page.timeline))
@@ -130,7 +130,7 @@ impl App {
         self.go_to(moment);
     }
 
-    /// The step to the left or right, and of a replay by requests.
+    /// Returns the step to the left or right, and of a replay by requests.
     pub(super) fn usual_step(&self) -> Step {
         let page = self.shown.page.as_ref();
         page.map_or(Step::Request, |page| page.pace.step())
@@ -292,7 +292,7 @@ impl App {
         Some(Duration::from_secs_f64((wait - passed).max(FRAME_SECONDS)))
     }
 
-    /// The moment after one, and the seconds until it.
+    /// Returns the moment after one, and the seconds until it.
     fn next_moment(&self, at: usize) -> Option<(usize, f64)> {
         let timeline = &self.shown.page.as_ref()?.timeline;
         match self.ui.replay.speed() {

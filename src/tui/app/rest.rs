@@ -20,7 +20,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// This log is read first from now on.
+    /// Notes that this log is read first from now on.
     pub(super) fn ask(&mut self, file: FileId) {
         self.asked = Some(file);
     }
@@ -35,7 +35,7 @@ impl App {
         }
     }
 
-    /// The log that is to be read first from now on, instead of the one before; `None`: no change.
+    /// Returns the log that is to be read first from now on, instead of the one before; `None`: no change.
     pub fn take_rested(&mut self) -> Option<FileId> {
         let left = self.rest_left()?;
         let (file, _) = self.rest.on.filter(|_| left.is_zero())?;

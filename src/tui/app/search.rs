@@ -143,13 +143,13 @@ impl Search {
         self.request.sessions.len()
     }
 
-    /// These sessions in words.
+    /// Returns these sessions in words.
     pub fn place(&self) -> String {
         place(self.all(), &self.request.filter)
     }
 }
 
-/// So many sessions that a filter selects, in words.
+/// Describes so many sessions that a filter selects, in words.
 fn place(sessions: usize, filter: &str) -> String {
     let counted = number::counted(sessions as u64, "session");
     match (filter, sessions) {
@@ -166,7 +166,7 @@ impl App {
         self.ask(Purpose::Pattern(syntax.unwrap_or(Syntax::Regex)));
     }
 
-    /// The sessions of the list that a search would look into, and the filter that selects them.
+    /// Returns the sessions of the list that a search would look into, and the filter that selects them.
     pub fn searchable(&self) -> (&Arc<HashSet<SessionKey>>, String) {
         let mut parts = Vec::new();
         if self.ui.idle == Idle::Hidden {
@@ -178,7 +178,7 @@ impl App {
         (&self.shown.matching_keys, parts.join(", "))
     }
 
-    /// The sessions that a search would look into, in words.
+    /// Returns the sessions that a search would look into, in words.
     pub fn searchable_place(&self) -> String {
         let (sessions, filter) = self.searchable();
         place(sessions.len(), &filter)
@@ -266,7 +266,7 @@ impl App {
         }
     }
 
-    /// The item that is selected among those that were found.
+    /// Returns the item that is selected among those that were found.
     pub fn found_item(&self) -> Option<&FoundItem> {
         self.search.as_ref()?.found.get(self.ui.results.index())
     }

@@ -121,13 +121,13 @@ impl Matched {
             .and_then(|_| now.checked_add(FILTER_REST).ok());
     }
 
-    /// The word that messages are searched for: the longest.
+    /// Returns the word that messages are searched for: the longest.
     fn searched(&self) -> Option<&String> {
         let longest = self.words.iter().max_by_key(|word| word.len());
         longest.filter(|word| word.len() >= SHORTEST_WORD)
     }
 
-    /// A session has changed.
+    /// Notes that a session has changed.
     pub(super) fn remove(&mut self, key: SessionKey) {
         self.sessions.remove(&key);
     }
@@ -292,7 +292,7 @@ impl App {
         }
     }
 
-    /// The values that sessions have of a name, to complete it.
+    /// Returns the values that sessions have of a name, to complete it.
     pub(super) fn values_of_sessions(&self, name: Name) -> Vec<String> {
         let mut values: Vec<String> = self
             .fleet
@@ -335,7 +335,7 @@ impl App {
         (number, name, Reverse(active), key)
     }
 
-    /// The rows below the headings of their groups, in the order of each group's first session.
+    /// Returns the rows below the headings of their groups, in the order of each group's first session.
     fn grouped(&self, rows: Vec<Row>) -> Vec<Listed> {
         if self.ui.grouping == Grouping::None {
             return rows.into_iter().map(Listed::Session).collect();
@@ -370,7 +370,8 @@ impl App {
         lines
     }
 
-    /// The identity of a session's group, and its name. Which other projects there are can change what one is called.
+    /// Returns the identity of a session's group, and its name. Which other projects there are can change what one is
+    /// called.
     fn group_of(&self, key: SessionKey) -> (&str, &str) {
         match (self.ui.grouping, self.fleet.gauge(key)) {
             (Grouping::Agent, _) => {
@@ -413,7 +414,7 @@ impl App {
         self.shown.totals = totals;
     }
 
-    /// The listed sessions, from the top.
+    /// Returns the listed sessions, from the top.
     fn sessions_listed(&self) -> impl Iterator<Item = &Row> {
         self.shown.lines.iter().filter_map(Listed::session)
     }
@@ -438,14 +439,14 @@ impl App {
         self.stale();
     }
 
-    /// The lines on screen, from the top.
+    /// Returns the lines on screen, from the top.
     pub fn visible_lines(&self) -> impl Iterator<Item = &Listed> {
         let count = usize::from(self.overview_layout().list.height);
         let from = self.ui.sessions.offset();
         self.shown.lines.iter().skip(from).take(count)
     }
 
-    /// All lines, groups' headings included.
+    /// Returns all lines, groups' headings included.
     pub fn lines(&self) -> &[Listed] {
         &self.shown.lines
     }
@@ -455,24 +456,24 @@ impl App {
         self.selected_line().map(Listed::id) == Some(line.id())
     }
 
-    /// The number of sessions that match the filter.
+    /// Returns the number of sessions that match the filter.
     pub fn matching(&self) -> usize {
         self.shown.matching
     }
 
-    /// The number of sessions that there were when the list was made.
+    /// Returns the number of sessions that there were when the list was made.
     pub fn listed_of(&self) -> usize {
         self.shown.listed_of
     }
 
-    /// The sums of the listed sessions.
+    /// Returns the sums of the listed sessions.
     pub fn totals(&self) -> Totals {
         self.shown.totals
     }
 }
 
-/// The first bytes of a name as a number, which has the order of the name. Names that differ in them are compared
-/// without reading the names, which are all over the memory.
+/// Returns the first bytes of a name as a number, which has the order of the name. Names that differ in them are
+/// compared without reading the names, which are all over the memory.
 fn beginning(name: &str) -> u64 {
     let mut first = [0; 8];
     for (to, from) in first.iter_mut().zip(name.bytes()) {
@@ -494,7 +495,7 @@ impl Listed {
         }
     }
 
-    /// The session; `None`: the line is a heading.
+    /// Returns the session; `None`: the line is a heading.
     pub fn session(&self) -> Option<&Row> {
         match self {
             Listed::Session(row) => Some(row),

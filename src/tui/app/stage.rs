@@ -14,7 +14,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// [`Stage::Settled`] if this holds.
+    /// Returns [`Stage::Settled`] if this holds.
     pub const fn settled_if(is_settled: bool) -> Stage {
         if is_settled {
             Stage::Settled
@@ -23,7 +23,7 @@ impl Stage {
         }
     }
 
-    /// The stage of a size's share of these limits, where this is that of the size.
+    /// Returns the stage of a size's share of these limits, where this is that of the size.
     #[must_use]
     pub fn of_share(self, limits: &Limits) -> Stage {
         if limits.is_end_provisional() {
@@ -33,7 +33,7 @@ impl Stage {
         }
     }
 
-    /// A number as it is drawn: a provisional one is marked by `~`, as estimates are, after its sign.
+    /// Returns a number as it is drawn: a provisional one is marked by `~`, as estimates are, after its sign.
     pub fn number(self, number: impl Into<String>) -> String {
         let mut number = number.into();
         let at = usize::from(number.starts_with('+'));
@@ -44,7 +44,7 @@ impl Stage {
         number
     }
 
-    /// The tone of a number: a provisional one has its own.
+    /// Returns the tone of a number: a provisional one has its own.
     pub fn tone(self, settled: impl Into<Tone>) -> Tone {
         match self {
             Stage::Provisional => Tone::Provisional,

@@ -60,12 +60,12 @@ impl PartialEq for Tab {
 impl Eq for Tab {}
 
 impl Tab {
-    /// The tab of this name.
+    /// Returns the tab of this name.
     pub(super) fn named(name: &str) -> Option<&'static Tab> {
         TABS.iter().find(|tab| tab.name == name)
     }
 
-    /// The tab `by` places further on, around the ends.
+    /// Returns the tab `by` places further on, around the ends.
     pub(super) fn further(&self, by: isize) -> &'static Tab {
         let at = TABS.iter().position(|tab| tab == self).unwrap_or(0) as isize + by;
         &TABS[at.rem_euclid(TABS.len() as isize) as usize]
@@ -98,18 +98,18 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// The screen's width class.
+    /// Returns the screen's width class.
     pub(super) fn fold(&self) -> Fold {
         Fold::of(self.app.ui.size.0)
     }
 
-    /// A number that may change while the log is read and counted.
+    /// Returns a number that may change while the log is read and counted.
     pub(super) fn number(&self, number: impl Into<String>, tone: impl Into<Tone>) -> Piece {
         let stage = Stage::settled_if(self.session.is_settled());
         piece(stage.number(number), stage.tone(tone))
     }
 
-    /// A number of this source: what the provider or the agent reported does not change.
+    /// Returns a number of this source: what the provider or the agent reported does not change.
     pub(super) fn number_from(
         &self,
         source: Source,
@@ -122,8 +122,8 @@ impl View<'_> {
         }
     }
 
-    /// The request that an item entered the context with, and the time since the session began. Empty: the log has
-    /// none.
+    /// Returns the request that an item entered the context with, and the time since the session began. Empty: the log
+    /// has none.
     pub fn entered(&self, item: &ItemRef<'_>) -> (String, String) {
         let requests = self.page.state.requests;
         let entered = item.entered().filter(|request| *request < requests);
@@ -138,7 +138,7 @@ impl View<'_> {
 /// Identifies a row of a list, across changes of its order and rereads of the log.
 pub type RowId = u64;
 
-/// The identity of what hashes equal.
+/// Returns the identity of what hashes equal.
 pub(super) fn row_id(value: impl Hash) -> RowId {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -162,25 +162,25 @@ pub enum Target {
 
 /// The list of a tab, as of the moment on screen.
 pub trait List: Debug {
-    /// The identity of each row.
+    /// Returns the identity of each row.
     fn ids(&self) -> &[RowId];
-    /// The headings of its columns.
+    /// Returns the headings of its columns.
     fn headings(&self, view: &View<'_>) -> String;
-    /// A row, without its pointer.
+    /// Returns a row, without its pointer.
     fn row(&self, view: &View<'_>, row: usize) -> Pieces;
-    /// The lines that are shown instead of an empty list.
+    /// Returns the lines that are shown instead of an empty list.
     fn empty(&self, view: &View<'_>) -> Vec<String>;
     /// Returns a short description of the list's content and its order.
     fn caption(&self, view: &View<'_>) -> String;
-    /// The headings and words on screen, and what they mean.
+    /// Returns the headings and words on screen, and what they mean.
     fn legend(&self, view: &View<'_>) -> Vec<(&'static str, &'static str)>;
-    /// The signs before its rows.
+    /// Returns the signs before its rows.
     fn signs(&self, view: &View<'_>) -> Vec<Sign>;
     /// Returns the target that a row opens.
     fn target(&self, row: usize) -> Target;
-    /// The item of a row.
+    /// Returns the item of a row.
     fn item(&self, row: usize) -> Option<SizedItem>;
-    /// The reset of a row.
+    /// Returns the reset of a row.
     fn reset(&self, row: usize) -> Option<usize>;
 }
 
@@ -195,10 +195,10 @@ pub(super) trait Row: Debug + Sized + 'static {
     /// The words of its text that need one more, and what they mean.
     const WORDS: &'static [(&'static str, &'static str)] = &[];
 
-    /// The text.
+    /// Returns the text.
     fn text(&self, view: &View<'_>) -> Pieces;
 
-    /// The lines that are shown instead of an empty list.
+    /// Returns the lines that are shown instead of an empty list.
     fn empty(view: &View<'_>) -> Vec<String>;
 
     /// Returns a short description of the list's content and its order.
@@ -206,7 +206,7 @@ pub(super) trait Row: Debug + Sized + 'static {
         counted(rows.len(), "")
     }
 
-    /// The signs before the rows.
+    /// Returns the signs before the rows.
     fn signs(_rows: &[Self], _view: &View<'_>) -> Vec<Sign> {
         Vec::new()
     }
@@ -216,18 +216,18 @@ pub(super) trait Row: Debug + Sized + 'static {
         Target::Nothing
     }
 
-    /// Its item.
+    /// Returns its item.
     fn item(&self) -> Option<SizedItem> {
         None
     }
 
-    /// Its place among the session's resets.
+    /// Returns its place among the session's resets.
     fn reset(&self) -> Option<usize> {
         None
     }
 }
 
-/// The number of rows, and their order.
+/// Returns the number of rows, and their order.
 fn counted(rows: usize, order: &str) -> String {
     match rows {
         0 => "none".to_owned(),
@@ -290,7 +290,7 @@ struct Table<T> {
     ids: Vec<RowId>,
 }
 
-/// The list of some rows, identified by what hashes equal.
+/// Returns the list of some rows, identified by what hashes equal.
 fn table<T: Row, I: Hash>(rows: Vec<T>, id: impl FnMut(&T) -> I) -> Box<dyn List> {
     let ids = rows.iter().map(id).map(row_id).collect();
     Box::new(Table { rows, ids })

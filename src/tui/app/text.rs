@@ -25,7 +25,7 @@ impl App {
         Effect::ReadText(wanted)
     }
 
-    /// The item whose text is on screen; `None`: its log no longer has it.
+    /// Returns the item whose text is on screen; `None`: its log no longer has it.
     pub fn item_read(&self) -> Option<(ItemIx, ItemRef<'_>)> {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();

@@ -49,7 +49,7 @@ pub struct Scale {
 }
 
 impl History<'_> {
-    /// The scale of a field of this size.
+    /// Returns the scale of a field of this size.
     pub fn scale(&self, field: Area) -> Scale {
         let width = usize::from(field.width);
         let requests = self.sizes.len().max(self.at + 1);
@@ -80,20 +80,20 @@ impl History<'_> {
 }
 
 impl Scale {
-    /// The requests below a column.
+    /// Returns the requests below a column.
     pub fn requests_of(self, column: usize) -> std::ops::Range<usize> {
         let from = column * self.requests / self.columns;
         let to = ((column + 1) * self.requests).div_ceil(self.columns);
         from..to.clamp(from + 1, self.requests.max(from + 1))
     }
 
-    /// The last column of a request.
+    /// Returns the last column of a request.
     pub fn column_of(self, request: usize) -> usize {
         let end = ((request + 1) * self.columns).div_ceil(self.requests);
         end.saturating_sub(1).min(self.columns - 1)
     }
 
-    /// A size as eighths of rows; what is more than the top ends with it.
+    /// Returns a size as eighths of rows; what is more than the top ends with it.
     pub fn eighths(self, tokens: u64) -> u64 {
         let all = (self.rows * 8) as u128;
         let eighths = u128::from(tokens) * all / u128::from(self.top.max(1));
@@ -103,7 +103,7 @@ impl Scale {
             .min(all as u64)
     }
 
-    /// The row of a size, from the top; `None`: it is above.
+    /// Returns the row of a size, from the top; `None`: it is above.
     pub fn row(self, tokens: u64) -> Option<usize> {
         if tokens > self.top {
             return None;
@@ -112,7 +112,7 @@ impl Scale {
         Some((self.rows - 1).saturating_sub(from_below as usize))
     }
 
-    /// The request below a column of the field, the last one past the end.
+    /// Returns the request below a column of the field, the last one past the end.
     pub fn request_at(self, column: u16) -> usize {
         let request = usize::from(column) * self.requests / self.columns;
         request.min(self.requests - 1)
@@ -120,7 +120,7 @@ impl Scale {
 }
 
 impl App {
-    /// The timeline of the session on screen.
+    /// Returns the timeline of the session on screen.
     pub fn history(&self) -> Option<History<'_>> {
         let page = self.shown.page.as_ref()?;
         let state = &page.state;
@@ -147,7 +147,7 @@ impl App {
         })
     }
 
-    /// The step below a column of the screen, with the timeline in this field.
+    /// Returns the step below a column of the screen, with the timeline in this field.
     pub(super) fn step_at(&self, field: Area, column: u16) -> Option<usize> {
         let scale = self.history()?.scale(field);
         Some(scale.request_at(column.clamp(field.x, field.right()) - field.x))

@@ -103,7 +103,7 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// The selected row of the active tab.
+    /// Returns the selected row of the active tab.
     pub fn cursor(&self) -> Cursor<RowId> {
         let cursor = self.cursors.get(self.tab.name).copied();
         cursor.unwrap_or_default()

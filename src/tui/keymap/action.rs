@@ -146,7 +146,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The action's name in a configuration.
+    /// Returns the action's name in a configuration.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 impl Keymap {
-    /// The table's keys, replaced by the user's own where there are any. The name of a row is an action (`sort`), or a
-    /// scope and an action (`session.back`), which overrides the action alone. A row without keys leaves the action
-    /// without a key.
+    /// Returns the table's keys, replaced by the user's own where there are any. The name of a row is an action
+    /// (`sort`), or a scope and an action (`session.back`), which overrides the action alone. A row without keys leaves
+    /// the action without a key.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Keymap {
         }
     }
 
-    /// A line for each key that has two meanings on one screen.
+    /// Returns a line for each key that has two meanings on one screen.
     pub(super) fn conflicts(&self) -> Vec<String> {
         let mut conflicts = Vec::new();
         for (at, one) in self.bindings.iter().enumerate() {

@@ -149,7 +149,7 @@ impl FromStr for KeyPress {
     }
 }
 
-/// The key of a name in lower case.
+/// Returns the key of a name in lower case.
 fn named(lower: &str) -> Option<KeyPress> {
     NAMED
         .iter()

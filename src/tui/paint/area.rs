@@ -14,7 +14,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// An area of this place and size.
+    /// Returns an area of this place and size.
     pub const fn new(x: u16, y: u16, width: u16, height: u16) -> Area {
         Area {
             x,
@@ -24,17 +24,17 @@ impl Area {
         }
     }
 
-    /// The column after the last.
+    /// Returns the column after the last.
     pub const fn right(self) -> u16 {
         self.x.saturating_add(self.width)
     }
 
-    /// The row after the last.
+    /// Returns the row after the last.
     pub const fn bottom(self) -> u16 {
         self.y.saturating_add(self.height)
     }
 
-    /// Its rows.
+    /// Returns its rows.
     pub fn rows(self) -> std::ops::Range<u16> {
         self.y..self.bottom()
     }
@@ -49,7 +49,7 @@ impl Area {
         (self.x..self.right()).contains(&x) && self.rows().contains(&y)
     }
 
-    /// Without some columns on its left and right.
+    /// Returns the area without some columns on its left and right.
     pub fn inset(self, left: u16, right: u16) -> Area {
         let width = self.width.saturating_sub(left + right);
         Area::new(self.x + left, self.y, width, self.height)

@@ -38,7 +38,7 @@ impl HitMap {
         }
     }
 
-    /// The topmost area at a column and row, and what a click there does.
+    /// Returns the topmost area at a column and row, and what a click there does.
     pub fn at(&self, column: u16, row: u16) -> Option<(Area, Hit)> {
         let areas = self.0.iter().rev();
         areas.copied().find(|(area, _)| area.contains(column, row))

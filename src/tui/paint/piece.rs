@@ -136,13 +136,13 @@ pub struct Piece {
 pub type Pieces = Vec<Piece>;
 
 impl Piece {
-    /// The columns that it takes.
+    /// Returns the columns that it takes.
     pub fn width(&self) -> usize {
         text::width(&self.text)
     }
 }
 
-/// A piece; the text is made safe to print.
+/// Returns a piece; the text is made safe to print.
 pub fn piece(text: impl AsRef<str>, tone: impl Into<Tone>) -> Piece {
     Piece {
         text: text::inert(text.as_ref()).into_owned(),
@@ -150,32 +150,32 @@ pub fn piece(text: impl AsRef<str>, tone: impl Into<Tone>) -> Piece {
     }
 }
 
-/// A piece without a style.
+/// Returns a piece without a style.
 pub fn plain(text: impl AsRef<str>) -> Piece {
     piece(text, Tone::Plain)
 }
 
-/// A secondary piece.
+/// Returns a secondary piece.
 pub fn quiet(text: impl AsRef<str>) -> Piece {
     piece(text, Tone::Quiet)
 }
 
-/// An emphasized piece.
+/// Returns an emphasized piece.
 pub fn strong(text: impl AsRef<str>) -> Piece {
     piece(text, Tone::Strong)
 }
 
-/// The columns that a line takes.
+/// Returns the columns that a line takes.
 pub fn width(line: &[Piece]) -> usize {
     line.iter().map(Piece::width).sum()
 }
 
-/// The columns of groups in a line, with the separator after each.
+/// Returns the columns of groups in a line, with the separator after each.
 pub fn joined_width(groups: &[Pieces]) -> usize {
     groups.iter().map(|group| width(group) + 3).sum()
 }
 
-/// The groups joined by ` · `. A group that does not fit into the rest of `columns` is left out.
+/// Returns the groups joined by ` · `. A group that does not fit into the rest of `columns` is left out.
 pub fn joined(groups: impl IntoIterator<Item = Pieces>, columns: usize) -> Pieces {
     let mut line = Pieces::new();
     let mut used = 0;

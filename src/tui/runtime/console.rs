@@ -20,7 +20,7 @@ pub enum Happening {
 
 /// The terminal that the screens run on.
 pub trait Console {
-    /// The columns and rows of the terminal.
+    /// Returns the columns and rows of the terminal.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ pub trait Console {
     /// If the modes cannot be set.
     fn suspend(&mut self) -> impl Future<Output = io::Result<Option<EndedBy>>>;
 
-    /// The next thing that happens. While another program has the terminal, only signals do. The future may be dropped
-    /// and created again without a loss.
+    /// Returns the next thing that happens. While another program has the terminal, only signals do. The future may be
+    /// dropped and created again without a loss.
     fn next(&mut self) -> impl Future<Output = Happening>;
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Tty {
 }
 
 impl Tty {
-    /// The terminal in its own modes, until it is entered.
+    /// Returns the terminal in its own modes, until it is entered.
     pub(super) fn new(signals: Signals) -> Tty {
         Tty {
             signals,

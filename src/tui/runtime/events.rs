@@ -6,7 +6,7 @@ use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
 
-/// The message of a terminal's event; `None`: it is ignored.
+/// Returns the message of a terminal's event; `None`: it is ignored.
 pub(super) fn message(event: Event) -> Option<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => key_press(key).map(Msg::Key),

@@ -36,7 +36,7 @@ impl Input {
         Input { events, reads }
     }
 
-    /// The next event; `None`: the terminal is gone.
+    /// Returns the next event; `None`: the terminal is gone.
     pub(super) async fn next(&mut self) -> Option<io::Result<Event>> {
         self.events.recv().await
     }

@@ -185,8 +185,8 @@ struct FirstTheme {
 }
 
 impl FirstTheme {
-    /// The theme to save while this one is active: one from a flag or the environment is for this run only,
-    /// one chosen by key is for the next runs too.
+    /// Returns the theme to save while this one is active: one from a flag or the environment is for this run only, one
+    /// chosen by key is for the next runs too.
     fn after(&self, name: &str) -> Option<String> {
         if self.name == name {
             self.remembered.clone()
@@ -397,7 +397,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             .context("could not write to the terminal")
     }
 
-    /// The state to save.
+    /// Returns the state to save.
     fn state(&self) -> State {
         State {
             theme: self.first.after(self.themes.name()),
@@ -476,7 +476,7 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 }
 
-/// The time of tokio's clock: tests can stop it.
+/// Returns the time of tokio's clock: tests can stop it.
 fn now() -> Instant {
     time::Instant::now().into_std()
 }

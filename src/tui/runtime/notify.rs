@@ -35,7 +35,7 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// From the environment.
+    /// Returns the route by the environment.
     pub(super) fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Route {
         match env("TMUX") {
             Some(socket) if !socket.is_empty() => Route::Tmux,
@@ -52,7 +52,7 @@ pub(super) struct Notifier {
 }
 
 impl Notifier {
-    /// A notifier for the configured channels. Fails if no thread can be started.
+    /// Returns a notifier for the configured channels. It fails if no thread can be started.
     pub(super) fn new(wanted: &Alerts, route: Route) -> io::Result<Notifier> {
         Ok(Notifier {
             channels: wanted.notify.clone(),
@@ -99,7 +99,7 @@ impl Notifier {
     }
 }
 
-/// The sequence of a desktop notification. Its text begins with a name: ConEmu reads an OSC 9 that begins with
+/// Returns the sequence of a desktop notification. Its text begins with a name: ConEmu reads an OSC 9 that begins with
 /// a number as a command.
 fn sequence(channel: Channel, message: &str, route: Route) -> String {
     let message = text::cut(message, LONGEST_TEXT).replace(';', ",");
@@ -206,7 +206,7 @@ fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
 /// The most characters of a text in a variable: the system starts no command with a longer environment.
 const FACT_CHARS: usize = 1_000;
 
-/// The facts of an alert for the command. Texts of the log are made safe to print, and cut; the path is exact.
+/// Returns the facts of an alert for the command. Texts of the log are made safe to print, and cut; the path is exact.
 fn facts(alert: &Alert) -> Facts {
     let inert = |text: &str| {
         let inert = text::inert(text);

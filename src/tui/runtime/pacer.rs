@@ -22,12 +22,12 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// When the next frame may be drawn: at once after a rest, else a frame after the last.
+    /// Returns the time at which the next frame may be drawn: at once after a rest, else a frame after the last.
     pub(super) fn due(&self, now: Instant) -> Instant {
         self.next.map_or(now, |next| now.max(next))
     }
 
-    /// The next frame is due at once: the user waits for it.
+    /// Makes the next frame due at once: the user waits for it.
     pub(super) fn hurry(&mut self) {
         self.next = None;
     }

@@ -19,7 +19,7 @@ pub struct Painter<W: Write> {
 }
 
 impl<W: Write> Painter<W> {
-    /// A painter that has painted nothing yet.
+    /// Returns a painter that has painted nothing yet.
     pub fn new(writer: W) -> Painter<W> {
         Painter {
             backend: CrosstermBackend::new(writer),
@@ -34,7 +34,7 @@ impl<W: Write> Painter<W> {
         &mut self.backend
     }
 
-    /// Something else wrote to the terminal: the next frame is painted whole.
+    /// Notes that something else wrote to the terminal: the next frame is painted whole.
     pub fn forget(&mut self) {
         self.is_current = false;
     }

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, is_separator};
 use std::process::{Child, Command};
 
-/// The program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
+/// Returns the program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
 /// nothing else of a shell applies.
 pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     let (names, default): (&[&'static str], &str) = match program {
@@ -27,7 +27,7 @@ pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) ->
         .unwrap_or_else(|| vec![default.into()])
 }
 
-/// The user's pager and its arguments.
+/// Returns the user's pager and its arguments.
 pub fn pager(env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     words(Program::Pager, env)
 }
@@ -68,7 +68,7 @@ pub(super) fn start(words: &[OsString], file: &Path) -> Result<Running, String> 
 }
 
 impl Running {
-    /// Its process id.
+    /// Returns its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }

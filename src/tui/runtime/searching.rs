@@ -93,7 +93,7 @@ impl Pattern for Searched {
     }
 }
 
-/// The last line of what is wrong with a pattern says what it is; those before show where.
+/// Returns the last line of an error in a pattern, which names the problem; those before show its place.
 fn last_line(why: &str) -> String {
     let last = why.lines().last().unwrap_or_default();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()

@@ -37,7 +37,7 @@ impl EndedBy {
     /// The terminal is gone: SIGHUP, whether it was sent or not.
     pub(super) const HANGUP: EndedBy = EndedBy(1);
 
-    /// The exit code that shells give a program that this signal ended.
+    /// Returns the exit code that shells give a program that this signal ended.
     pub fn exit_code(self) -> u8 {
         self.0.saturating_add(128)
     }

@@ -67,7 +67,7 @@ impl StateFile {
         self.is_new
     }
 
-    /// The state that was loaded.
+    /// Returns the state that was loaded.
     pub fn loaded(&self) -> &State {
         &self.loaded
     }

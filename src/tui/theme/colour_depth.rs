@@ -21,7 +21,7 @@ const CUBE_START: u8 = 16;
 const GREYS_START: u8 = 232;
 
 impl ColourDepth {
-    /// From `COLORTERM`: `truecolor` or `24bit` mean all of 24 bits.
+    /// Determines the depth from `COLORTERM`: `truecolor` or `24bit` mean all of 24 bits.
     pub fn of(env: &dyn Fn(&str) -> Option<OsString>) -> ColourDepth {
         match env("COLORTERM").as_deref().and_then(|value| value.to_str()) {
             Some("truecolor" | "24bit") => ColourDepth::True,
@@ -29,7 +29,7 @@ impl ColourDepth {
         }
     }
 
-    /// The style with the nearest colours that can be shown.
+    /// Returns the style with the nearest colours that can be shown.
     pub(super) fn reduce(self, style: Style) -> Style {
         if self == ColourDepth::True {
             return style;
@@ -42,7 +42,7 @@ impl ColourDepth {
     }
 }
 
-/// The nearest of the 240 colours that are equal on all terminals; the user may change the first 16.
+/// Returns the nearest of the 240 colours that are equal on all terminals; the user may change the first 16.
 fn nearest(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
@@ -57,7 +57,7 @@ fn nearest(colour: Color) -> Color {
         .map_or(colour, Color::Indexed)
 }
 
-/// Red, green and blue of an index from 16 on.
+/// Returns red, green and blue of an index from 16 on.
 pub(super) fn components(index: u8) -> (u8, u8, u8) {
     if let Some(grey) = index.checked_sub(GREYS_START) {
         let grey = 8 + 10 * grey;

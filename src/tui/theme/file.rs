@@ -65,7 +65,7 @@ impl Theme {
         }
     }
 
-    /// The built-in theme of this name; without styles if there is none.
+    /// Returns the built-in theme of this name; without styles if there is none.
     pub(super) fn built_in(name: &str) -> Theme {
         let found = BUILT_IN.iter().find(|(known, _)| *known == name);
         found.map_or(Theme::PLAIN, |(_, theme)| *theme)

@@ -18,7 +18,7 @@ pub struct UnknownTheme {
 }
 
 impl Default for Themes {
-    /// The built-in themes; the first is chosen.
+    /// Returns the built-in themes; the first is chosen.
     fn default() -> Themes {
         let owned = |(name, theme): &(&str, Theme)| ((*name).to_owned(), *theme);
         Themes {
@@ -29,7 +29,7 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// Only the theme without colours.
+    /// Returns only the theme without colours.
     pub fn monochrome() -> Themes {
         Themes {
             all: vec![(file::MONOCHROME.to_owned(), Theme::monochrome())],
@@ -68,17 +68,17 @@ impl Themes {
         self.at = (self.at + 1) % self.all.len().max(1);
     }
 
-    /// The name of the chosen theme.
+    /// Returns the name of the chosen theme.
     pub fn name(&self) -> &str {
         self.all.get(self.at).map_or("", |(name, _)| name)
     }
 
-    /// All names.
+    /// Returns all names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The chosen theme.
+    /// Returns the chosen theme.
     pub fn theme(&self) -> Theme {
         let found = self.all.get(self.at);
         found.map_or_else(Theme::default, |(_, theme)| *theme)

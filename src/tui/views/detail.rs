@@ -82,7 +82,7 @@ fn identity(app: &App, key: SessionKey, gauge: &Gauge, columns: usize) -> Pieces
     joined(groups, columns)
 }
 
-/// The forecast, where the list has no column for it: `next 9 (6–14)`. Empty without one.
+/// Returns the forecast, where the list has no column for it: `next 9 (6–14)`. Empty without one.
 fn next(app: &App, gauge: &Gauge) -> Pieces {
     let forecast = gauge.forecast(app.now);
     let first = triggers::next(gauge, &forecast, app.now).into_iter().next();
@@ -98,7 +98,7 @@ fn next(app: &App, gauge: &Gauge) -> Pieces {
     }
 }
 
-/// The groups, and the largest item in the context.
+/// Returns the groups, and the largest item in the context.
 fn contents(app: &App, gauge: &Gauge, mut groups: Vec<Pieces>, columns: usize) -> Pieces {
     if let Some(Largest {
         ix,

@@ -12,7 +12,7 @@ use model::{Role, Source};
 use render::item::{self, sign};
 use render::{number, text};
 
-/// The window and its source.
+/// Returns the window and its source.
 pub(super) fn window(limits: &Limits) -> Pieces {
     vec![
         quiet("window "),
@@ -21,7 +21,7 @@ pub(super) fn window(limits: &Limits) -> Pieces {
     ]
 }
 
-/// The trigger and its source.
+/// Returns the trigger and its source.
 pub(super) fn trigger(limits: &Limits) -> Pieces {
     match limits.trigger {
         None => {
@@ -54,7 +54,7 @@ pub(super) fn share(context: &Context, limits: &Limits, stage: Stage) -> Pieces 
     vec![piece(percent, stage.tone(Tone::Strong)), plain(of)]
 }
 
-/// The requests until the next compaction: `next 9 (6–14)`.
+/// Returns the requests until the next compaction: `next 9 (6–14)`.
 pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     if forecast.is_now() {
         return vec![piece("compacts now", nearness)];
@@ -63,8 +63,8 @@ pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     vec![quiet("next "), band]
 }
 
-/// The context without the marked items, and how many requests later it would compact: `without 1 marked: 147k, 14
-/// requests more`; `None`: nothing in the context is marked.
+/// Returns the context without the marked items, and how many requests later it would compact: `without 1 marked: 147k,
+/// 14 requests more`; `None`: nothing in the context is marked.
 pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
     let items = page.marked_items.len();
     if items == 0 {
@@ -83,7 +83,7 @@ pub(super) fn without_marked(page: &Page) -> Option<Pieces> {
     Some(pieces)
 }
 
-/// The roles' letters and tokens in a line.
+/// Returns the roles' letters and tokens in a line.
 pub(super) fn roles(context: &Context, stage: Stage) -> Pieces {
     let mut pieces = Pieces::new();
     for role in Role::ALL {
@@ -101,7 +101,7 @@ pub(super) fn roles(context: &Context, stage: Stage) -> Pieces {
     pieces
 }
 
-/// The agent's own number and its difference from ours, or our count without it, as far as they fit.
+/// Returns the agent's own number and its difference from ours, or our count without it, as far as they fit.
 pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
     let tokens = number::tokens(estimate.tokens);
     let off = number::error(estimate.difference().unsigned_abs());
@@ -126,7 +126,7 @@ pub(super) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
     ways.find(|pieces| width(pieces) <= columns)
 }
 
-/// The agent's notice about its context; only its subject where the whole does not fit.
+/// Returns the agent's notice about its context; only its subject where the whole does not fit.
 pub(super) fn notice(session: &Session, page: &Page, columns: usize) -> Option<Pieces> {
     let notice = session.items().get(page.state.notice?)?;
     let text = match text::width(notice.preview()) {

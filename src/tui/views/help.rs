@@ -7,14 +7,14 @@ use crate::widgets::canvas::Canvas;
 use model::Role;
 use render::text;
 
-/// The signs of the screen.
+/// Draws the signs of the screen.
 pub(super) fn draw_signs(app: &App, canvas: &mut Canvas<'_>) {
     let key = app.keymap.key_text(app.scope(), Action::Help);
     let title = format!("signs: {}, {key} for the keys", app.scope().name());
     draw(app, &title, app.legend_lines(), canvas);
 }
 
-/// The keys of the screen.
+/// Draws the keys of the screen.
 pub(super) fn draw_keys(app: &App, canvas: &mut Canvas<'_>) {
     let title = format!("keys: {}", app.scope().name());
     draw(app, &title, app.help_lines(), canvas);

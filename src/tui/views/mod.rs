@@ -72,7 +72,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
     hits
 }
 
-/// The line above a list of sessions or results, if there is one.
+/// Draws the line above a list of sessions or results, if there is one.
 fn banner(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let banner = left(&format!(" {}", app.banner), usize::from(area.width));
     canvas.write_in(area, &[piece(banner, Tone::Banner)]);
@@ -88,7 +88,7 @@ fn instead(lines: Vec<Piece>, area: Area, canvas: &mut Canvas<'_>) {
     canvas.write_rows(area.inset(3, 0), lines);
 }
 
-/// The line between a list and what is below it.
+/// Draws the line between a list and what is below it.
 fn rule(area: Area, canvas: &mut Canvas<'_>) {
     let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
     canvas.write((1, area.y), area.right(), &[piece(bar, Tone::Frame)]);
@@ -105,7 +105,7 @@ fn too_small(canvas: &mut Canvas<'_>) {
     canvas.write(at, area.right(), &[plain(text)]);
 }
 
-/// The most important keys, as many as fit. A click on one acts like the key.
+/// Draws the most important keys, as many as fit. A click on one acts like the key.
 fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let typing = |enter, escape| {
         let keys = [(KeyPress::Enter, enter), (KeyPress::Esc, escape)];
@@ -148,7 +148,7 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     language(app, (x, area.y), area, canvas);
 }
 
-/// The words of the filter that is typed, as many as fit; or that a name is none of them.
+/// Draws the words of the filter that is typed, as many as fit, or a note that a name is none of them.
 fn language(app: &App, at: (u16, u16), area: Area, canvas: &mut Canvas<'_>) {
     let (Some(words), Some(prompt)) = (app.words_of_filter(), &app.ui.prompt) else {
         return;
@@ -176,8 +176,8 @@ fn empty_context(gauge: &Gauge) -> &'static str {
     }
 }
 
-/// The mark of a live session and the space after it. It shows what the agent reports about itself or, if it reports
-/// nothing, that its log was written lately.
+/// Returns the mark of a live session and the space after it. It shows what the agent reports about itself or, if it
+/// reports nothing, that its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
     let live = app.fleet.live(key, app.now);
     let tone = match live {
@@ -188,7 +188,7 @@ fn live(app: &App, key: SessionKey) -> Piece {
     piece(format!("{sign} "), tone)
 }
 
-/// The mark before a list row: whether it is selected.
+/// Returns the mark before a list row: whether it is selected.
 fn pointer(selected: bool) -> Piece {
     piece(if selected { "▌" } else { " " }, Tone::Accent)
 }

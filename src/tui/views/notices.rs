@@ -7,7 +7,7 @@ use crate::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, 
 use crate::widgets::canvas::Canvas;
 use render::{number, text};
 
-/// The newest notice in a line.
+/// Draws the newest notice in a line.
 pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(notice) = app.notices.newest(app.now) else {
         return;
@@ -48,8 +48,8 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// All notices, the newest first, and the text of the selected one where its row is too short for it. Returns where the
-/// notices are.
+/// Draws all notices, the newest first, and the text of the selected one where its row is too short for it. Returns the
+/// area of the notices.
 pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     let (notices, screen) = (app.notices.all(), canvas.area());
     let nothing = nothing(app);
@@ -100,7 +100,7 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) -> Area {
     inside
 }
 
-/// A text in lines of a row's width; none where one row is enough.
+/// Returns a text in lines of a row's width; none where one row is enough.
 fn in_full(text: &str, columns: u16) -> Vec<String> {
     let columns = usize::from(columns.saturating_sub(1));
     if text::width(text) <= columns {

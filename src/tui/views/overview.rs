@@ -132,7 +132,7 @@ fn empty(app: &App) -> Vec<Piece> {
     lines
 }
 
-/// The headings; a click on one sorts by its column.
+/// Draws the headings; a click on one sorts by its column.
 fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &mut Canvas<'_>) {
     let mut x = LEAD_COLUMNS;
     for (column, width) in columns {
@@ -148,7 +148,7 @@ fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &
     }
 }
 
-/// A session's row.
+/// Draws a session's row.
 fn session(
     app: &App,
     row: &Row,
@@ -185,7 +185,7 @@ fn session(
     }
 }
 
-/// The gauge, with a recent compaction written into its free space.
+/// Draws the gauge, with a recent compaction written into its free space.
 fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
     let listed = entry.gauge;
     if listed.context.used == 0 {
@@ -218,7 +218,7 @@ fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// A group's name and how many sessions it has.
+/// Returns a group's name and the number of its sessions.
 fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
     let sign = if app.ui.folded.contains(&group.id) {
         "▸ "
@@ -238,7 +238,7 @@ fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
     pieces
 }
 
-/// The line below the list: the sums of the listed sessions, and the place in a list that does not fit.
+/// Draws the line below the list: the sums of the listed sessions, and the place in a list that does not fit.
 fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     super::rule(area, canvas);
     let totals = app.totals();

@@ -84,7 +84,7 @@ pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>
     canvas.write(at, area.right(), &status(pager, columns));
 }
 
-/// The item's role, tool and subject or preview.
+/// Returns the item's role, tool and subject or preview.
 fn subject(about: &About<'_>, columns: usize) -> Pieces {
     let Some(item) = about.item else {
         return vec![quiet(about.missing)];
@@ -99,7 +99,7 @@ fn subject(about: &About<'_>, columns: usize) -> Pieces {
     ]
 }
 
-/// The item's tokens, whether it is in the context, the text's size; as much as fits.
+/// Returns the item's tokens, whether it is in the context, the text's size; as much as fits.
 fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
     let mut groups = Vec::new();
     if let Some(item) = about.item {
@@ -132,7 +132,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
     joined(groups, columns)
 }
 
-/// `entered #20, +1h04 · in 62 requests · 1.0M sent in all · at least $0.31 (cache reads)`, as much as fits.
+/// Returns `entered #20, +1h04 · in 62 requests · 1.0M sent in all · at least $0.31 (cache reads)`, as much as fits.
 fn sent(sent: &Sent, columns: usize) -> Pieces {
     let is_sent = sent.requests > 0;
     let request = if is_sent { &*sent.request } else { "" };
@@ -163,7 +163,7 @@ fn sent(sent: &Sent, columns: usize) -> Pieces {
     joined(groups, columns)
 }
 
-/// A row's line number and text, with its matches.
+/// Returns a row's line number and text, with its matches.
 fn line(pager: &Pager, row: Row) -> Pieces {
     let number = pager.line_number(row).map(|number| number.to_string());
     let number = text::right(&number.unwrap_or_default(), pager.gutter() - 2);

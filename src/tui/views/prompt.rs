@@ -27,7 +27,7 @@ pub(super) fn draw(app: &App, prompt: &Prompt, canvas: &mut Canvas<'_>) {
     canvas.write_rows(inside, lines);
 }
 
-/// The box's title, the label of the typed text, and the lines below it; `None`: no box.
+/// Returns the box's title, the label of the typed text, and the lines below it; `None`: no box.
 fn asked(
     app: &App,
     prompt: &Prompt,
@@ -82,7 +82,7 @@ fn asked(
     }
 }
 
-/// The prompt for a search over the listed sessions.
+/// Returns the prompt for a search over the listed sessions.
 fn pattern(
     app: &App,
     prompt: &Prompt,

@@ -41,7 +41,7 @@ impl Columns {
         }
     }
 
-    /// The first cells of a row.
+    /// Returns the first cells of a row.
     fn cells(&self, [session, request, item, tokens, sign]: [Piece; 5]) -> Pieces {
         let padded = |piece: Piece, columns| Piece {
             text: text::left(&piece.text, columns),
@@ -185,7 +185,8 @@ fn empty(app: &App, search: &Search) -> Vec<Piece> {
     lines
 }
 
-/// The line below the list: where was searched, what could not be, and the place in a list that does not fit.
+/// Draws the line below the list: the sessions that were searched, those that could not be, and the place in a list
+/// that does not fit.
 fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     super::rule(area, canvas);
     let (found, rows) = (
@@ -221,7 +222,7 @@ fn rule(app: &App, search: &Search, area: Area, canvas: &mut Canvas<'_>) {
     canvas.write_right((end, area.y), area.right().saturating_sub(3), &[quiet(at)]);
 }
 
-/// The selected item's session, and where in its text the match is.
+/// Draws the selected item's session, and the place of the match in its text.
 fn detail(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(found) = app.found_item() else {
         return;

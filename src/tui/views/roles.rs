@@ -84,7 +84,7 @@ fn items(n: usize) -> String {
     number::counted(n as u64, "item")
 }
 
-/// The lines below the roles: marked, oversized and repeated items, the largest one, sub-agents.
+/// Returns the lines below the roles: marked, oversized and repeated items, the largest one, sub-agents.
 fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<Pieces> {
     let mut lines = Vec::new();
     let stage = Stage::settled_if(session.is_settled());
@@ -155,8 +155,8 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     lines
 }
 
-/// The roles' letters and tokens in a line. In a replay on a low screen, which has no status row, the agent's notice
-/// and number follow.
+/// Returns the roles' letters and tokens in a line. In a replay on a low screen, which has no status row, the agent's
+/// notice and number follow.
 fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
     let roles = groups::roles(&page.state.context, Stage::settled_if(session.is_settled()));

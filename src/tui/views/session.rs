@@ -110,7 +110,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     super::footer(app, layout.footer, canvas);
 }
 
-/// The gauge and the numbers below it.
+/// Draws the gauge and the numbers below it.
 fn bars(shown: &Shown<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<'_>) {
     let gauge = Gauge {
         context: shown.context,
@@ -128,7 +128,7 @@ fn bars(shown: &Shown<'_>, layout: &Layout, columns: usize, canvas: &mut Canvas<
     canvas.write_in(layout.numbers.inset(1, 0), &numbers);
 }
 
-/// The context over time.
+/// Draws the context over time.
 fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     if let Some(history) = app.history().filter(|_| !area.is_empty()) {
         Chart { history }.draw(area, canvas);

@@ -14,7 +14,7 @@ use render::{number, text};
 /// The fewest columns for a filter.
 const FILTER_COLUMNS: usize = 24;
 
-/// The columns between the names of the tabs; `None`: these columns have no room for all names.
+/// Returns the columns between the names of the tabs; `None`: these columns have no room for all names.
 fn gap(columns: usize) -> Option<u16> {
     let names: usize = TABS.iter().map(|tab| tab.name.len() + 2).sum();
     // The active one has a margin.

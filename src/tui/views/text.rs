@@ -44,7 +44,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     super::footer(app, Area::new(0, footer, area.width, 1), canvas);
 }
 
-/// Since when, how often and at which cost an item was sent, until the moment on screen.
+/// Returns the time since which an item was sent, the number of times and the cost, until the moment on screen.
 fn sent(app: &App, page: &Page, session: &Session, (ix, item): (ItemIx, &ItemRef<'_>)) -> Sent {
     let requests = page.state.requests;
     let (tokens, _) = session.tokens(ix);

@@ -58,8 +58,8 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
     canvas.hit(Area::new(x, y, end - x, 1), Hit::Action(Action::Live));
 }
 
-/// The compaction that the moment on screen follows, until the next request: `compaction 2`. The number of the request
-/// is the same before and after it.
+/// Returns the compaction that the moment on screen follows, until the next request: `compaction 2`. The number of the
+/// request is the same before and after it.
 fn compacted(app: &App, page: &Page) -> Option<String> {
     let number = page.state.resets;
     let session = app.fleet.get(page.key)?;
@@ -68,7 +68,7 @@ fn compacted(app: &App, page: &Page) -> Option<String> {
     is_new.then(|| format!("{} {number}", last.gone.name()))
 }
 
-/// The compactions, and the moment on screen.
+/// Draws the compactions, and the moment on screen.
 fn marks(app: &App, page: &Page, track: Area, canvas: &mut Canvas<'_>) {
     let last = page.timeline.end().max(1);
     let column = |moment: usize| {

@@ -25,7 +25,7 @@ impl From<Area> for Rect {
 }
 
 impl<'b> Canvas<'b> {
-    /// A canvas over these cells.
+    /// Returns a canvas over these cells.
     pub fn new(theme: Theme, buffer: &'b mut Buffer) -> Canvas<'b> {
         Canvas {
             theme,
@@ -34,18 +34,18 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    /// The columns of the screen.
+    /// Returns the columns of the screen.
     pub fn width(&self) -> u16 {
         self.buffer.area.width
     }
 
-    /// The whole screen.
+    /// Returns the whole screen.
     pub fn area(&self) -> Area {
         let area = self.buffer.area;
         Area::new(area.x, area.y, area.width, area.height)
     }
 
-    /// The style of a tone.
+    /// Returns the style of a tone.
     pub fn style(&self, tone: Tone) -> Style {
         self.theme.style(tone)
     }
@@ -97,7 +97,7 @@ impl<'b> Canvas<'b> {
         self.cell((x, y)).set_char(glyph).set_style(style);
     }
 
-    /// A cell; it must be on the screen.
+    /// Returns a cell; it must be on the screen.
     pub fn cell(&mut self, at: (u16, u16)) -> &mut Cell {
         &mut self.buffer[at]
     }

@@ -128,7 +128,7 @@ impl Gauge<'_> {
         canvas.write_right((from, area.y), area.right(), &[size]);
     }
 
-    /// The cells that a text may be written to: after the fill, before the trigger or the end.
+    /// Returns the cells that a text may be written to: after the fill, before the trigger or the end.
     pub fn room(&self, width: u16) -> std::ops::Range<u16> {
         let marks = self.marks(width);
         let end = marks.trigger.filter(|t| *t >= marks.high).unwrap_or(width);
@@ -198,7 +198,7 @@ impl Gauge<'_> {
         }
     }
 
-    /// Tokens as eighths of cells. More tokens than the window has fill the bar.
+    /// Returns the tokens as eighths of cells. More tokens than the window has fill the bar.
     fn scaled(&self, tokens: u64, width: u16) -> u64 {
         let all = u64::from(width) * EIGHTHS;
         let scaled = (u128::from(tokens) * u128::from(all))
@@ -208,7 +208,7 @@ impl Gauge<'_> {
         u64::try_from(scaled).unwrap_or(u64::MAX).min(all)
     }
 
-    /// The known parts by role with their ends in eighths of cells, in the gauge's order.
+    /// Returns the known parts by role with their ends in eighths of cells, in the gauge's order.
     fn known_parts(&self, width: u16) -> Vec<(Role, u64, u64)> {
         let mut sum = 0u64;
         let mut parts = Vec::with_capacity(Role::ALL.len());
@@ -223,7 +223,7 @@ impl Gauge<'_> {
         parts
     }
 
-    /// The estimated cells by role with the cell after each.
+    /// Returns the estimated cells by role with the cell after each.
     fn guessed_parts(&self, marks: Marks) -> Vec<(Role, u16)> {
         let cells = u128::from(marks.used - marks.known);
         let guess = |share: &Share| u128::from(share.estimated);
@@ -240,7 +240,7 @@ impl Gauge<'_> {
         parts
     }
 
-    /// One cell of the known part: whole, or split between its two largest roles, or ending.
+    /// Returns one cell of the known part: whole, or split between its two largest roles, or ending.
     fn known_cell(&self, parts: &[(Role, u64, u64)], x: u64, any: bool) -> Cell {
         let theme = self.theme;
         let (start, end) = (x * EIGHTHS, (x + 1) * EIGHTHS);
@@ -294,7 +294,7 @@ impl Gauge<'_> {
     }
 }
 
-/// The role of a fill that is too small for its own part.
+/// Returns the role of a fill that is too small for its own part.
 fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
     match parts.last() {
         Some((role, ..)) if any => *role,

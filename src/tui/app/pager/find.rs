@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 use std::ops::Range;
 
-/// The ranges of `needle` in a text, without overlaps. Small letters match capitals too, unless `needle` has a
+/// Returns the ranges of `needle` in a text, without overlaps. Small letters match capitals too, unless `needle` has a
 /// capital.
 pub fn find(text: &str, needle: &str) -> Vec<Range<u32>> {
     if needle.is_empty() {
@@ -26,8 +26,8 @@ pub fn in_text(range: Range<usize>) -> Option<Range<u32>> {
     Some(u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?)
 }
 
-/// A text in small letters, in which every character has the position that it has in `text`: a letter whose small one
-/// takes another number of bytes stays.
+/// Returns a text in small letters, in which every character has the position that it has in `text`: a letter whose
+/// small one takes another number of bytes stays.
 fn small(text: &str) -> std::borrow::Cow<'_, str> {
     if text.is_ascii() {
         return text.to_ascii_lowercase().into();

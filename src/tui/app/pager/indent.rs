@@ -6,8 +6,8 @@ const DEEPEST_LEVEL: usize = 40;
 /// space.
 const MOST_GROWTH: usize = 16;
 
-/// A text that is JSON, indented. A line before it, such as a tool's name, stays. `None`: the text is not JSON, or
-/// nothing would change.
+/// Returns a text that is JSON, indented. A line before it, such as a tool's name, stays. `None`: the text is not JSON,
+/// or nothing would change.
 pub fn indent(text: &str) -> Option<String> {
     let whole = indent_json(text);
     let indented = whole.or_else(|| {
@@ -17,8 +17,7 @@ pub fn indent(text: &str) -> Option<String> {
     indented.filter(|indented| indented != text)
 }
 
-/// JSON values one after the other, indented; `None`: brackets do not match, or the text is something
-/// else.
+/// Returns JSON values one after the other, indented; `None`: brackets do not match, or the text is something else.
 fn indent_json(text: &str) -> Option<String> {
     let text = text.trim_matches(is_space);
     if !text.starts_with(['{', '[']) {
@@ -83,7 +82,7 @@ fn indent_json(text: &str) -> Option<String> {
     open.is_empty().then_some(out)
 }
 
-/// The bytes of the string that the text begins with, its quotes included.
+/// Returns the bytes of the string that the text begins with, its quotes included.
 fn string_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 1;

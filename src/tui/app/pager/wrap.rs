@@ -26,13 +26,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// The part of the text.
+    /// Returns the part of the text.
     pub fn range(self) -> Range<usize> {
         self.from as usize..self.to as usize
     }
 }
 
-/// A part of a row as it is shown, which begins at this column: tabs are spaces.
+/// Returns a part of a row as it is shown, which begins at this column: tabs are spaces.
 pub fn shown(part: &str, mut column: usize) -> String {
     let mut out = String::with_capacity(part.len());
     for cluster in clusters(part) {
@@ -47,7 +47,7 @@ pub fn shown(part: &str, mut column: usize) -> String {
     out
 }
 
-/// The columns that a part of a row takes which begins at this column.
+/// Returns the columns that a part of a row takes which begins at this column.
 pub fn columns(part: &str, column: usize) -> usize {
     let end = clusters(part).fold(column, |at, cluster| at + width(cluster, at));
     end - column
@@ -109,7 +109,7 @@ fn wrap_line(line: &str, offset: usize, number: u32, columns: usize, rows: &mut 
     }
 }
 
-/// The columns of a cluster that begins at this column.
+/// Returns the columns of a cluster that begins at this column.
 fn width(cluster: &str, column: usize) -> usize {
     match cluster.as_bytes() {
         [b'\t'] => TAB_COLUMNS - column % TAB_COLUMNS,
@@ -126,12 +126,13 @@ fn width(cluster: &str, column: usize) -> usize {
     }
 }
 
-/// An emoji without the joiner to the next one. Terminals differ in the columns of joined emoji, not in those of each.
+/// Returns an emoji without the joiner to the next one. Terminals differ in the columns of joined emoji, not in those
+/// of each.
 fn without_joiner(cluster: &str) -> &str {
     cluster.strip_suffix(JOINER).unwrap_or(cluster)
 }
 
-/// The bytes of an emoji that is joined to another one, with the joiner, if it can be shown as it is.
+/// Returns the bytes of an emoji that is joined to another one, with the joiner, if it can be shown as it is.
 fn joined_bytes(cluster: &str) -> Option<usize> {
     let emoji = joined_emoji(cluster)?;
     let marks = emoji.chars().filter(|c| is_mark(*c)).count();
@@ -148,7 +149,7 @@ fn clusters(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The characters that a terminal shows in one place. ASCII has a fast path. Marks that are too many for one
+/// Returns the characters that a terminal shows in one place. ASCII has a fast path. Marks that are too many for one
 /// place, or without a character to stand on, are a cluster by themselves.
 fn first_cluster(text: &str) -> &str {
     match text.as_bytes() {

@@ -10,7 +10,7 @@ use crate::paint::{Pieces, Tone, piece, plain, quiet, strong};
 use model::children::Child;
 use render::{self, number, text};
 
-/// The sub-agents, the one that was started last first.
+/// Returns the sub-agents, the one that was started last first.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     table(source.page.agents.clone(), |agent| agent.key)
 }

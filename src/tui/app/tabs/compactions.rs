@@ -65,7 +65,7 @@ enum What {
     Gap,
 }
 
-/// The compactions until the moment on screen, a few rows each.
+/// Returns the compactions until the moment on screen, a few rows each.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let session = source.session;
     let mut done = compactions(session);
@@ -120,7 +120,7 @@ fn since(
     newer.into_iter().rev().map(Detail::Cleared)
 }
 
-/// The rows of a compaction, with these items.
+/// Returns the rows of a compaction, with these items.
 fn details(
     done: Compaction,
     left: Vec<SizedItem>,
@@ -305,7 +305,7 @@ fn kept(view: &View<'_>, done: &Compaction) -> Pieces {
     line("kept", pieces)
 }
 
-/// The compactions that hooks noted and the log does not have.
+/// Returns the compactions that hooks noted and the log does not have.
 fn noted(view: &View<'_>) -> Vec<String> {
     let unlogged = unlogged(view.session).into_iter();
     let row = |hooked: &HookedCompaction| {
@@ -319,7 +319,7 @@ fn noted(view: &View<'_>) -> Vec<String> {
     unlogged.map(row).collect()
 }
 
-/// The number of requests before, and the time since the session began.
+/// Returns the number of requests before, and the time since the session began.
 fn when(view: &View<'_>, requests: usize, at: Option<Timestamp>) -> String {
     let request = match requests {
         0 => String::new(),
@@ -357,7 +357,7 @@ fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
     pieces
 }
 
-/// Our size before the compaction, compared with the agent's own.
+/// Returns our size before the compaction, compared with the agent's own.
 fn difference(view: &View<'_>, reset: &PastReset, difference: i64) -> Pieces {
     let off = number::tokens(difference.unsigned_abs());
     let off = match difference {
@@ -372,7 +372,7 @@ fn difference(view: &View<'_>, reset: &PastReset, difference: i64) -> Pieces {
     line("ours", ours)
 }
 
-/// A size and the sign of its source.
+/// Returns a size and the sign of its source.
 fn size(view: &View<'_>, tokens: u64, source: Source) -> Pieces {
     let sign = quiet(format!(" {}", sign(source)));
     vec![
@@ -381,7 +381,7 @@ fn size(view: &View<'_>, tokens: u64, source: Source) -> Pieces {
     ]
 }
 
-/// The part of a sum that is only estimated, if there is one.
+/// Returns the part of a sum that is only estimated, if there is one.
 fn estimated(view: &View<'_>, tokens: u64) -> Pieces {
     // A narrow screen has no room for it.
     if tokens == 0 || view.fold() == Fold::Narrow {
@@ -393,7 +393,7 @@ fn estimated(view: &View<'_>, tokens: u64) -> Pieces {
     pieces
 }
 
-/// The size of an item and the sign of its source, in fixed columns.
+/// Returns the size of an item and the sign of its source, in fixed columns.
 fn sized(view: &View<'_>, (_, tokens, source): SizedItem) -> Pieces {
     let sign = quiet(format!(" {} ", text::left(sign(source), 2)));
     let tokens = view.number_from(source, number::tokens(tokens), source);

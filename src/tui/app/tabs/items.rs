@@ -40,7 +40,7 @@ struct ListedItem {
     in_context: bool,
 }
 
-/// The items that are shown and pass the filter.
+/// Returns the items that are shown and pass the filter.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let (app, page, session) = (source.app, source.page, source.session);
     let (ui, window) = (&app.ui, page.state.limits.window);
@@ -219,7 +219,7 @@ impl ListedItem {
         view.session.items().get(self.ix)
     }
 
-    /// The request that it entered with, and the time since the session began; of these what fits.
+    /// Returns the request that it entered with, and the time since the session began; of these what fits.
     fn when(&self, view: &View<'_>) -> String {
         let history = self.logged(view).map(|item| view.entered(&item));
         let (request, elapsed) = history.unwrap_or_default();
@@ -240,12 +240,12 @@ impl ListedItem {
         }
     }
 
-    /// A number that follows from the item's size.
+    /// Returns a number that follows from the item's size.
     fn number(&self, view: &View<'_>, number: String, tone: impl Into<Tone>) -> Piece {
         view.number_from(self.source, number, self.tone(tone))
     }
 
-    /// Marked, oversized, or a repetition.
+    /// Returns the sign of a marked, oversized or repeated item.
     fn mark(&self, view: &View<'_>) -> Option<Sign> {
         let item = self.logged(view);
         let window = view.page.state.limits.window;

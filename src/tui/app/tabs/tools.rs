@@ -24,7 +24,7 @@ struct Line {
     tools: Option<usize>,
 }
 
-/// The tools and the servers, the most tokens first.
+/// Returns the tools and the servers, the most tokens first.
 pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);

@@ -27,7 +27,7 @@ pub(super) fn list(source: &ListSource<'_>) -> Box<dyn List> {
     })
 }
 
-/// The row without the marked items is after the one that it compares with.
+/// Returns the row without the marked items is after the one that it compares with.
 fn rows(source: &ListSource<'_>, requests: usize) -> Vec<WhatIf> {
     let mut rows = what_if(source.session, requests);
     let marked = &source.page.marked_items;

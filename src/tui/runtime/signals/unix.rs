@@ -21,8 +21,8 @@ const RESUME_TIME: Duration = Duration::from_millis(500);
 /// A write that takes this long is taken for one that never ends.
 const BLOCKED_WRITE: Duration = Duration::from_millis(500);
 
-/// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
-/// unless nobody could resume it, is then still there for [`stop`].
+/// Returns SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program unless
+/// nobody could resume it, is then still there for [`stop`].
 fn stops() -> SigSet {
     Number::SIGTSTP.into()
 }
@@ -65,7 +65,7 @@ impl Ends {
         Ok(Ends(streams?))
     }
 
-    /// The next one.
+    /// Returns the next one.
     pub(in crate::runtime) async fn next(&mut self) -> Signal {
         let next = |cx: &mut Context<'_>| {
             let received = self.0.iter_mut().find_map(|(stream, number)| {
@@ -104,13 +104,13 @@ impl Signals {
         })
     }
 
-    /// The next signal, if one comes within [`RESUME_TIME`]. After a stop, `None` means that the program was not
-    /// stopped, since nobody could resume it.
+    /// Returns the next signal, if one comes within [`RESUME_TIME`]. After a stop, `None` means that the program was
+    /// not stopped, since nobody could resume it.
     pub(in crate::runtime) async fn next_soon(&mut self) -> Option<Signal> {
         timeout(RESUME_TIME, self.next()).await.ok()
     }
 
-    /// The next one; of several, what ends the program first.
+    /// Returns the next one; of several, one that ends the program comes first.
     pub(in crate::runtime) async fn next(&mut self) -> Signal {
         tokio::select! {
             biased;
@@ -191,7 +191,7 @@ pub(super) fn act_by_default(number: u8) {
     let _ = signal_hook::low_level::emulate_default_handler(number.into());
 }
 
-/// The name of a signal, such as `SIGTERM`.
+/// Returns the name of a signal, such as `SIGTERM`.
 pub(super) fn name_of(number: u8) -> Option<String> {
     let signal = Number::try_from(i32::from(number)).ok()?;
     Some(signal.as_str().to_owned())

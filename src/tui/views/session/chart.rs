@@ -29,7 +29,7 @@ pub(super) struct Chart<'a> {
     pub(super) history: History<'a>,
 }
 
-/// The part of an area that holds the steps, for the mouse.
+/// Returns the part of an area that holds the steps, for the mouse.
 pub(super) fn field(area: Area) -> Area {
     area.inset(LABEL_COLUMNS.min(area.width), 0)
 }
@@ -119,7 +119,8 @@ impl Chart<'_> {
         }
     }
 
-    /// The forecast: the way from the size now to the trigger, at the early, the median and the late end of the band.
+    /// Draws the forecast: the way from the size now to the trigger, at the early, the median and the late end of the
+    /// band.
     fn forecast(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
         let (Some([early, middle, late]), Some(trigger)) =
             (self.history.ahead, self.history.trigger)
@@ -153,7 +154,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The compactions, and the cursor of a replay.
+    /// Draws the compactions, and the cursor of a replay.
     fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
         let cold = self.history.cold.iter();
         for request in cold.filter(|request| **request < scale.requests) {

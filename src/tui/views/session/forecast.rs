@@ -79,14 +79,14 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// `at 14:52 if nobody types`
+    /// Returns `at 14:52 if nobody types`.
     fn when(&self) -> Option<Pieces> {
         let when = words::beside_size(&self.all, &self.clock)?;
         let or = if self.is_first { "compacts" } else { "or" };
         Some(vec![strong(format!("{or} {when}"))])
     }
 
-    /// `cache warm until 14:58, next request $0.24, cold $2.31`
+    /// Returns `cache warm until 14:58, next request $0.24, cold $2.31`.
     fn cache(&self) -> Option<Pieces> {
         let state = self.gauge.prompt_cache()?.state(self.clock.now);
         let cost = words::next_prompt(&self.gauge.next_prompt(), state);
@@ -100,7 +100,7 @@ impl<'a> Beside<'a> {
         ])
     }
 
-    /// A sentence on each of the others.
+    /// Returns a sentence on each of the others.
     fn others(&self, session: &Session) -> Vec<Pieces> {
         let others = self
             .all
@@ -115,7 +115,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// As many of a sentence's clauses as fit; `None`: the first does not.
+/// Returns as many of a sentence's clauses as fit; `None`: the first does not.
 fn clauses(sentence: &str, columns: usize) -> Option<&str> {
     let mut shown = sentence;
     while text::width(shown) > columns {
@@ -139,7 +139,7 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>)
     }
 }
 
-/// For a session without usage reports: the error of the estimates, and what they leave out.
+/// Describes the error of the estimates and the parts that they leave out, for a session without usage reports.
 fn unreported(context: &Context) -> String {
     let half = context.high.saturating_sub(context.used);
     let error = number::percent(half, context.used).unwrap_or(100).min(100);
@@ -150,7 +150,7 @@ fn unreported(context: &Context) -> String {
     format!("no usage in the log: all estimated, within ±{error}%{without}")
 }
 
-/// `#5 predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`
+/// Returns `#5 predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`.
 fn hindsight(page: &Page) -> Option<Pieces> {
     let hindsight = page.state.hindsight?;
     let (low, high) = (hindsight.expected.low, hindsight.expected.high);

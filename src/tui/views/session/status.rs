@@ -11,7 +11,7 @@ use model::session::{Coverage, Session};
 use render::own_count::own_count;
 use render::{number, text, unknown};
 
-/// The status in at most `columns` columns. On a low screen it includes what has no row of its own.
+/// Returns the status in at most `columns` columns. On a low screen it includes what has no row of its own.
 pub(super) fn status(
     session: &Session,
     page: &Page,
@@ -96,7 +96,7 @@ pub(super) fn status(
     joined(groups, columns)
 }
 
-/// The compactions and clears until the moment on screen.
+/// Returns the compactions and clears until the moment on screen.
 fn resets(session: &Session, page: &Page) -> Pieces {
     let resets = session.resets().iter().take(page.state.resets);
     let (compactions, others): (Vec<_>, Vec<_>) =
