@@ -35,7 +35,7 @@ record! {
 }
 
 impl<'a> Block<'a> {
-    /// Its content as it is written.
+    /// Returns its content as it is written.
     pub fn raw_content(&self) -> Option<Raw<'a>> {
         self.content.as_ref()?.raw
     }
@@ -65,7 +65,7 @@ impl ToolNames {
         }
     }
 
-    /// The item of a call, whose tool is remembered.
+    /// Returns the item of a call, whose tool is remembered.
     pub fn call(
         &mut self,
         id: Option<&str>,
@@ -91,7 +91,7 @@ impl ToolNames {
         item.text(arguments).done()
     }
 
-    /// The tool of a call.
+    /// Returns the tool of a call.
     pub fn get(&self, call: Option<&str>) -> Option<&str> {
         let call = Key::of(call?);
         let older = || self.by_older_call.get(&call);
@@ -102,7 +102,7 @@ impl ToolNames {
 /// At least so many of the newest calls are remembered.
 const MOST_CALLS: usize = if cfg!(test) { 2 } else { 1 << 14 };
 
-/// The part of the exchange that a message is which the model did not write.
+/// Returns the part of the exchange that a message is which the model did not write.
 pub fn part_of(items: &[NewItem]) -> Part {
     if items.iter().any(|item| item.kind == Kind::ToolResult) {
         Part::Result
@@ -118,7 +118,7 @@ pub fn part_of(items: &[NewItem]) -> Part {
 /// A message's content.
 pub type Content<'a> = Pieces<Block<'a>>;
 
-/// The items of a user's message: typed text, tool results, and what the harness embedded in them.
+/// Returns the items of a user's message: typed text, tool results, and what the harness embedded in them.
 pub fn user_items(
     content: &Content<'_>,
     role: Role,
@@ -140,7 +140,7 @@ pub fn user_items(
     items
 }
 
-/// The items of a text. The harness's reminders in it are items of their own.
+/// Adds the items of a text. The harness's reminders in it are items of their own.
 fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
     let (role, kind) = match role {
         Role::User => injected(text).map_or((role, kind), |kind| (Role::Container, kind)),
@@ -155,7 +155,7 @@ fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out:
     }
 }
 
-/// The kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
+/// Returns the kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
 fn injected(text: &str) -> Option<Kind> {
     const NOTES: [&str; 6] = [
         "<local-command-stdout>",
@@ -176,7 +176,7 @@ const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 /// Searches any text that a user or a tool sent, so it is made once.
 static REMINDER_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(REMINDER.0));
 
-/// A text's parts, each with whether it is a reminder. All parts together are the text.
+/// Returns a text's parts, each with whether it is a reminder. All parts together are the text.
 fn split_reminders(text: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -255,7 +255,7 @@ fn with_media<'s, 'm>(
     item.fixed(tokens, &label)
 }
 
-/// The tokens of an image or a document, and its label. `images`: how the model counts them, if it is known.
+/// Returns the tokens of an image or a document, and its label. `images`: how the model counts them, if it is known.
 pub fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, String) {
     let source = block.source.as_ref();
     match block.kind.get() {
@@ -279,7 +279,7 @@ pub fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, String)
     }
 }
 
-/// The items of an assistant's message. The names of the tools that it calls are added to `tools`.
+/// Returns the items of an assistant's message. The names of the tools that it calls are added to `tools`.
 pub fn assistant_items(
     content: &Content<'_>,
     tools: &mut ToolNames,

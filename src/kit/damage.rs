@@ -7,7 +7,7 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A line of a log as text, and whether it is damaged.
+/// Returns a line of a log as text, and whether it is damaged.
 ///
 /// JSON allows no control characters, and nothing but white space between its tokens. Where such bytes are all
 /// that is wrong with a line, each is replaced by a space, so that the rest of the line is read.
@@ -39,7 +39,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// The whole records of a line of JSON; `None`: it is one record, or has none that is whole.
+    /// Returns the whole records of a line of JSON; `None`: it is one record, or has none that is whole.
     pub fn of(line: &[u8]) -> Option<Records> {
         let text = mended(line);
         let (mut whole, mut is_cut) = (Vec::new(), false);
@@ -65,7 +65,7 @@ impl Records {
         })
     }
 
-    /// The whole records, in order.
+    /// Returns the whole records, in order.
     pub fn whole(&self) -> impl Iterator<Item = &str> {
         self.whole.iter().map(|range| &self.text[range.clone()])
     }
@@ -98,7 +98,7 @@ fn after_cut(text: &str, cut: usize, most: &mut usize) -> Option<usize> {
     })
 }
 
-/// The line with a space for each control character and each byte that is not UTF-8.
+/// Returns the line with a space for each control character and each byte that is not UTF-8.
 fn mended(bytes: &[u8]) -> String {
     let mut mended = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

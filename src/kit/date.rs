@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-/// A time that a text is.
+/// Returns the time that a text contains.
 pub fn parse(text: &str) -> Option<Timestamp> {
     utc(text.as_bytes()).or_else(|| text.parse().ok())
 }
 
-/// A time in the form that most logs have, `2026-08-01T10:00:00.123Z`: they have one on each line.
+/// Returns a time in the form that most logs have, `2026-08-01T10:00:00.123Z`: they have one on each line.
 fn utc(text: &[u8]) -> Option<Timestamp> {
     let (head, fraction) = text.strip_suffix(b"Z")?.split_at_checked(19)?;
     let is_separated = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')]

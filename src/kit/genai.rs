@@ -45,7 +45,7 @@ record! {
 }
 
 impl<'a> Parts<'a> {
-    /// A file: its bytes, or a reference to it.
+    /// Returns a file: its bytes, or a reference to it.
     pub fn media(&self) -> Option<&Media<'a>> {
         self.inline_data.as_ref().or(self.file_data.as_ref())
     }

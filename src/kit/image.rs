@@ -23,8 +23,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-/// The size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the
-/// beginning is enough. `None` for other formats, and where the header is not all there.
+/// Returns the size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the beginning is
+/// enough. `None` for other formats, and where the header is not all there.
 pub fn dimensions(base64: &str) -> Option<(u32, u32)> {
     let mut bytes = decode(base64, FIRST_LOOK);
     if bytes.starts_with(b"\xff\xd8") && jpeg(&bytes).is_none() {
@@ -40,7 +40,7 @@ pub fn dimensions(base64: &str) -> Option<(u32, u32)> {
 /// Tokens of an image of this width and height.
 pub type Formula = fn(u32, u32) -> u64;
 
-/// Tokens of an image in base64, `unknown` where its size cannot be read.
+/// Returns the tokens of an image in base64, `unknown` where its size cannot be read.
 pub fn tokens(base64: &str, formula: Formula, unknown: u64) -> u64 {
     dimensions(base64).map_or(unknown, |(width, height)| formula(width, height))
 }
@@ -79,17 +79,17 @@ fn per_patch(model: &str) -> u64 {
     }
 }
 
-/// Tokens of an image for a model of OpenAI's of which no more is known.
+/// Returns the tokens of an image for a model of OpenAI's of which no more is known.
 pub fn openai(width: u32, height: u32) -> u64 {
     by_patches::<100, 1_536>(width, height)
 }
 
-/// Tokens of an image at this many hundredths of a token for each patch.
+/// Returns the tokens of an image at this many hundredths of a token for each patch.
 fn by_patches<const PER_PATCH: u64, const MOST: u64>(width: u32, height: u32) -> u64 {
     patches(width, height, 32).min(MOST) * PER_PATCH / 100
 }
 
-/// Tokens of an image for Claude up to Opus 4.6: one for each patch of 28 × 28 pixels, after the image was
+/// Returns the tokens of an image for Claude up to Opus 4.6: one for each patch of 28 × 28 pixels, after the image was
 /// scaled down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
 pub fn claude(width: u32, height: u32) -> u64 {
     claude_within(width, height, 1_568, 1_568)
@@ -130,7 +130,7 @@ pub fn claude_formula(model: &str) -> Formula {
     }
 }
 
-/// Tokens of an image for Gemini: 258 for a small one, and for each tile of 768 × 768 pixels of a larger
+/// Returns the tokens of an image for Gemini: 258 for a small one, and for each tile of 768 × 768 pixels of a larger
 /// one (Google, "Understand and count tokens").
 pub fn gemini(width: u32, height: u32) -> u64 {
     let tiles = if width.max(height) <= 384 {

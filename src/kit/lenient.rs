@@ -31,22 +31,22 @@ pub const MAX_WINDOW: u64 = 1_000_000_000;
 pub struct Text<'a>(pub Option<Cow<'a, str>>);
 
 impl Text<'_> {
-    /// The string, if there is one.
+    /// Returns the string, if there is one.
     pub fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    /// The string, empty where there is none.
+    /// Returns the string, empty where there is none.
     pub fn or_empty(&self) -> &str {
         self.get().unwrap_or_default()
     }
 
-    /// The string to keep, unless it is empty.
+    /// Returns the string to keep, unless it is empty.
     pub fn boxed(&self) -> Option<Box<str>> {
         self.get().filter(|text| !text.is_empty()).map(Into::into)
     }
 
-    /// The string to keep, unless it is empty or known already.
+    /// Returns the string to keep, unless it is empty or known already.
     pub fn boxed_unless(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
         if self.get() == known.as_deref() {
             None
@@ -55,12 +55,12 @@ impl Text<'_> {
         }
     }
 
-    /// The string as the key of an id.
+    /// Returns the string as the key of an id.
     pub fn key(&self) -> Option<Key> {
         self.get().map(Key::of)
     }
 
-    /// The string as a time.
+    /// Returns the string as a time.
     pub fn time(&self) -> Option<Timestamp> {
         crate::date::parse(self.get()?)
     }
@@ -71,7 +71,7 @@ impl Text<'_> {
 pub struct Count(pub Option<u64>);
 
 impl Count {
-    /// The number that this JSON is.
+    /// Returns the number that this JSON contains.
     pub fn of(json: &str) -> Count {
         let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
         Count(whole.or_else(|| {
@@ -81,12 +81,12 @@ impl Count {
         }))
     }
 
-    /// The number, 0 where there is none.
+    /// Returns the number, 0 where there is none.
     pub fn or_zero(self) -> u64 {
         self.0.unwrap_or(0)
     }
 
-    /// The number as seconds since 1970, where it is either that or milliseconds.
+    /// Returns the number as seconds since 1970, where it is either that or milliseconds.
     pub fn seconds(self) -> u64 {
         match self.or_zero() {
             ms @ 100_000_000_000.. => ms / 1000,
@@ -105,7 +105,7 @@ impl Count {
 pub struct Dollars(pub Option<u64>);
 
 impl Dollars {
-    /// The amount that this JSON is.
+    /// Returns the amount that this JSON contains.
     pub fn of(json: &str) -> Dollars {
         let amount = json.parse().ok();
         let amount = amount.filter(|amount: &f64| (0.0..=MAX_DOLLARS).contains(amount));
@@ -126,7 +126,7 @@ pub enum Reported {
 }
 
 impl Reported {
-    /// The parts of a report, absent all of them where one is unreadable.
+    /// Returns the parts of a report; all of them are absent where one is unreadable.
     pub fn whole<const N: usize>(parts: [Reported; N]) -> [Count; N] {
         let is_whole = !parts.contains(&Reported::Unreadable);
         parts.map(|part| match part {
@@ -135,8 +135,8 @@ impl Reported {
         })
     }
 
-    /// The parts of a report of which the first is the whole prompt. Without that they are absent; others that are
-    /// unreadable cost themselves.
+    /// Returns the parts of a report of which the first is the whole prompt. Without that they are absent; others that
+    /// are unreadable cost themselves.
     pub fn mended<const N: usize>(parts: [Reported; N]) -> [Count; N] {
         match parts.first() {
             Some(Reported::Unreadable) => [Count(None); N],
@@ -144,7 +144,7 @@ impl Reported {
         }
     }
 
-    /// The only part of a report.
+    /// Returns the only part of a report.
     pub fn get(self) -> Option<u64> {
         match self {
             Reported::Tokens(tokens) => Some(tokens),
@@ -175,7 +175,7 @@ pub struct Window(pub Option<u64>);
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// The time, if there is such a one.
+    /// Returns the time, if there is one.
     pub fn time(self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.0).ok()
     }
@@ -202,7 +202,7 @@ pub struct Pieces<B>(pub Vec<B>);
 pub struct Texts<'a>(pub Vec<Text<'a>>);
 
 impl Texts<'_> {
-    /// The strings.
+    /// Returns the strings.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(Text::get)
     }
@@ -227,7 +227,7 @@ pub fn raw<'s, 'm, 'a>(
     }
 }
 
-/// The item of a call of a tool: its name, and its arguments.
+/// Returns the item of a call of a tool: its name, and its arguments.
 pub fn call(
     tool: Option<&str>,
     id: Option<&str>,
@@ -295,7 +295,7 @@ fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
     }
 }
 
-/// The length of a text in JavaScript, which is what agents written in it count.
+/// Returns the length of a text in JavaScript, which is what agents written in it count.
 pub fn utf16_length(text: &str) -> u64 {
     if text.is_ascii() {
         text.len() as u64
@@ -304,7 +304,7 @@ pub fn utf16_length(text: &str) -> u64 {
     }
 }
 
-/// A model's id without the provider's name, which gateways put before it.
+/// Returns a model's id without the provider's name, which gateways put before it.
 pub fn model_name(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
     // Bedrock: `us.anthropic.claude-…`.

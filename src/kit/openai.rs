@@ -28,17 +28,17 @@ record! {
 /// A content, of which the texts are read.
 pub type Content<'a> = Pieces<Block<'a>>;
 
-/// The texts of a content.
+/// Returns the texts of a content.
 pub fn texts<'c>(content: &'c Content<'_>) -> impl Iterator<Item = &'c str> {
     content.0.iter().filter_map(|block| block.text.get())
 }
 
-/// All texts of a content as one item.
+/// Returns all texts of a content as one item.
 pub fn whole(content: &Content<'_>, item: ItemBuilder<'_, '_>) -> NewItem {
     texts(content).fold(item, ItemBuilder::text).done()
 }
 
-/// The items of an answer: its thinking, its text, its calls, whose tools are remembered.
+/// Returns the items of an answer: its thinking, its text, its calls, whose tools are remembered.
 pub fn answer(
     thinking: &Text<'_>,
     content: &Content<'_>,

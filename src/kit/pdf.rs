@@ -15,13 +15,14 @@ const MOST_PAGES: u64 = 10_000;
 /// A PDF that was written for the web says at its beginning how many pages it has.
 const BEGINNING: usize = 1_024;
 
-/// Tokens of a PDF in base64, at this many for each page; `unknown` if it does not say how many pages it has.
+/// Returns the tokens of a PDF in base64, at this many for each page; `unknown` if it does not say how many pages it
+/// has.
 pub fn tokens(base64: &str, page: u64, unknown: u64) -> u64 {
     pages(base64).map_or(unknown, |pages| pages * page)
 }
 
-/// The pages of a PDF in base64. `None` if it is none, or its pages are listed in compressed objects (PDF 1.5 and
-/// later) and it was not written for the web.
+/// Returns the pages of a PDF in base64. `None` if it is none, or its pages are listed in compressed objects (PDF 1.5
+/// and later) and it was not written for the web.
 fn pages(base64: &str) -> Option<u64> {
     let bytes = image::decode(base64, LOOK_AT);
     if !bytes.starts_with(b"%PDF") {
@@ -44,7 +45,7 @@ fn of_type_page(bytes: &[u8]) -> u64 {
     rests.filter(is_page).count() as u64
 }
 
-/// `/N` of the linearization dictionary (ISO 32000-1, annex F).
+/// Returns `/N` of the linearization dictionary (ISO 32000-1, annex F).
 fn of_the_beginning(bytes: &[u8]) -> Option<u64> {
     let bytes = &bytes[..bytes.len().min(BEGINNING)];
     let dictionary = &bytes[memmem::find(bytes, b"/Linearized")?..];

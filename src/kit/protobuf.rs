@@ -24,7 +24,7 @@ pub enum Value<'a> {
 const LONGEST: usize = 10;
 
 impl<'a> Message<'a> {
-    /// The fields, in order.
+    /// Returns the fields, in order.
     pub fn fields(self) -> impl Iterator<Item = (u64, Value<'a>)> {
         let mut rest = self.0;
         std::iter::from_fn(move || field(&mut rest))
@@ -37,7 +37,7 @@ impl<'a> Message<'a> {
         rest.is_empty()
     }
 
-    /// The last field with a number: of several, it counts.
+    /// Returns the last field with a number: of several, it counts.
     fn last(self, number: u64) -> Option<Value<'a>> {
         let of_it = self.fields().filter(|(n, _)| *n == number);
         of_it.last().map(|(_, value)| value)
@@ -48,7 +48,7 @@ impl<'a> Message<'a> {
         self.last(number).is_some()
     }
 
-    /// The number in a field.
+    /// Returns the number in a field.
     pub fn number(self, number: u64) -> Option<u64> {
         match self.last(number)? {
             Value::Number(n) => Some(n),
@@ -56,7 +56,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The message in a field; empty: there is none.
+    /// Returns the message in a field; empty: there is none.
     pub fn message(self, number: u64) -> Message<'a> {
         match self.last(number) {
             Some(Value::Bytes(bytes)) => Message(bytes),
@@ -64,13 +64,13 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The text in a field, unless it is empty or no UTF-8.
+    /// Returns the text in a field, unless it is empty or no UTF-8.
     pub fn text(self, number: u64) -> Option<&'a str> {
         let text = std::str::from_utf8(self.message(number).0).ok();
         text.filter(|text| !text.is_empty())
     }
 
-    /// The numbers in all fields with a number, packed or not.
+    /// Returns the numbers in all fields with a number, packed or not.
     pub fn numbers(self, number: u64) -> impl Iterator<Item = u64> {
         let of_it = self.fields().filter(move |(n, _)| *n == number);
         of_it.flat_map(|(_, value)| {
@@ -127,7 +127,7 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     Some(bits.fold(0, |n, (at, byte)| n | (u64::from(byte & 0x7f) << (7 * at))))
 }
 
-/// The bytes that hexadecimal digits are; `None`: there are others among them.
+/// Returns the bytes of hexadecimal digits; `None`: there are others among them.
 pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pairs = digits.as_bytes().chunks(2);

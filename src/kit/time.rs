@@ -26,20 +26,20 @@ fn time(raw: Raw<'_>) -> Option<Timestamp> {
     Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
 }
 
-/// A time; in UTC where it has no zone.
+/// Returns a time; in UTC where it has no zone.
 pub fn time_or_civil(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| civil(text))
 }
 
-/// Python writes times without a zone; they are taken for UTC.
+/// Returns a time without a zone. Python writes times without a zone; they are taken for UTC.
 pub fn civil(text: &str) -> Option<Timestamp> {
     let civil: jiff::civil::DateTime = text.parse().ok()?;
     let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(utc.timestamp())
 }
 
-/// When a line was written, by the words that a log handler put before its JSON: Python's begin with
-/// `2026-10-01 09:00:00,250`.
+/// Returns the time at which a line was written, by the words that a log handler put before its JSON: Python's begin
+/// with `2026-10-01 09:00:00,250`.
 pub fn time_before(words: &str) -> Option<Timestamp> {
     let words = words.trim_start_matches(['[', ' ']);
     let first = words.split([' ', ']']).next().unwrap_or(words);

@@ -23,12 +23,12 @@ impl<'a> Field<'a> for Nested<'a> {
     }
 }
 
-/// The elements of a list; any other value is its own only element.
+/// Returns the elements of a list; any other value is its own only element.
 pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
 }
 
-/// The first element of a list, however deep; any other value is returned unchanged.
+/// Returns the first element of a list, however deep; any other value is returned unchanged.
 pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
     let mut first = raw;
     while first.get().starts_with('[') {
@@ -37,7 +37,7 @@ pub fn first(raw: Raw<'_>) -> Option<Raw<'_>> {
     Some(first)
 }
 
-/// The string that a value is.
+/// Returns the string that a value contains; `None` for any other value.
 pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     scan::string(raw.get())
 }
@@ -53,7 +53,7 @@ pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: At<'_>) {
     scalar.and_then(|raw| at.read::<Text<'_>>(raw));
 }
 
-/// The object that a value is; any other value is noted as lost, and read as an empty object.
+/// Returns the object that a value is; any other value is noted as lost, and read as an empty object.
 pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }

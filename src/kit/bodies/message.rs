@@ -26,22 +26,22 @@ record! {
     }
 }
 
-/// The blocks of a prompt or a response: a list of messages, one of them, or bare text. `usual` is the role of a
-/// message that names none.
+/// Returns the blocks of a prompt or a response: a list of messages, one of them, or bare text. `usual` is the role of
+/// a message that names none.
 pub fn blocks<'a>(raw: Raw<'a>, usual: Role, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     messages(raw, usual, at, MOST_NESTED_LISTS, &mut all);
     all
 }
 
-/// The blocks of the content of a response.
+/// Returns the blocks of the content of a response.
 pub(super) fn output<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     MessageReader::new(Role::Assistant, at, &mut all).content(raw);
     all
 }
 
-/// Tool calls that are listed beside a text.
+/// Returns the tool calls that are listed beside a text.
 pub fn calls<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let calls = list(raw).into_iter();
     calls.map(|one| part::call(one, at)).collect()
@@ -170,7 +170,7 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
         }
     }
 
-    /// The assistant's text is one block however many parts it came in; so is a tool's result. A user's
+    /// Adds a text. The assistant's text is one block however many parts it came in; so is a tool's result. A user's
     /// parts have several authors.
     fn text(&mut self, text: Cow<'a, str>) {
         if text.trim().is_empty() && self.role != Role::Tool {

@@ -129,7 +129,7 @@ pub(super) fn piece<'a>(raw: Raw<'a>, at: At<'_>) -> Piece<'a> {
     }
 }
 
-/// A tool call as Chat Completions, Gemini, Bedrock and the AI SDK write it.
+/// Returns a tool call as Chat Completions, Gemini, Bedrock and the AI SDK write it.
 pub(super) fn call<'a>(raw: Raw<'a>, at: At<'_>) -> Block<'a> {
     let call: Part<'_> = object(raw, at);
     match call.inner {
@@ -138,7 +138,7 @@ pub(super) fn call<'a>(raw: Raw<'a>, at: At<'_>) -> Block<'a> {
     }
 }
 
-/// A tool call.
+/// Returns a tool call.
 pub(super) fn tool_call<'a>(
     id: Option<Cow<'a, str>>,
     tool: Cow<'a, str>,
@@ -153,7 +153,7 @@ pub(super) fn tool_call<'a>(
         .for_call(id, Some(tool))
 }
 
-/// The texts in a content: a string, or parts that hold one.
+/// Returns the texts in a content: a string, or parts that hold one.
 pub(super) fn texts<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Cow<'a, str>> {
     let mut texts = Vec::new();
     for element in list(raw) {

@@ -93,7 +93,7 @@ pub fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     })
 }
 
-/// The parts of a prompt: the system prompt and the tools on offer, and the history.
+/// Returns the parts of a prompt: the system prompt and the tools on offer, and the history.
 pub fn parts<'a>(
     mut front: Vec<Block<'a>>,
     messages: Option<Raw<'a>>,

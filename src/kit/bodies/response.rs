@@ -89,7 +89,7 @@ pub fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
     Some(reply.read(at))
 }
 
-/// The blocks of what is known to be a response.
+/// Returns the blocks of a value that is known to be a response.
 pub fn answer<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let reply: Reply<'_> = object_if(Some(raw), at);
     reply.read(at).blocks

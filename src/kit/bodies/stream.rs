@@ -82,7 +82,7 @@ struct Stream<'a> {
     partial: Vec<PartialBlock<'a>>,
 }
 
-/// The JSON of each event in the text of a stream: what follows `data:`.
+/// Returns the JSON of each event in the text of a stream: the text after `data:`.
 fn events(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter_map(|line| line.strip_prefix("data:"))

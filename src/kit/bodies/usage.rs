@@ -27,7 +27,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Usage as the writer of a log reports it in its own line: all input, all output.
+    /// Returns the usage as the writer of a log reports it in its own line: all input, all output.
     pub fn of_line([prompt, output]: [Count; 2]) -> Numbers {
         Numbers {
             whole: prompt.0,
@@ -36,7 +36,7 @@ impl Numbers {
         }
     }
 
-    /// All input, what the provider's own tools added among it; `None`: nothing was reported.
+    /// Returns all input, what the provider's own tools added among it; `None`: nothing was reported.
     pub fn prompt(&self) -> Option<u64> {
         if self.is_unreadable {
             return None;
@@ -49,14 +49,14 @@ impl Numbers {
         Some(prompt + self.tools.unwrap_or(0))
     }
 
-    /// The input as it is written, for writers of whom it is known whether it includes what was cached.
+    /// Returns the input as it is written, for writers of whom it is known whether it includes what was cached.
     pub fn input(&self) -> Option<u64> {
         let input = self.whole.or(self.uncached);
         input.filter(|_| !self.is_unreadable)
     }
 
-    /// The report of a request whose writer says that the input includes what was cached. Some programs are older than
-    /// that rule: where more was cached than that, it does not.
+    /// Returns the report of a request whose writer says that the input includes what was cached. Some programs are
+    /// older than that rule: where more was cached than that, it does not.
     pub fn usage(&self, request: Key, model: Option<&str>) -> Option<Usage> {
         let input = self.input().filter(|input| *input > 0)?;
         let billed = Billed::new(input, self.output.unwrap_or(0))
@@ -77,7 +77,7 @@ impl Numbers {
         })
     }
 
-    /// The larger of each: the chunks of a stream repeat their numbers, rising.
+    /// Returns the larger of each: the chunks of a stream repeat their numbers, rising.
     pub fn max(self, other: Numbers) -> Numbers {
         Numbers {
             whole: self.whole.max(other.whole),
@@ -117,8 +117,8 @@ impl Numbers {
         }
     }
 
-    /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
-    /// provider's own numbers are beside it.
+    /// Returns the provider's own numbers. The AI SDK's usage up to its version 5 leaves the tokens that Claude had
+    /// cached out of the input.
     pub fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
         let numbers = Numbers::read(metadata.anthropic_usage?, at);

@@ -7,7 +7,7 @@ use super::Count;
 
 /// A usage report that says what its numbers are, so that it can be used where one is lost.
 pub trait Mend {
-    /// Its numbers.
+    /// Returns its numbers.
     fn parts(&mut self) -> UsageParts<'_>;
 }
 
@@ -31,7 +31,7 @@ pub struct UsageParts<'p> {
 }
 
 impl<'p> UsageParts<'p> {
-    /// These numbers add up to the prompt, and this is the output.
+    /// Returns the parts of a report: these numbers add up to the prompt, and this is the output.
     pub fn new(prompt: Vec<Named<'p>>, output: Named<'p>) -> UsageParts<'p> {
         UsageParts {
             prompt,

@@ -30,7 +30,7 @@ pub struct At<'l> {
 }
 
 impl<'l> At<'l> {
-    /// A field of this name, with the same place for losses.
+    /// Returns a field of this name, with the same place for losses.
     pub fn field(self, name: &'static str) -> At<'l> {
         At { name, ..self }
     }
@@ -193,7 +193,7 @@ pub trait Field<'a>: Sized {
 
 /// A field of a record, whatever its type.
 pub trait Slot<'a> {
-    /// [`Field::HOLDS_NUMBERS`] of its type.
+    /// Returns [`Field::HOLDS_NUMBERS`] of its type.
     fn holds_numbers(&self) -> bool;
 
     /// Reads the value at which the scanner is into the field. `false`: it is of another type than expected, and
@@ -310,7 +310,7 @@ pub fn value<'a, T: Field<'a> + Default>(
 }
 
 impl Lost {
-    /// A value of the field of this name, whose losses are noted here.
+    /// Returns a value of the field of this name, whose losses are noted here.
     pub fn at(&self, name: &'static str) -> At<'_> {
         At { name, lost: self }
     }
@@ -387,7 +387,7 @@ pub struct Unsure<'a, T> {
 }
 
 impl<T> Unsure<'_, T> {
-    /// The value. What was lost in it is reported.
+    /// Returns the value. Its losses are reported.
     pub fn get(&self, out: &mut Sink<'_>) -> &T {
         self.lost.report(out);
         &self.value

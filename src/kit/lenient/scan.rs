@@ -15,12 +15,12 @@ pub use strings::{string, unescaped};
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// The value's text, without white space around it.
+    /// Returns the value's text, without white space around it.
     pub fn get(self) -> &'a str {
         self.0
     }
 
-    /// The one value that a text contains; `None`: it is not JSON.
+    /// Returns the one value that a text contains; `None`: it is not JSON.
     pub fn of(json: &'a str) -> Option<Raw<'a>> {
         let mut scanner = Scanner::new(json);
         let value = scanner.value().ok()?;
@@ -57,7 +57,7 @@ pub(super) struct Quoted<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// Its text, borrowed where it contains no escapes.
+    /// Returns its text, borrowed where it contains no escapes.
     pub(super) fn text(self) -> Cow<'a, str> {
         match self.first_escape {
             None => Cow::Borrowed(self.body),
@@ -69,12 +69,12 @@ impl<'a> Quoted<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The beginning of a text.
+    /// Returns the beginning of a text.
     pub fn new(text: &'a str) -> Scanner<'a> {
         Scanner { text, at: 0 }
     }
 
-    /// The next byte that is no white space; it is not passed.
+    /// Returns the next byte that is no white space; it is not passed.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -307,7 +307,7 @@ impl<'a> Scanner<'a> {
         self.pass(b':')
     }
 
-    /// The current place, for [`Scanner::back_to`].
+    /// Returns the current place, for [`Scanner::back_to`].
     pub(super) fn place(&self) -> usize {
         self.at
     }

@@ -131,7 +131,7 @@ fn long_body(bytes: &[u8], mut at: usize) -> Option<Body> {
     }
 }
 
-/// The bits of the bytes before this one.
+/// Returns the bits of the bytes before this one.
 fn below(n: usize) -> u64 {
     (1 << n) - 1
 }
@@ -145,8 +145,8 @@ fn no_controls(special: Special, end: usize) -> bool {
     special.controls & below(end) == 0
 }
 
-/// The bytes that are escaped by the backslash before them, and whether the byte after the blocks is. `is_first`:
-/// the first byte is escaped.
+/// Returns the bytes that are escaped by the backslash before them, and whether the byte after the blocks is.
+/// `is_first`: the first byte is escaped.
 fn escaped(backslashes: u64, is_first: bool) -> (u64, bool) {
     let mut escaped = u64::from(is_first);
     let mut escaping = backslashes & !escaped;
@@ -176,7 +176,7 @@ fn is_escape(bytes: &[u8], at: usize) -> Option<bool> {
     })
 }
 
-/// The text of a JSON string, borrowed where it contains no escapes; `None` for any other value. A lone
+/// Returns the text of a JSON string, borrowed where it contains no escapes; `None` for any other value. A lone
 /// surrogate, which agents write where they cut an emoji in two, becomes U+FFFD.
 pub fn string(json: &str) -> Option<Cow<'_, str>> {
     let body = json.strip_prefix('"')?.strip_suffix('"')?;
@@ -194,7 +194,7 @@ thread_local! {
 /// The most bytes that are kept for the next text. Each thread keeps so many; longer texts are rare.
 const KEPT_BYTES: usize = 128 << 10;
 
-/// The text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
+/// Returns the text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
 /// escape.
 pub(super) fn unescape(body: &str, first: usize) -> Option<String> {
     // Whole blocks are copied, whatever is still missing of them; no text is longer than its body.
@@ -257,7 +257,7 @@ fn unescape_into(text: &mut [u8], body: &str, first: usize) -> Option<String> {
 /// Bytes that are copied together: the next escape is most often among them.
 const FEW: usize = 4 * BLOCK;
 
-/// The bits of the backslashes.
+/// Returns the bits of the backslashes.
 #[inline]
 fn backslashes(bytes: &[u8; FEW]) -> u64 {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
@@ -268,7 +268,7 @@ fn backslashes(bytes: &[u8; FEW]) -> u64 {
     bits.fold(0, |all, bits| all | bits)
 }
 
-/// The byte that a backslash and this byte stand for; not for `u`, after which four digits follow.
+/// Returns the byte that a backslash and this byte stand for; not for `u`, after which four digits follow.
 pub fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
@@ -280,8 +280,7 @@ pub fn unescaped(byte: u8) -> u8 {
     }
 }
 
-/// The character of a `\u` escape, or of a pair of them, and what follows it. `escape` begins after
-/// the `u`.
+/// Returns the character of a `\u` escape, or of a pair of them, and what follows it. `escape` begins after the `u`.
 fn code_point(escape: &str) -> (char, &str) {
     let unit = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
     let after = escape.get(4..).unwrap_or_default();

@@ -89,7 +89,7 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// A block without content.
+    /// Returns a block without content.
     pub fn new(role: Role, kind: Kind) -> Block<'a> {
         Block {
             role,
@@ -104,7 +104,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A block of one text.
+    /// Returns a block of one text.
     pub fn text(role: Role, kind: Kind, text: impl Into<Cow<'a, str>>) -> Block<'a> {
         Block {
             content: vec![Content::Text(text.into())],
@@ -175,8 +175,8 @@ impl<'a> Block<'a> {
         matches!(self.kind, Kind::Prompt | Kind::ToolList)
     }
 
-    /// A hash that is the same for the same block of the next request. White space around a text, the
-    /// cuts of a reader and cache marks make no difference.
+    /// Returns a hash that is the same for the same block of the next request. White space around a text, the cuts of a
+    /// reader and cache marks make no difference.
     pub fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| self.hash())
     }
@@ -214,12 +214,12 @@ impl<'a> Block<'a> {
         hasher.finish()
     }
 
-    /// Its size in bytes, to compare prompts by.
+    /// Returns its size in bytes, to compare prompts by.
     pub fn bytes(&self) -> u64 {
         self.content.iter().map(Content::bytes).sum()
     }
 
-    /// Its texts.
+    /// Returns its texts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(&**text),
@@ -237,7 +237,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Its item.
+    /// Returns its item.
     pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
         let item = out
             .item(self.role, self.kind)
@@ -290,7 +290,7 @@ pub fn passages(text: &str) -> [Box<str>; 2] {
     })
 }
 
-/// The largest position up to `most` at which a text can be cut.
+/// Returns the largest position up to `most` at which a text can be cut.
 fn floor_char(text: &str, most: usize) -> usize {
     let mut at = most.min(text.len());
     while !text.is_char_boundary(at) {

@@ -40,7 +40,7 @@ pub struct Prompt<'p, 'a> {
 }
 
 impl<'p, 'a> Prompt<'p, 'a> {
-    /// A request that carries these blocks, the system prompt and the tools first.
+    /// Returns a request that carries these blocks, the system prompt and the tools first.
     pub fn of(blocks: &'p [Block<'a>]) -> Prompt<'p, 'a> {
         let front = blocks.iter().take_while(|block| block.is_front()).count();
         Prompt {
@@ -72,7 +72,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation from its first request on; `losses` says how parts leave it.
+    /// Returns a conversation from its first request on; `losses` says how parts leave it.
     pub fn new(losses: Losses) -> Conversation {
         Conversation {
             losses,
@@ -102,7 +102,7 @@ impl Conversation {
         best.filter(|at| in_a_row(*at) > 0).unwrap_or(self.held())
     }
 
-    /// A number that grows whenever something leaves: lengths noted before are then wrong.
+    /// Returns a number that grows whenever something leaves: lengths noted before are then wrong.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -310,13 +310,13 @@ impl Conversation {
         out.emit(Event::Retain { keys, cause });
     }
 
-    /// The nodes in the context.
+    /// Returns the nodes in the context.
     fn keys(&self) -> impl Iterator<Item = Key> {
         let front = self.front.iter().map(|(key, _)| *key);
         front.chain(self.live.iter().map(|held| held.key))
     }
 
-    /// The parts of the front that are held and of which these have nothing.
+    /// Returns the parts of the front that are held and of which these have nothing.
     fn front_beside(&self, front: &[((Key, u64), &Block<'_>)]) -> Vec<(Key, u64)> {
         let is_beside = |held: &&(Key, u64)| front.iter().all(|((key, _), _)| *key != held.0);
         self.front.iter().filter(is_beside).copied().collect()
@@ -338,7 +338,7 @@ impl Conversation {
         counts
     }
 
-    /// The blocks as they will be held, known ones under the keys they have.
+    /// Returns the blocks as they will be held, known ones under the keys they have.
     fn match_blocks(&mut self, kept: usize, blocks: &[Block<'_>]) -> Vec<Held> {
         let mut counts = self.counts(kept);
         let by_key: HashMap<Key, Option<Key>> = self
@@ -417,7 +417,7 @@ fn as_summary<'a>(block: &Block<'a>) -> Block<'a> {
     summary
 }
 
-/// The keys of the system prompt's blocks and the tools, with hashes of their content.
+/// Returns the keys of the system prompt's blocks and the tools, with hashes of their content.
 pub fn front_of(front: &[Block<'_>]) -> Vec<(Key, u64)> {
     let mut counts: HashMap<Kind, u64> = HashMap::new();
     let named = front.iter().map(|block| {

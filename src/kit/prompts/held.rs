@@ -73,7 +73,7 @@ impl Held {
         }
     }
 
-    /// The mark by which other requests may be recognised. Thinking has none, since clients leave it out.
+    /// Returns the mark by which other requests may be recognised. Thinking has none, since clients leave it out.
     pub(super) fn mark(&self) -> Option<Mark> {
         match self.content {
             HeldContent::Block {

@@ -18,7 +18,7 @@ record! {
     }
 }
 
-/// The tokens of what is no text, by the formula of whose dialect it is in, and its label.
+/// Returns content that is no text as its tokens, by the formula of its dialect, and its label.
 pub(super) fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
     let sized = |tokens: Formula, base64: &str, unknown: u64| {
         let base64 = base64
