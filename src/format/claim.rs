@@ -43,7 +43,7 @@ impl Claim {
         standing: Standing::Log,
     };
 
-    /// A database, which contains the ids of its sessions.
+    /// Returns a database, which contains the ids of its sessions.
     pub const fn database(spec: &'static DatabaseSpec) -> Claim {
         Claim {
             store: StoreKind::Database(spec),
@@ -54,7 +54,7 @@ impl Claim {
         }
     }
 
-    /// A file of lines of the session with this id.
+    /// Returns a file of lines of the session with this id.
     pub fn session(id: &str) -> Claim {
         Claim {
             id: Some(id.to_owned()),
@@ -96,7 +96,7 @@ pub fn about_agent(log: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The names in a path, from its end to its root or the first that is not UTF-8.
+/// Returns the names in a path, from its end to its root or the first that is not UTF-8.
 pub fn names(path: &Path) -> impl Iterator<Item = &str> {
     let parts = path.components().rev();
     parts.map_while(|part| match part {

@@ -47,8 +47,8 @@ pub trait Decoder: Send {
         StateUpdate::RereadLog
     }
 
-    /// A copy of itself that has read the same, for documents with a [`Format::list`](super::Format::list): they are
-    /// read on from the first change. `None`: they are read as a whole whenever they change.
+    /// Returns a copy of itself that has read the same, for documents with a [`Format::list`](super::Format::list):
+    /// they are read on from the first change. `None`: they are read as a whole whenever they change.
     fn copy(&self) -> Option<Box<dyn Decoder>> {
         None
     }

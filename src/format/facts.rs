@@ -58,8 +58,8 @@ impl Facts {
     }
 }
 
-/// When an agent compacts, by the models table: its usual rule, then those for some versions, models
-/// or windows.
+/// Describes when an agent compacts, by the models table: its usual rule, then those for some versions, models or
+/// windows.
 pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
     let mut parts: Vec<(bool, String)> = Vec::new();
     for policy in rules.policy.iter().filter(|policy| policy.agent == agent) {
@@ -93,7 +93,7 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
     }
 }
 
-/// A number with a comma before each three digits.
+/// Returns a number with a comma before each three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -106,7 +106,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// The default folders of an agent's logs, as people write them, then the variables that name others.
+/// Returns the default folders of an agent's logs, as people write them, then the variables that name others.
 pub fn places(format: &Format) -> Vec<String> {
     if !format.places.is_empty() {
         return format
@@ -136,7 +136,7 @@ pub fn places(format: &Format) -> Vec<String> {
     once_each(places)
 }
 
-/// An agent's folder, as people write it; `None`: only a variable names it.
+/// Returns an agent's folder, as people write it; `None`: only a variable names it.
 pub fn folder(base: Base) -> Option<String> {
     Some(match base {
         Base::Home(below) => format!("~/{below}"),
@@ -147,7 +147,7 @@ pub fn folder(base: Base) -> Option<String> {
     })
 }
 
-/// The variables of the environment and the settings that move an agent's logs, as people write them.
+/// Returns the variables of the environment and the settings that move an agent's logs, as people write them.
 pub fn moved_by(format: &Format) -> Vec<String> {
     let mut movers = Vec::new();
     for root in format.roots {
@@ -203,8 +203,8 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     )
 }
 
-/// The name of the encoding of a text that begins with these bytes, with or without a byte order mark, if it is none
-/// that can be read.
+/// Returns the name of the encoding of a text that begins with these bytes, with or without a byte order mark, if it is
+/// none that can be read.
 pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
     // The mark of UTF-32 begins with that of UTF-16.
     const BEGINNINGS: [(&[u8], &str); 8] = [
@@ -221,7 +221,7 @@ pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
     known.map(|(_, encoding)| *encoding)
 }
 
-/// The formats of which some names occur in the bytes, the most similar first.
+/// Returns the formats of which some names occur in the bytes, the most similar first.
 fn nearest<'f>(
     formats: &'f [&'static Format],
     head: &[u8],

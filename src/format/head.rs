@@ -8,7 +8,7 @@ pub fn has(bytes: &[u8], text: &str) -> bool {
     memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
 
-/// The first line, or what there is of it.
+/// Returns the first line, or what there is of it.
 pub fn first_line(head: &[u8]) -> &[u8] {
     head.split(|byte| *byte == b'\n').next().unwrap_or(head)
 }
@@ -18,14 +18,14 @@ pub fn is_object(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"{")
 }
 
-/// The first `len` bytes that are not white space.
+/// Returns the first `len` bytes that are not white space.
 pub fn solid(head: &[u8], len: usize) -> Vec<u8> {
     let solid = head.iter().filter(|byte| !byte.is_ascii_whitespace());
     solid.take(len).copied().collect()
 }
 
-/// The store of a file that begins with these bytes. A document continues after its first line, so that
-/// this line is not complete JSON, and no other line is an object. A single line may be either: `None`.
+/// Returns the store of a file that begins with these bytes. A document continues after its first line, so that this
+/// line is not complete JSON, and no other line is an object. A single line may be either: `None`.
 pub fn lines_or_document(head: &[u8]) -> Option<StoreKind> {
     let mut lines = head
         .split(|byte| *byte == b'\n')

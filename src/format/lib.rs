@@ -192,7 +192,7 @@ impl Format {
         !self.family.is_empty() && self.family == other.family
     }
 
-    /// The store of a log that begins with these bytes; `None`: its path decides.
+    /// Returns the store of a log that begins with these bytes; `None`: its path decides.
     pub fn store(&self, head: &[u8]) -> Option<StoreKind> {
         (self.store)(head)
     }
@@ -213,7 +213,7 @@ impl Format {
         out.node(node);
     }
 
-    /// A decoder for one log.
+    /// Returns a decoder for one log.
     pub fn decoder(&self) -> Box<dyn Decoder> {
         (self.decoder)()
     }
@@ -232,7 +232,7 @@ fn has_word(list: &str, word: &str) -> bool {
     !word.is_empty() && !word.contains(|c: char| c.is_ascii_whitespace()) && found.any(is_word)
 }
 
-/// A new decoder of this type.
+/// Returns a new decoder of this type.
 pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
     Box::<D>::default()
 }

@@ -30,12 +30,12 @@ pub struct Root {
 }
 
 impl Root {
-    /// `logs` in an agent's folder below the home directory.
+    /// Returns the root `logs` in an agent's folder below the home directory.
     pub const fn home(agent: &'static str, logs: &'static str) -> Root {
         Root::new(Base::Home(agent), logs)
     }
 
-    /// `logs` in an agent's folder.
+    /// Returns the root `logs` in an agent's folder.
     pub const fn new(base: Base, logs: &'static str) -> Root {
         Root {
             env: None,
@@ -47,7 +47,8 @@ impl Root {
         }
     }
 
-    /// `logs` in the folder that a variable names; empty: the variable names the folder of the logs, or one file.
+    /// Returns the root `logs` in the folder that a variable names; empty: the variable names the folder of the logs,
+    /// or one file.
     pub const fn named(variable: &'static str, logs: &'static str) -> Root {
         Root::new(Base::Nowhere, logs).env(variable)
     }

@@ -65,19 +65,19 @@ impl Settings {
 }
 
 impl Layers {
-    /// JSON. A file with comments is not read, as its agent does not read it.
+    /// Reads JSON. A file with comments is not read, as its agent does not read it.
     pub fn json(files: &[&[u8]]) -> Layers {
         Layers::of(files, |bytes| serde_json::from_slice(bytes).ok())
     }
 
-    /// JSON in which there may be comments.
+    /// Reads JSON in which there may be comments.
     pub fn json_with_comments(files: &[&[u8]]) -> Layers {
         Layers::of(files, |bytes| {
             serde_json::from_slice(&without_comments(bytes)).ok()
         })
     }
 
-    /// JSON in which there may be comments, and a comma after the last of several values.
+    /// Reads JSON in which there may be comments, and a comma after the last of several values.
     pub fn jsonc(files: &[&[u8]]) -> Layers {
         Layers::of(files, |bytes| {
             let plain = without_last_commas(without_comments(bytes));
@@ -85,19 +85,19 @@ impl Layers {
         })
     }
 
-    /// Files that this reads, without the byte order mark that some editors write.
+    /// Reads the files by `read`, without the byte order mark that some editors write.
     fn of(files: &[&[u8]], read: impl Fn(&[u8]) -> Option<Value>) -> Layers {
         let read = |bytes: &&[u8]| read(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes));
         Layers(files.iter().filter_map(read).collect())
     }
 
-    /// TOML.
+    /// Reads TOML.
     pub fn toml(files: &[&[u8]]) -> Layers {
         let read = |bytes: &&[u8]| toml::from_str(std::str::from_utf8(bytes).ok()?).ok();
         Layers(files.iter().filter_map(read).collect())
     }
 
-    /// The first readable value at this path, a JSON pointer.
+    /// Returns the first readable value at this path, a JSON pointer.
     pub fn find<T>(&self, path: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let mut layers = self.0.iter();
         layers.find_map(|layer| read(layer.pointer(path)?))
@@ -130,8 +130,8 @@ impl Layers {
     }
 }
 
-/// The settings in the `settings.json` of Gemini CLI, or of an agent derived from it: the share of the
-/// window at which it compacts, by its newest name, else by those that it had in both.
+/// Returns the settings in the `settings.json` of Gemini CLI, or of an agent derived from it: the share of the window
+/// at which it compacts, by its newest name, else by those that it had in both.
 pub fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
     const OLDER: [&str; 2] = [
         "/model/chatCompression/contextPercentageThreshold",
@@ -145,7 +145,7 @@ pub fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
     }
 }
 
-/// A number of tokens above 0, bare or as a string.
+/// Returns a number of tokens above 0, bare or as a string.
 pub fn tokens(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => tokens_of(text),
@@ -153,12 +153,12 @@ pub fn tokens(value: &Value) -> Option<u64> {
     }
 }
 
-/// A number of tokens above 0, as text.
+/// Returns a number of tokens above 0, as text.
 pub fn tokens_of(text: &str) -> Option<u64> {
     believed(text.trim().parse().ok()?)
 }
 
-/// A number of tokens that are kept free, 0 for none.
+/// Returns a number of tokens that are kept free, 0 for none.
 pub fn kept_free(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MAX_WINDOW)
 }
@@ -167,7 +167,7 @@ fn believed(tokens: u64) -> Option<u64> {
     (1..=MAX_WINDOW).contains(&tokens).then_some(tokens)
 }
 
-/// JSON as people write it: comments become blanks.
+/// Returns JSON as people write it with blanks in place of comments.
 fn without_comments(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let (mut at, mut in_string) = (0, false);

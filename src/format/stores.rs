@@ -21,7 +21,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// A database of an agent's, if these are the first bytes of one.
+    /// Returns a database of an agent's, if these are the first bytes of one.
     pub fn database(spec: &'static DatabaseSpec, head: &[u8]) -> Option<StoreKind> {
         head.starts_with(MAGIC).then_some(StoreKind::Database(spec))
     }

@@ -13,7 +13,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Read => "real logs",
