@@ -24,12 +24,12 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// The agent's id, as in reports.
+    /// Returns the agent's id, as in reports.
     pub fn id(self) -> &'static str {
         self.into()
     }
 
-    /// The agent with this id.
+    /// Returns the agent with this id.
     pub fn of_id(id: &str) -> Option<Agent> {
         let all = <Agent as strum::VariantArray>::VARIANTS;
         all.iter().copied().find(|agent| agent.id() == id)

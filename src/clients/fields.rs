@@ -30,7 +30,7 @@ pub enum NoInput {
 }
 
 impl NoInput {
-    /// One word for it.
+    /// Returns one word for it.
     pub fn word(self) -> &'static str {
         match self {
             NoInput::Empty => "no input",
@@ -40,7 +40,7 @@ impl NoInput {
     }
 }
 
-/// The fields of the object that an agent passes.
+/// Returns the fields of the object that an agent passes.
 pub(crate) fn read_fields(input: &[u8]) -> Result<Map<String, Value>, NoInput> {
     if input.trim_ascii().is_empty() {
         return Err(NoInput::Empty);
@@ -67,7 +67,7 @@ pub(crate) fn word(of: &Map<String, Value>, name: &str) -> Option<String> {
     (!text.is_empty() && text.len() <= LONGEST_WORD).then(|| text.to_owned())
 }
 
-/// A session's id.
+/// Returns a session's id.
 pub(crate) fn id(of: &Map<String, Value>, name: &str) -> Option<String> {
     word(of, name).filter(|id| is_id(id))
 }
@@ -78,7 +78,7 @@ pub(crate) fn path(of: &Map<String, Value>, name: &str) -> Option<PathBuf> {
     fits.then(|| PathBuf::from(text))
 }
 
-/// A number of tokens; a fraction is rounded.
+/// Returns a number of tokens; a fraction is rounded.
 pub(crate) fn tokens(of: &Map<String, Value>, name: &str) -> Option<u64> {
     let value = of.get(name)?;
     let rounded = || {
@@ -91,7 +91,7 @@ pub(crate) fn tokens(of: &Map<String, Value>, name: &str) -> Option<u64> {
     (tokens <= MOST_TOKENS).then_some(tokens)
 }
 
-/// The tokens of a window.
+/// Returns the tokens of a window.
 pub(crate) fn window(of: &Map<String, Value>, name: &str) -> Option<u64> {
     tokens(of, name).filter(|window| *window >= SMALLEST_WINDOW)
 }

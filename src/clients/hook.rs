@@ -139,7 +139,7 @@ fn moment(name: &str) -> Moment {
     }
 }
 
-/// Copilot does not name the event in its own form.
+/// Returns the moment of an event without a name. Copilot does not name the event in its own form.
 fn unnamed_moment(fields: &Map<String, Value>) -> Moment {
     let has = |name: &str| fields.contains_key(name);
     if has("trigger") {

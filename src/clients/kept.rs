@@ -85,7 +85,7 @@ impl Entry for Kept {
     }
 }
 
-/// The folder of what is kept, in the program's own state folder.
+/// Returns the folder of the kept data, in the program's own state folder.
 pub fn folder(state: &Path) -> PathBuf {
     state.join("clients")
 }

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The columns beside a status line that the client takes for itself. Claude Code 2.1.330 passes those of the terminal,
-/// indents the line by two, and cuts what comes within two of the end.
+/// Returns the columns beside a status line that the client takes for itself. Claude Code 2.1.330 passes those of the
+/// terminal, indents the line by two, and cuts what comes within two of the end.
 pub fn margin(agent: Agent) -> usize {
     match agent {
         Agent::ClaudeCode => 4,
@@ -176,7 +176,7 @@ fn size(context: &Map<String, Value>, agent: Agent) -> Option<Size> {
 }
 
 impl Input {
-    /// The input as what is kept of it; `None`: it names no session or says nothing that a log lacks.
+    /// Returns the part of the input that is kept; `None`: it names no session or has nothing that a log lacks.
     pub fn to_keep(&self) -> Option<Kept> {
         let is_some = self.window.is_some() || self.version.is_some() || self.effort.is_some();
         let kept = Kept {

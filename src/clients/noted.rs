@@ -79,7 +79,7 @@ impl Entry for Noted {
 }
 
 impl Noted {
-    /// Nothing is noted of this session yet.
+    /// Returns empty notes: nothing is noted of this session yet.
     pub fn new(agent: &str, session: &str) -> Noted {
         Noted {
             agent: agent.to_owned(),
@@ -88,7 +88,7 @@ impl Noted {
         }
     }
 
-    /// The agent is about to compact.
+    /// Notes that the agent is about to compact.
     pub fn begin(&mut self, compaction: NotedCompaction) {
         self.compactions.push(compaction);
         let over = self.compactions.len().saturating_sub(MOST_COMPACTIONS);
@@ -120,7 +120,7 @@ impl Noted {
         });
     }
 
-    /// The agent has compacted.
+    /// Notes that the agent has compacted.
     pub fn end(&mut self, at: Timestamp, cause: &str, after: Option<NotedSize>) {
         let open = self.compactions.last_mut();
         match open.filter(|last| last.ended.is_none()) {
@@ -140,7 +140,7 @@ impl Noted {
     }
 }
 
-/// The folder of what is noted, in the program's own state folder.
+/// Returns the folder of the notes, in the program's own state folder.
 pub fn folder(state: &Path) -> PathBuf {
     state.join("hooks")
 }

@@ -37,7 +37,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its name in a sentence.
+    /// Returns its name in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Part::StatusLine => "status line",
@@ -100,7 +100,7 @@ pub enum Refusal {
     },
 }
 
-/// The parts that an agent has, of all that there are.
+/// Returns the parts that an agent has, of all that there are.
 pub fn parts(agent: Agent) -> Vec<Part> {
     let all = <Part as strum::VariantArray>::VARIANTS.iter().copied();
     let is_its = |part: &Part| match part {
@@ -110,7 +110,7 @@ pub fn parts(agent: Agent) -> Vec<Part> {
     all.filter(is_its).collect()
 }
 
-/// The changes that enter these parts, one for each file.
+/// Returns the changes that enter these parts, one for each file.
 ///
 /// # Errors
 ///
@@ -147,7 +147,8 @@ pub fn enter(
     })
 }
 
-/// The changes that take these parts out again. What was entered by a program of another name or place is found too.
+/// Returns the changes that take these parts out again. What was entered by a program of another name or place is found
+/// too.
 ///
 /// # Errors
 ///
@@ -229,8 +230,8 @@ impl Target {
     }
 }
 
-/// The changes of the files in which these parts are. `edit` gives the text of a file after its change, and whether
-/// something of ours is in it then.
+/// Returns the changes of the files in which these parts are. `edit` gives the text of a file after its change, and
+/// whether something of ours is in it then.
 fn changes(
     agent: Agent,
     parts: &[Part],

@@ -23,11 +23,11 @@ const REFRESH_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The data that is kept of a session.
 pub trait Entry: Serialize + DeserializeOwned + PartialEq {
-    /// The agent's id, and the session's.
+    /// Returns the agent's id, and the session's.
     fn whose(&self) -> (&str, &str);
 }
 
-/// The name of the file of a session. An id is not used as a name: it may be anything.
+/// Returns the name of the file of a session. An id is not used as a name: it may be anything.
 fn name(agent: &str, session: &str) -> String {
     let hash = xxh3_64(format!("{agent}\0{session}").as_bytes());
     format!("{hash:016x}.json")

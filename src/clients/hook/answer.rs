@@ -29,7 +29,7 @@ impl Say {
     }
 }
 
-/// The JSON that says it, on a line; `None`: this agent shows nothing at this moment.
+/// Returns the JSON that says it, on a line; `None`: this agent shows nothing at this moment.
 pub fn answer(event: &Event, say: &Say) -> Option<String> {
     let value = match event.agent {
         Agent::ClaudeCode | Agent::Codex | Agent::QwenCode => common(event, say, "block")?,
@@ -41,7 +41,7 @@ pub fn answer(event: &Event, say: &Say) -> Option<String> {
     Some(value.to_string())
 }
 
-/// As Claude Code began it, and others took it over.
+/// Returns the answer in the form that Claude Code began and others took over.
 fn common(event: &Event, say: &Say, block: &str) -> Option<Value> {
     // Claude Code takes the output of its hook before a compaction for instructions for the summary.
     if event.moment == Moment::BeforeCompaction && event.agent == Agent::ClaudeCode {
@@ -74,7 +74,7 @@ fn cursor(event: &Event, say: &Say) -> Value {
     }
 }
 
-/// Copilot takes no answer at a prompt and before a compaction, but shows lines of this form.
+/// Returns the answer for Copilot. It takes none at a prompt and before a compaction, but shows lines of this form.
 fn copilot(say: &Say) -> Value {
     let (Say::ToUser(text) | Say::ToBoth(text, _) | Say::Block(text)) = say;
     json!({ "type": "progress", "message": text })

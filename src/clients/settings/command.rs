@@ -6,7 +6,7 @@ use std::str::Chars;
 /// The characters that separate commands, or that a shell expands.
 const OPERATORS: [char; 9] = [';', '|', '&', '<', '>', '(', ')', '`', '\n'];
 
-/// The words of a command; `None`: it is more than a program with its arguments.
+/// Returns the words of a command; `None`: it is more than a program with its arguments.
 pub(super) fn words(command: &str) -> Option<Vec<String>> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut chars = command.chars().peekable();
@@ -27,7 +27,7 @@ pub(super) fn words(command: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// The text up to the quote that ends it; `None`: there is none, or a shell puts something in.
+/// Returns the text up to the quote that ends it; `None`: there is none, or a shell puts something in.
 fn inside(chars: &mut Peekable<Chars<'_>>, quote: char) -> Option<String> {
     let mut text = String::new();
     loop {
@@ -40,7 +40,8 @@ fn inside(chars: &mut Peekable<Chars<'_>>, quote: char) -> Option<String> {
     }
 }
 
-/// The words of each command in a line of several, without their quotes and the variables that are set for them.
+/// Returns the words of each command in a line of several, without their quotes and the variables that are set for
+/// them.
 pub(super) fn commands_in(line: &str) -> impl Iterator<Item = Vec<String>> {
     let is_end = |c: char| OPERATORS.contains(&c) || c == '\'' || c == '"';
     let is_assignment = |word: &&str| word.contains('=');
@@ -51,7 +52,7 @@ pub(super) fn commands_in(line: &str) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
-/// A text as one word for a shell.
+/// Returns a text as one word for a shell.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -106,7 +106,7 @@ fn remove_if_empty(from: &CstObject, name: &str) {
     }
 }
 
-/// The object that has the status line.
+/// Returns the object that has the status line.
 fn line_holder(agent: Agent) -> Option<&'static str> {
     (agent == Agent::QwenCode).then_some("ui")
 }
@@ -172,7 +172,7 @@ fn take_out_status_line(root: &CstObject, agent: Agent, program: &Program) -> Op
     Some(())
 }
 
-/// The events of an agent whose hooks are ours.
+/// Returns the events of an agent whose hooks are ours.
 fn events(agent: Agent) -> &'static [&'static str] {
     match agent {
         Agent::ClaudeCode | Agent::Codex => &["UserPromptSubmit", "PreCompact", "PostCompact"],
@@ -184,7 +184,7 @@ fn events(agent: Agent) -> &'static [&'static str] {
     }
 }
 
-/// A hook as the agent has it.
+/// Returns a hook as the agent has it.
 fn hook(agent: Agent, program: &Program) -> CstInputValue {
     let command = program.command(HOOK);
     match agent {
@@ -321,7 +321,7 @@ fn take_out_server(root: &CstObject, agent: Agent, program: &Program) -> Option<
     Some(())
 }
 
-/// The program of a server and its arguments.
+/// Returns the program of a server and its arguments.
 fn call(server: &CstObject) -> Option<Vec<String>> {
     // OpenCode has both in one list.
     if let Some(command) = texts(server, "command") {

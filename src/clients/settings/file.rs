@@ -37,13 +37,13 @@ impl Change {
 pub struct Backup(PathBuf);
 
 impl Backup {
-    /// The original of the file with this text, which is what we wrote.
+    /// Returns the original of the file with this text, which is what we wrote.
     pub(super) fn of(path: &Path, text: &str) -> Option<Backup> {
         let backup = Backup::named(path, text);
         backup.0.is_file().then_some(backup)
     }
 
-    /// The path of the original once this is written.
+    /// Returns the path of the original once this is written.
     fn named(path: &Path, written: &str) -> Backup {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let hash = xxh3_64(written.as_bytes());
@@ -55,7 +55,7 @@ impl Backup {
         !Backup::all(path).is_empty()
     }
 
-    /// All originals of a file, of whatever we wrote.
+    /// Returns all originals of a file, of whatever we wrote.
     fn all(path: &Path) -> Vec<Backup> {
         let beginning = format!(
             "{}{MIDDLE}",
@@ -79,7 +79,7 @@ impl Backup {
 const MIDDLE: &str = ".ctxgauge-";
 const END: &str = ".bak";
 
-/// The text of a file of settings; `None`: there is none.
+/// Returns the text of a file of settings; `None`: there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Refusal> {
     match files::read_text(path, LARGEST) {
         Ok(text) => Ok(Some(text)),

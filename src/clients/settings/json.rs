@@ -74,19 +74,19 @@ impl Json {
         })
     }
 
-    /// The outer object.
+    /// Returns the outer object.
     pub(super) fn object(&self) -> CstObject {
         self.root.object_value_or_set()
     }
 
-    /// The document as it is now.
+    /// Returns the document as it is now.
     pub(super) fn text(&self) -> String {
         let mark = if self.is_marked { BYTE_ORDER_MARK } else { "" };
         format!("{mark}{}", self.root)
     }
 }
 
-/// The text of a field that is a string.
+/// Returns the text of a field that is a string.
 pub(super) fn field(object: &CstObject, name: &str) -> Option<String> {
     object
         .get(name)?
@@ -96,7 +96,7 @@ pub(super) fn field(object: &CstObject, name: &str) -> Option<String> {
         .ok()
 }
 
-/// The texts of a field that is a list.
+/// Returns the texts of a field that is a list.
 pub(super) fn texts(object: &CstObject, name: &str) -> Option<Vec<String>> {
     let list = object.array_value(name)?.elements();
     let text = |node: CstNode| node.as_string_lit()?.decoded_value().ok();

@@ -24,7 +24,7 @@ pub(super) struct Place {
     pub(super) takes_mark: bool,
 }
 
-/// The file in which a part is entered; `None`: the agent does not have it.
+/// Returns the file in which a part is entered; `None`: the agent does not have it.
 ///
 /// Claude Code keeps its servers in a file of its own state that it rewrites all the time: `claude mcp add` is the way in.
 pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
@@ -68,7 +68,7 @@ pub(super) fn place(agent: Agent, part: Part) -> Option<Place> {
 /// The folder of the plugin for Claude Code, below that agent's.
 pub(super) const PLUGIN: &str = "skills/ctxgauge";
 
-/// The folder of an agent's settings; `None`: the user has no home.
+/// Returns the folder of an agent's settings; `None`: the user has no home.
 pub(super) fn folder(agent: Agent, user: &User) -> Option<PathBuf> {
     let set = |name: &str| user.env.get(name).map(PathBuf::from);
     let home = |below: &str| Some(user.folders.home.as_ref()?.join(below));

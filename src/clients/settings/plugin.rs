@@ -8,14 +8,14 @@ use std::path::Path;
 /// The line of its module that names this program.
 const PROGRAM: &str = "const PROGRAM = 'ctxgauge'";
 
-/// The changes that write the plugin.
+/// Returns the changes that write the plugin.
 pub(super) fn enter(agent: &Path, program: &Program) -> Result<Vec<Change>, Refusal> {
     let executable = serde_json::Value::from(program.executable());
     let named = format!("const PROGRAM = {executable}");
     changes(agent, |text| Some(text.replace(PROGRAM, &named)))
 }
 
-/// The changes that remove it.
+/// Returns the changes that remove it.
 pub(super) fn take_out(agent: &Path) -> Result<Vec<Change>, Refusal> {
     changes(agent, |_| None)
 }

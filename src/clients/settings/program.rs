@@ -17,22 +17,22 @@ impl Program {
     /// The program's name.
     pub const NAME: &str = "ctxgauge";
 
-    /// The program by its name, which the user's `PATH` leads to.
+    /// Returns the program by its name, which the user's `PATH` leads to.
     pub fn by_name() -> Program {
         Program(Program::NAME.to_owned())
     }
 
-    /// The program by its path.
+    /// Returns the program by its path.
     pub fn at(path: &Path) -> Program {
         Program(path.to_string_lossy().into_owned())
     }
 
-    /// Its name or path, to be started without a shell.
+    /// Returns its name or path, to be started without a shell.
     pub(super) fn executable(&self) -> &str {
         &self.0
     }
 
-    /// The server, to be started without a shell: the program and its arguments.
+    /// Returns the server, to be started without a shell: the program and its arguments.
     pub(super) fn server(&self) -> Vec<String> {
         let words = [&self.0, "mcp"].into_iter();
         let mark = (!is_named(&self.0)).then_some(MARK);
@@ -44,12 +44,12 @@ impl Program {
         self.is_call(call, "mcp")
     }
 
-    /// The server, for a shell.
+    /// Returns the server, for a shell.
     pub fn server_command(&self) -> String {
         self.command("mcp")
     }
 
-    /// One of its commands, for a shell.
+    /// Returns one of its commands, for a shell.
     pub(super) fn command(&self, verb: &str) -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:\\".contains(c);
         let program = if self.0.chars().all(is_plain) {
@@ -64,7 +64,7 @@ impl Program {
         }
     }
 
-    /// The status line that runs another one too.
+    /// Returns the status line that runs another one too.
     pub(super) fn chained(&self, other: &str) -> String {
         format!("{} {CHAIN} {}", self.command("statusline"), quoted(other))
     }
@@ -98,7 +98,7 @@ fn is_named(path: &str) -> bool {
     file.strip_suffix(".exe").unwrap_or(file) == Program::NAME
 }
 
-/// The other status line that ours runs too.
+/// Returns the other status line that ours runs too.
 pub(super) fn chained_in(command: &str) -> Option<String> {
     let mut words = words(command)?.into_iter();
     while let Some(word) = words.next() {

@@ -72,7 +72,7 @@ pub(super) fn take_out(text: &str, program: &Program) -> Result<String, String> 
     })
 }
 
-/// The text of the server's table, to be put after this text.
+/// Returns the text of the server's table, to be put after this text.
 fn block(before: &str, call: &[String], line_end: &str) -> String {
     let ended = match before {
         "" => "",
@@ -110,7 +110,7 @@ fn with_body(
     Ok(format!("{mark}{edited}"))
 }
 
-/// The program of a server and its arguments.
+/// Returns the program of a server and its arguments.
 fn call(server: &Item) -> Option<Vec<String>> {
     let server = server.as_table_like()?;
     let program = server.get(COMMAND)?.as_str()?;
