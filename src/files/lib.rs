@@ -46,7 +46,7 @@ pub fn look(path: &Path) -> io::Result<Metadata> {
     Ok(meta)
 }
 
-/// The bytes of the file at a path, at most `limit`.
+/// Returns the bytes of the file at a path, at most `limit`.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(open(path)?, limit)
 }
 
-/// The bytes of an open file, at most `limit`.
+/// Returns the bytes of an open file, at most `limit`.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     read_at_most(file, expected, limit)
 }
 
-/// The bytes of a source, at most `limit`. `expected` is the length that is to be expected.
+/// Returns the bytes of a source, at most `limit`. `expected` is the length that is to be expected.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ pub fn read_at_most(source: impl Read, expected: u64, limit: u64) -> io::Result<
     }
 }
 
-/// The text of the file at a path, at most `limit` bytes.
+/// Returns the text of the file at a path, at most `limit` bytes.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     text(read(path, limit)?)
 }
 
-/// The text of a file that the user names. It may also be a pipe, or `/dev/null`, which is empty.
+/// Returns the text of a file that the user names. It may also be a pipe, or `/dev/null`, which is empty.
 ///
 /// # Errors
 ///
@@ -127,8 +127,8 @@ pub fn copy(from: &Path, to: &Path, limit: u64) -> io::Result<u64> {
     }
 }
 
-/// The real path of a file that a format keeps beside a log. Links may not lead out of the last folder that contains
-/// both: whoever can write beside a log cannot make the program read other files.
+/// Returns the real path of a file that a format keeps beside a log. Links may not lead out of the last folder that
+/// contains both: whoever can write beside a log cannot make the program read other files.
 ///
 /// # Errors
 ///
@@ -151,8 +151,9 @@ pub fn real_beside(real: Real<'_>, log: &Path, path: &Path) -> io::Result<PathBu
     }
 }
 
-/// The path of what a format keeps beside a log, if no link leads out of the last folder that contains both; links before
-/// that folder stay in it. That takes fewer calls than [`beside`]: folders beside a log have thousands of folders.
+/// Returns the path of a file that a format keeps beside a log, if no link leads out of the last folder that contains
+/// both; links before that folder stay in it. That takes fewer calls than [`beside`]: folders beside a log have
+/// thousands of folders.
 ///
 /// # Errors
 ///
@@ -175,7 +176,7 @@ pub fn reach_beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 /// Finds the real path of what is at a path.
 pub type Real<'a> = &'a dyn Fn(&Path) -> io::Result<PathBuf>;
 
-/// The real path of a file in a folder. Links may not lead out of the folder.
+/// Returns the real path of a file in a folder. Links may not lead out of the folder.
 ///
 /// # Errors
 ///
@@ -212,8 +213,9 @@ pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
     }
 }
 
-/// The bytes of a file that was listed in a folder, at most `limit`, and what the system states about it: in as few calls
-/// as possible, since folders have thousands of small ones. If it is a link by now, it must not lead out of the folder.
+/// Returns the bytes of a file that was listed in a folder, at most `limit`, and the system's metadata of it: in as few
+/// calls as possible, since folders have thousands of small ones. If it is a link by now, it must not lead out of the
+/// folder.
 ///
 /// # Errors
 ///
@@ -233,7 +235,7 @@ pub fn read_listed(
     Ok((read_in_one(file, meta.len(), limit)?, meta))
 }
 
-/// The bytes of a file, at most `limit`, in one call if it has as many as are expected.
+/// Returns the bytes of a file, at most `limit`, in one call if it has as many as are expected.
 fn read_in_one(mut file: File, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
     if expected > limit {
         return Err(too_large(limit));
@@ -266,7 +268,7 @@ fn read_in_one(mut file: File, expected: u64, limit: u64) -> io::Result<Vec<u8>>
     }
 }
 
-/// The path at which to write the file at `path`, so that a link to it stays a link.
+/// Returns the path at which to write the file at `path`, so that a link to it stays a link.
 ///
 /// # Errors
 ///
@@ -290,7 +292,7 @@ pub fn is_absent(error: &io::Error) -> bool {
     matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The error of a link that leads out of a folder.
+/// Returns the error of a link that leads out of a folder.
 fn leads_out() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
@@ -298,7 +300,7 @@ fn leads_out() -> io::Error {
     )
 }
 
-/// The last folder that contains both paths.
+/// Returns the last folder that contains both paths.
 fn common_folder(one: &Path, other: &Path) -> PathBuf {
     one.components()
         .zip(other.components())
@@ -307,7 +309,7 @@ fn common_folder(one: &Path, other: &Path) -> PathBuf {
         .collect()
 }
 
-/// The folder, or the working directory for the empty path that is the folder of a bare name.
+/// Returns the folder, or the working directory for the empty path that is the folder of a bare name.
 fn or_here(folder: &Path) -> &Path {
     if folder == Path::new("") {
         Path::new(".")

@@ -125,7 +125,7 @@ fn is_there() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, why)
 }
 
-/// A free name beside a path, with a word for what is there.
+/// Returns a free name beside a path, with a word for what is there.
 fn beside(path: &Path, what: &str) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -248,7 +248,7 @@ impl NewFile {
         })
     }
 
-    /// The file, to be written.
+    /// Returns the file, to be written.
     ///
     /// # Errors
     ///

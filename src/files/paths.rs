@@ -25,12 +25,12 @@ pub struct Env {
 }
 
 impl Env {
-    /// The value of a variable; an empty one counts as unset.
+    /// Returns the value of a variable; an empty one counts as unset.
     pub fn get(&self, name: &str) -> Option<OsString> {
         (self.look_up)(name).filter(|value| !value.is_empty())
     }
 
-    /// The variables of the process.
+    /// Returns the variables of the process.
     pub fn of_process() -> Env {
         Env {
             look_up: Arc::new(env),
@@ -41,7 +41,7 @@ impl Env {
         }
     }
 
-    /// The names of all variables that are UTF-8; none where variables are only looked up.
+    /// Returns the names of all variables that are UTF-8; none where variables are only looked up.
     pub fn names(&self) -> Vec<String> {
         (self.names)()
     }
@@ -97,7 +97,7 @@ pub struct User {
 }
 
 impl User {
-    /// The user who runs the program.
+    /// Returns the user who runs the program.
     pub fn of_process() -> User {
         User {
             folders: Folders::of_user(),
@@ -105,7 +105,7 @@ impl User {
         }
     }
 
-    /// The working directory, by its path in `PWD`, which may go through links, and by its real one.
+    /// Returns the working directory, by its path in `PWD`, which may go through links, and by its real one.
     pub fn working_folder(&self) -> Vec<PathBuf> {
         let real = std::env::current_dir().ok();
         let named = self.env.get("PWD").map(PathBuf::from);
@@ -120,7 +120,7 @@ impl User {
         folders
     }
 
-    /// The whole of a path that is given from the working directory.
+    /// Returns the whole of a path that is given from the working directory.
     pub fn whole(&self, path: PathBuf) -> PathBuf {
         if path.is_absolute() {
             return path;
@@ -132,7 +132,7 @@ impl User {
     }
 }
 
-/// The value of a variable of the process; an empty one counts as unset.
+/// Returns the value of a variable of the process; an empty one counts as unset.
 pub fn env(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -155,7 +155,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders of the user who runs the program.
+    /// Returns the folders of the user who runs the program.
     pub fn of_user() -> Folders {
         let (Ok(xdg), Ok(own)) = (Xdg::new(), choose_base_strategy()) else {
             return Folders::default();
@@ -170,27 +170,27 @@ impl Folders {
         }
     }
 
-    /// The program's configuration file, whether it exists or not.
+    /// Returns the program's configuration file, whether it exists or not.
     pub fn config_file(&self) -> Option<PathBuf> {
         Some(self.config.as_ref()?.join(NAME).join("config.toml"))
     }
 
-    /// The file in which the program keeps what it remembers, whether it exists or not.
+    /// Returns the file in which the program keeps what it remembers, whether it exists or not.
     pub fn state_file(&self) -> Option<PathBuf> {
         Some(self.state_folder()?.join("state.toml"))
     }
 
-    /// The folder in which the program keeps what it remembers, whether it exists or not.
+    /// Returns the folder in which the program keeps what it remembers, whether it exists or not.
     pub fn state_folder(&self) -> Option<PathBuf> {
         Some(self.state.as_ref()?.join(NAME))
     }
 
-    /// The folder in which the program keeps what it has read of logs, whether it exists or not.
+    /// Returns the folder in which the program keeps what it has read of logs, whether it exists or not.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         Some(self.cache.as_ref()?.join(NAME))
     }
 
-    /// The path as people write it, with `~` for the home folder.
+    /// Returns the path as people write it, with `~` for the home folder.
     pub fn display(&self, path: &Path) -> String {
         let home = self.home.as_ref();
         match home.and_then(|home| path.strip_prefix(home).ok()) {

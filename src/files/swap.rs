@@ -60,8 +60,8 @@ pub fn write_like(path: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
     guard.at_once(|new| fs::rename(new, path))
 }
 
-/// A complete file beside this path, with the permissions and the owner of the file `like`. If there is none, it is for
-/// its owner alone, who is that of its folder: the user, unless the administrator works in it.
+/// Returns a complete file beside this path, with the permissions and the owner of the file `like`. If there is none,
+/// it is for its owner alone, who is that of its folder: the user, unless the administrator works in it.
 fn written(path: &Path, bytes: &[u8], like: &Path) -> io::Result<Guard> {
     let (mut file, guard) = Guard::begin(path, |path| platform::private_file().open(path))?;
     file.write_all(bytes)?;
@@ -167,7 +167,7 @@ fn is(content: &Option<Vec<u8>>, bytes: &[u8]) -> bool {
     content.as_deref() == Some(bytes)
 }
 
-/// The bytes of a file; `None`: there is none.
+/// Returns the bytes of a file; `None`: there is none.
 fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match super::read(path, LARGEST) {
         Err(error) if super::is_absent(&error) => Ok(None),

@@ -1,7 +1,7 @@
 //! The signals that the program was started to ignore.
 
-/// A bit for each signal that is ignored, from signal 1 on. Whoever handles such a signal all the same would end where
-/// `nohup` or a shell wants the program to live on.
+/// Returns a bit for each signal that is ignored, from signal 1 on. Whoever handles such a signal all the same would
+/// end where `nohup` or a shell wants the program to live on.
 pub fn ignored_signals() -> u64 {
     let status = crate::read_text(std::path::Path::new("/proc/self/status"), 1 << 16);
     let known = status.ok().and_then(|status| ignored(&status));

@@ -101,7 +101,7 @@ pub fn check_reader(_: &StdoutLock<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Fails: there are no pipes to open.
+/// Returns an error: there are no pipes to open.
 ///
 /// # Errors
 ///

@@ -106,19 +106,19 @@ fn read_stat(process: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&stat).into_owned())
 }
 
-/// The fields of a `stat` from the third on. The second is a name in parentheses that may contain anything.
+/// Returns the fields of a `stat` from the third on. The second is a name in parentheses that may contain anything.
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.split_ascii_whitespace())
 }
 
-/// The process that has started another one, the 4th field of its `stat`.
+/// Returns the process that has started another one, the 4th field of its `stat`.
 fn parent(stat: &str) -> Option<u32> {
     let parent = fields(stat)?.nth(1)?;
     parent.parse().ok().filter(|pid| *pid > 1)
 }
 
-/// When a process started, the 22nd field of its `stat`; `None`: it has ended.
+/// Returns the time at which a process started, the 22nd field of its `stat`; `None`: it has ended.
 fn started(stat: &str) -> Option<String> {
     let mut fields = fields(stat)?;
     let state = fields.next()?;

@@ -17,7 +17,7 @@ pub fn is_pipe(path: &Path) -> bool {
     kind.is_ok_and(|kind| kind.is_fifo() || (is_stdin(path) && !kind.is_file()))
 }
 
-/// The names of standard input.
+/// Returns true if a path is a name of standard input.
 fn is_stdin(path: &Path) -> bool {
     ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
         .iter()
