@@ -11,7 +11,7 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// ASCII only if this is so, else all.
+    /// Returns ASCII only if `ascii` is true, else all characters.
     pub const fn ascii_if(is_ascii: bool) -> Charset {
         if is_ascii {
             Charset::Ascii
@@ -35,7 +35,7 @@ pub fn push(glyph: char, columns: usize, out: &mut String) {
     }
 }
 
-/// A text with ASCII characters only; `replace` appends what stands for another one.
+/// Returns a text with ASCII characters only; `replace` appends what stands for another one.
 pub fn in_ascii(text: &str, replace: fn(char, &mut String)) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -48,8 +48,8 @@ pub fn in_ascii(text: &str, replace: fn(char, &mut String)) -> String {
     plain
 }
 
-/// The ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so have
-/// others of the same kinds.
+/// Returns the ASCII character for a glyph, one column wide as the glyph is. All glyphs that are drawn have one, and so
+/// have others of the same kinds.
 pub const fn stand_in(glyph: char) -> char {
     match glyph {
         // Blocks: full, in eighths from below, in eighths from the left, halves.

@@ -16,13 +16,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows UTC.
+    /// Returns a clock that shows UTC.
     pub fn utc(now: Timestamp) -> Clock {
         let zone = TimeZone::UTC;
         Clock { now, zone }
     }
 
-    /// A time: `14:52`, or `11-26 14:52` where that may be of another day.
+    /// Returns a time: `14:52`, or `11-26 14:52` where that may be of another day.
     pub fn time(&self, at: Timestamp) -> String {
         let away = at.duration_since(self.now).abs();
         let format = if away < DAY { "%H:%M" } else { "%m-%d %H:%M" };

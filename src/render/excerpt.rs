@@ -13,7 +13,7 @@ pub struct Part<'t> {
     pub is_match: bool,
 }
 
-/// All of a line whose matches are these ranges of bytes.
+/// Returns all of a line whose matches are these ranges of bytes.
 pub fn whole<'t>(line: &str, matches: &[Range<usize>]) -> Vec<Part<'t>> {
     let mut parts = Vec::new();
     let mut at = 0;
@@ -32,8 +32,8 @@ pub fn whole<'t>(line: &str, matches: &[Range<usize>]) -> Vec<Part<'t>> {
     parts
 }
 
-/// The part of a line that fits in so many columns: its first match, at least a third of them before it, and what
-/// follows.
+/// Returns the part of a line that fits in so many columns: its first match, at least a third of them before it, and
+/// what follows.
 pub fn fitted<'t>(line: &str, matches: &[Range<usize>], columns: usize) -> Vec<Part<'t>> {
     let mut parts = whole(line, matches);
     let after = parts.iter().skip(1).map(|part| width(&part.text));
@@ -73,7 +73,7 @@ pub fn fitted<'t>(line: &str, matches: &[Range<usize>], columns: usize) -> Vec<P
     shown
 }
 
-/// A text on one line, safe to print.
+/// Returns a text on one line, safe to print.
 pub fn one_line(text: &str) -> String {
     let sign = |c| match c {
         '\n' => '⏎',

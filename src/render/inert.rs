@@ -11,8 +11,8 @@ pub const REPLACEMENT: char = '\u{fffd}';
 /// The most characters without a width that are shown in one cell. Tibetan stacks have up to seven.
 pub const MOST_MARKS: usize = 8;
 
-/// A character as it is shown: one that could control a terminal or reorder a line is replaced by a picture, such as
-/// `␛` for an escape.
+/// Returns a character as it is shown: one that could control a terminal or reorder a line is replaced by a picture,
+/// such as `␛` for an escape.
 pub fn visible(c: char) -> char {
     match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(REPLACEMENT),
@@ -22,7 +22,7 @@ pub fn visible(c: char) -> char {
     }
 }
 
-/// A text as it is copied or written to another program: lines and tabs stay, everything else is made visible.
+/// Returns a text as it is copied or written to another program: lines and tabs stay, everything else is made visible.
 /// The end of a line is a newline.
 pub fn visible_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -76,12 +76,12 @@ pub struct Inert<W: Write> {
 }
 
 impl<W: Write> Inert<W> {
-    /// A writer of all characters that are safe.
+    /// Returns a writer of all characters that are safe.
     pub fn new(out: W) -> Inert<W> {
         Inert::of(out, Charset::default())
     }
 
-    /// A writer of these characters.
+    /// Returns a writer of these characters.
     pub fn of(out: W, charset: Charset) -> Inert<W> {
         Inert {
             out,
@@ -142,7 +142,7 @@ impl<W: Write> Write for Inert<W> {
         Ok(bytes.len())
     }
 
-    /// A character that is still incomplete is written as a replacement.
+    /// Writes a replacement for a character that is still incomplete, and flushes.
     fn flush(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.rest).is_empty() {
             self.put("\u{fffd}")?;

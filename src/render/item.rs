@@ -5,7 +5,7 @@ use model::tools::short_name;
 use model::{Kind, Role, Source};
 use std::borrow::Cow;
 
-/// The letter of a role.
+/// Returns the letter of a role.
 pub const fn letter(role: Role) -> char {
     match role {
         Role::System => 'S',
@@ -16,7 +16,7 @@ pub const fn letter(role: Role) -> char {
     }
 }
 
-/// The sign of a source, at most two columns wide.
+/// Returns the sign of a source, at most two columns wide.
 pub const fn sign(source: Source) -> &'static str {
     match source {
         Source::Reported => "=",
@@ -27,7 +27,8 @@ pub const fn sign(source: Source) -> &'static str {
     }
 }
 
-/// The item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to print.
+/// Returns the item's tool, without the name of its MCP server; without a tool, its kind. This is log text: not safe to
+/// print.
 pub fn label<'a>(item: &ItemRef<'a>) -> Cow<'a, str> {
     label_of(item.kind(), item.tool())
 }
@@ -40,8 +41,8 @@ pub fn label_of(kind: Kind, tool: Option<&str>) -> Cow<'_, str> {
     }
 }
 
-/// The item's preview, without the tool's name that begins a call. This is log text: not safe to print.
-/// A note replaces hidden content, such as most thinking.
+/// Returns the item's preview, without the tool's name that begins a call. This is log text: not safe to print. A note
+/// replaces hidden content, such as most thinking.
 pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
     let whole = item.preview();
     let tool = item.tool().filter(|_| item.kind() == Kind::ToolCall);
@@ -53,12 +54,12 @@ pub fn preview<'a>(item: &ItemRef<'a>) -> &'a str {
     }
 }
 
-/// A name of the model as words: `tool_result` as `tool result`.
+/// Returns a name of the model as words: `tool_result` as `tool result`.
 pub fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// The request that an item entered the context with, as screens number it; `None`: it goes with the next one.
+/// Returns the request that an item entered the context with, as screens number it; `None`: it goes with the next one.
 pub fn request(entered: Option<RequestIx>) -> String {
     match entered {
         Some(request) => format!("#{}", request + 1),

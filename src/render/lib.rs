@@ -27,7 +27,7 @@ pub const NONE: &str = "—";
 /// After a percentage of the window, where no trigger is known.
 pub const OF_WINDOW: char = 'w';
 
-/// The mark of a live session.
+/// Returns the mark of a live session.
 pub fn live_sign(live: Live) -> &'static str {
     match live {
         Live::Working => "●",
@@ -36,7 +36,7 @@ pub fn live_sign(live: Live) -> &'static str {
     }
 }
 
-/// The text, or [`NONE`].
+/// Returns the text, or [`NONE`].
 pub fn or_none(text: Option<String>) -> String {
     text.unwrap_or_else(|| NONE.to_owned())
 }

@@ -3,7 +3,7 @@
 use super::NONE;
 use model::forecast::Band;
 
-/// Tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
+/// Returns the tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
 pub fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
@@ -14,7 +14,7 @@ pub fn tokens(n: u64) -> String {
     }
 }
 
-/// Tokens with fewer digits: `2.6k`, `39k`, `200k`, `1.0M`. At most four columns up to 999 million.
+/// Returns the tokens with fewer digits: `2.6k`, `39k`, `200k`, `1.0M`. At most four columns up to 999 million.
 pub fn short(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
@@ -26,7 +26,7 @@ pub fn short(n: u64) -> String {
     }
 }
 
-/// As [`tokens`]; [`NONE`] for 0.
+/// Returns the number as [`tokens`]; [`NONE`] for 0.
 pub fn tokens_or_none(n: u64) -> String {
     match n {
         0 => NONE.to_owned(),
@@ -34,7 +34,7 @@ pub fn tokens_or_none(n: u64) -> String {
     }
 }
 
-/// As [`short`]; [`NONE`] for 0.
+/// Returns the number as [`short`]; [`NONE`] for 0.
 pub fn short_or_none(n: u64) -> String {
     match n {
         0 => NONE.to_owned(),
@@ -42,14 +42,14 @@ pub fn short_or_none(n: u64) -> String {
     }
 }
 
-/// A count and its noun: `1 reset`, `12 resets`.
+/// Returns a count and its noun: `1 reset`, `12 resets`.
 pub fn counted(n: u64, noun: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {noun}{s}", short(n))
 }
 
-/// Half the width of an interval: as [`tokens`], but in thousands from 100 on, so that it compares with
-/// the number before it: `±0.4k`.
+/// Returns half the width of an interval: as [`tokens`], but in thousands from 100 on, so that it compares with the
+/// number before it: `±0.4k`.
 pub fn error(n: u64) -> String {
     match n {
         100..1_000 => format!("{:.1}k", n as f64 / 1e3),
@@ -57,7 +57,7 @@ pub fn error(n: u64) -> String {
     }
 }
 
-/// A median and its band: `9 (6–14)`, or `9` where all three are equal.
+/// Returns a median and its band: `9 (6–14)`, or `9` where all three are equal.
 pub fn band(band: &Band) -> String {
     match band.rounded() {
         [low, middle, high] if low == high => short(middle),
@@ -68,7 +68,7 @@ pub fn band(band: &Band) -> String {
 /// The least amount in dollars that is written in digits.
 const LEAST_USD: f64 = 0.001;
 
-/// US dollars: `$0`, `<$0.001`, `$0.004`, `$0.33`, `$12`.
+/// Returns US dollars: `$0`, `<$0.001`, `$0.004`, `$0.33`, `$12`.
 pub fn usd(dollars: f64) -> String {
     match dollars {
         d if d <= 0.0 => "$0".to_owned(),
@@ -79,19 +79,19 @@ pub fn usd(dollars: f64) -> String {
     }
 }
 
-/// A lower bound in US dollars: `$0.33`; `None` where it is too small to say anything.
+/// Returns a lower bound in US dollars: `$0.33`; `None` where it is too small to say anything.
 pub fn least_usd(dollars: f64) -> Option<String> {
     (dollars >= LEAST_USD).then(|| usd(dollars))
 }
 
-/// A part in whole percent, rounded, at most 999; `None` where the whole is 0.
+/// Returns a part in whole percent, rounded, at most 999; `None` where the whole is 0.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let percent =
         (u128::from(part) * 100 + u128::from(whole) / 2).checked_div(u128::from(whole))?;
     Some(u64::try_from(percent).unwrap_or(u64::MAX).min(999))
 }
 
-/// An age in one unit: `8s`, `14m`, `3h`, `5d`, `12w`.
+/// Returns an age in one unit: `8s`, `14m`, `3h`, `5d`, `12w`.
 pub fn age(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 0..60 => format!("{s}s"),
@@ -102,7 +102,7 @@ pub fn age(seconds: i64) -> String {
     }
 }
 
-/// The time since a session began: `+8s`, `+14m`, `+1h04`, `+12h`, `+5d`. At most five columns up to 999 days.
+/// Returns the time since a session began: `+8s`, `+14m`, `+1h04`, `+12h`, `+5d`. At most five columns up to 999 days.
 pub fn elapsed(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 3_600..36_000 => format!("+{}h{:02}", s / 3_600, s % 3_600 / 60),

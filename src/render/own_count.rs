@@ -7,9 +7,9 @@ use model::context::Context;
 /// The largest difference between the agent's count and the context that is not mentioned, as a share of the context.
 const IGNORED_SHARE: f64 = 0.01;
 
-/// A sentence that says what the agent counts and why this differs from the context, such as `Codex counts 231k of
-/// 245k: 14k are old reasoning that is no longer sent`; `None`: it differs by 1 % or less. `label` is the agent's name
-/// on screens.
+/// Returns a sentence on the agent's count and its difference from the context, such as `Codex counts 231k of 245k: 14k
+/// are old reasoning that is no longer sent`; `None`: it differs by 1 % or less. `label` is the agent's name on
+/// screens.
 pub fn own_count(label: &str, context: &Context, trigger: Option<u64>) -> Option<String> {
     let own = context.own?;
     let difference = own.tokens.abs_diff(context.used) as f64;

@@ -3,7 +3,7 @@
 use super::number;
 use model::recurring::RecurringPart;
 
-/// Its size, and how often it came and went: `11.6k, came 2×, went 1×`.
+/// Returns its size, and how often it came and went: `11.6k, came 2×, went 1×`.
 pub fn recurring(part: &RecurringPart) -> String {
     let RecurringPart {
         tokens, came, went, ..

@@ -7,7 +7,8 @@ const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 /// looks so.
 const HIGHEST_BAR_DIVISOR: u64 = 10;
 
-/// One bar for each growth, the oldest first. The scale is a square root: a request of half a percent still shows.
+/// Returns one bar for each growth, the oldest first. The scale is a square root: a request of half a percent still
+/// shows.
 pub fn bars(growth: &[u64], window: u64) -> String {
     let tallest = (window / HIGHEST_BAR_DIVISOR).max(1) as f64;
     growth

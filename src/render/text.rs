@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 /// Joins emoji into one, in terminals that can. In others its columns are those of the parts.
 pub const JOINER: char = '\u{200d}';
 
-/// The text on one line, with one space in the place of any white space. It is not yet safe to show.
+/// Returns the text on one line, with one space in the place of any white space. It is not yet safe to show.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     let is_one = !text.contains(|c: char| c != ' ' && c.is_whitespace());
     if is_one {
@@ -19,15 +19,15 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     words.join(" ").into()
 }
 
-/// The text as the beginning of a sentence.
+/// Returns the text as the beginning of a sentence.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).collect()
 }
 
-/// The text without characters that control a terminal, reorder a line or pile up in one cell. All text of
-/// logs and file names goes through here before it is shown.
+/// Returns the text without characters that control a terminal, reorder a line or pile up in one cell. All text of logs
+/// and file names goes through here before it is shown.
 pub fn inert(text: &str) -> Cow<'_, str> {
     if is_inert(text) {
         return Cow::Borrowed(text);
@@ -39,8 +39,8 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown.filter_map(|c| marks.pass(c)).collect())
 }
 
-/// The text with joined emoji as their parts, whose columns are the same in every terminal. Joiners between other
-/// characters stay.
+/// Returns the text with joined emoji as their parts, whose columns are the same in every terminal. Joiners between
+/// other characters stay.
 fn without_joiners(text: &str) -> Cow<'_, str> {
     if !text.contains(JOINER) {
         return Cow::Borrowed(text);
@@ -56,7 +56,7 @@ fn without_joiners(text: &str) -> Cow<'_, str> {
     Cow::Owned(apart)
 }
 
-/// The first of emoji that are joined in a cluster; `None`: it is none of that.
+/// Returns the first of emoji that are joined in a cluster; `None`: it is none of that.
 pub fn joined_emoji(cluster: &str) -> Option<&str> {
     let (first, _) = cluster.split_once(JOINER)?;
     let mut parts = cluster.split(JOINER);
@@ -71,7 +71,8 @@ fn is_inert(text: &str) -> bool {
     })
 }
 
-/// The columns that a text takes. Terminals place it cluster by cluster, and a halfwidth sound mark in a cell of its own.
+/// Returns the columns that a text takes. Terminals place it cluster by cluster, and a halfwidth sound mark in a cell
+/// of its own.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.width();
@@ -81,8 +82,8 @@ pub fn width(text: &str) -> usize {
     clusters.sum::<usize>() + text.chars().filter(is_sound_mark).count()
 }
 
-/// The inert text in at most `columns`, with `…` where it was cut. No number is cut: one that does not fit is left out
-/// whole, since `16…` could be read as 16.
+/// Returns the inert text in at most `columns`, with `…` where it was cut. No number is cut: one that does not fit is
+/// left out whole, since `16…` could be read as 16.
 pub fn cut(text: &str, columns: usize) -> String {
     // Combining marks have no width: without a limit any number of them would fit.
     let most_chars = columns.saturating_mul(4).saturating_add(16);
@@ -113,7 +114,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The inert text in exactly `columns`, cut or padded at its end.
+/// Returns the inert text in exactly `columns`, cut or padded at its end.
 pub fn left(text: &str, columns: usize) -> String {
     let mut text = cut(text, columns);
     let fill = columns.saturating_sub(width(&text));
@@ -121,8 +122,8 @@ pub fn left(text: &str, columns: usize) -> String {
     text
 }
 
-/// The inert text in exactly `columns`, padded at its start: for numbers, of which a part would be another number. What
-/// does not fit is left out.
+/// Returns the inert text in exactly `columns`, padded at its start: for numbers, of which a part would be another
+/// number. What does not fit is left out.
 pub fn right(text: &str, columns: usize) -> String {
     let text = inert(text);
     match columns.checked_sub(width(&text)) {
@@ -131,7 +132,7 @@ pub fn right(text: &str, columns: usize) -> String {
     }
 }
 
-/// The end of the text that fits into `columns`.
+/// Returns the end of the text that fits into `columns`.
 pub fn tail(text: &str, columns: usize) -> &str {
     text.char_indices()
         .rev()
@@ -141,7 +142,7 @@ pub fn tail(text: &str, columns: usize) -> &str {
         .unwrap_or_default()
 }
 
-/// Both ends of a text that is wider than so many columns, which must be at least 3.
+/// Returns both ends of a text that is wider than so many columns, which must be at least 3.
 pub fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -160,7 +161,7 @@ pub fn both_ends(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{end}", &text[..head]))
 }
 
-/// A model's id without vendor, path and date.
+/// Returns a model's id without vendor, path and date.
 pub fn short_model(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);
     let id = id.strip_prefix("claude-").unwrap_or(id);

@@ -18,7 +18,7 @@ pub fn when(next: &Next, clock: &Clock) -> Option<String> {
     })
 }
 
-/// The first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
+/// Returns the first that compacts by itself and is not a matter of size: `at 14:52 if nobody types`.
 pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
     let is_other = |next: &&Next| match next.kind {
         TriggerKind::Size => false,
@@ -30,7 +30,7 @@ pub fn beside_size(all: &[Next], clock: &Clock) -> Option<String> {
     others.find_map(|next| when(next, clock))
 }
 
-/// A sentence on each trigger but the size, with its source.
+/// Returns a sentence on each trigger but the size, with its source.
 pub fn sentences(all: &[Next], clock: &Clock) -> Vec<String> {
     all.iter()
         .filter_map(|next| sentence(next, clock))

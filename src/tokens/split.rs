@@ -73,8 +73,9 @@ impl<'t> Split<'t> {
             .unwrap_or_else(|| self.white(at))
     }
 
-    /// The end of the letters of an o200k word that begin here; `None`: there are none. `mark` is the end of a mark
-    /// before them: by the first alternative the mark is a word by itself, and only the second takes it as a prefix.
+    /// Returns the end of the letters of an o200k word that begin here; `None`: there are none. `mark` is the end of a
+    /// mark before them: by the first alternative the mark is a word by itself, and only the second takes it as a
+    /// prefix.
     #[inline]
     fn cased(self, from: usize, mark: Option<usize>) -> Option<usize> {
         let mut at = self.ascii(from, UPPER);
@@ -135,7 +136,7 @@ impl<'t> Split<'t> {
             })
     }
 
-    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`: its length. The long s is a lower-case s.
+    /// Returns the length of `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`. The long s is a lower-case s.
     #[inline]
     fn contraction(self, at: usize) -> usize {
         if self.bytes.get(at) != Some(&b'\'') {
@@ -149,7 +150,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// `\p{N}{1,3}`
+    /// Returns the end of `\p{N}{1,3}`.
     #[inline]
     fn number(self, mut at: usize) -> usize {
         for _ in 0..3 {
@@ -161,7 +162,7 @@ impl<'t> Split<'t> {
         at
     }
 
-    /// ` ?[^\s\p{L}\p{N}]+` and the bytes that may follow; `None`: there is no sign here.
+    /// Returns the end of ` ?[^\s\p{L}\p{N}]+` and of the bytes that may follow; `None`: there is no sign here.
     #[inline]
     fn signs(self, at: usize, first: u8, follows: impl Fn(u8) -> bool) -> Option<usize> {
         let from = match self.bytes.get(at) {
@@ -177,7 +178,7 @@ impl<'t> Split<'t> {
         Some(end + after.iter().take_while(|byte| follows(**byte)).count())
     }
 
-    /// White space: to its last line break, else all but its last character, which belongs to what
+    /// Returns the end of white space: to its last line break, else all but its last character, which belongs to what
     /// follows, else all.
     fn white(self, at: usize) -> usize {
         let (mut end, mut last, mut line_end) = (at, at, None);
@@ -199,7 +200,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// The end of the run of characters of these classes.
+    /// Returns the end of the run of characters of these classes.
     #[inline]
     fn run(self, mut at: usize, mask: u8) -> usize {
         loop {
@@ -216,7 +217,7 @@ impl<'t> Split<'t> {
         }
     }
 
-    /// The end of the run of ASCII characters of these classes.
+    /// Returns the end of the run of ASCII characters of these classes.
     #[inline]
     fn ascii(self, at: usize, mask: u8) -> usize {
         let rest = self.bytes.get(at..).unwrap_or_default();
@@ -227,7 +228,7 @@ impl<'t> Split<'t> {
             .unwrap_or(rest.len())
     }
 
-    /// The class and length of the character here; (0, 0): the text ends here.
+    /// Returns the class and length of the character here; (0, 0): the text ends here.
     #[inline]
     fn look(self, at: usize) -> (u8, usize) {
         match self.bytes.get(at) {

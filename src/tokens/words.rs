@@ -19,7 +19,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The count of the word with this hash, if it is remembered.
+    /// Returns the count of the word with this hash, if it is remembered.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> Option<u32> {
         for slot in self.pair(hash) {
